@@ -1,0 +1,31 @@
+# Sourced by scripts/demo and scripts/test: makes .venv once and brings it up to date.
+# Everything installed is pinned in constraints.txt.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-}" python3 python3.14 python3.13 python3.12 python3.11 python; do
+        [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "exhume needs Python 3.11 or newer; set PYTHON to one" >&2
+    exit 3
+}
+
+# A stamp holds what was installed, so that a second run starts at once.
+stamp=".venv/.installed"
+wanted="$(cat pyproject.toml constraints.txt | cksum)"
+if [ ! -x .venv/bin/python ]; then
+    "$(find_python)" -m venv .venv
+fi
+if [ "$(cat "$stamp" 2>/dev/null || true)" != "$wanted" ]; then
+    echo "installing into .venv ..." >&2
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --constraint constraints.txt --editable '.[dev]'
+    echo "$wanted" > "$stamp"
+fi
+export PATH="$PWD/.venv/bin:$PATH"
