@@ -1,0 +1,84 @@
+"""Sorts: immutable and interned, so that equal sorts are one object and compare by identity."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class Sort:
+    """A sort such as ``Int``, ``(_ BitVec 8)`` or ``(Array Int Bool)``.
+
+    Made by :func:`make_sort` only. ``name`` is the sort symbol, ``indices`` the numerals of
+    an indexed sort, ``args`` the argument sorts. ``str()`` gives SMT-LIB text.
+    """
+
+    __slots__ = ("args", "indices", "name", "text")
+
+    name: Final[str]
+    indices: Final[tuple[int, ...]]
+    args: Final[tuple[Sort, ...]]
+    text: Final[str]
+
+    def __init__(self, name: str, indices: tuple[int, ...], args: tuple[Sort, ...]) -> None:
+        self.name = name
+        self.indices = indices
+        self.args = args
+        head = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
+        self.text = f"({head} {' '.join(a.text for a in args)})" if args else head
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Sort({self.text})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return make_sort, (self.name, self.indices, self.args)
+
+    @property
+    def is_function(self) -> bool:
+        """Whether this is a higher-order sort ``(-> A B)``."""
+        return self.name == "->"
+
+
+_interned: dict[tuple[str, tuple[int, ...], tuple[Sort, ...]], Sort] = {}
+
+
+def make_sort(name: str, indices: tuple[int, ...] = (), args: tuple[Sort, ...] = ()) -> Sort:
+    """Return the one sort object of this name, these indices and these arguments."""
+    key = (name, indices, args)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned.setdefault(key, Sort(name, indices, args))
+    return found
+
+
+BOOL: Final = make_sort("Bool")
+INT: Final = make_sort("Int")
+REAL: Final = make_sort("Real")
+STRING: Final = make_sort("String")
+REGLAN: Final = make_sort("RegLan")
+ROUNDING_MODE: Final = make_sort("RoundingMode")
+
+
+def bit_vector(width: int) -> Sort:
+    """The sort of bit-vectors of ``width`` bits."""
+    return make_sort("BitVec", (width,))
+
+
+def floating_point(exponent: int, significand: int) -> Sort:
+    """The sort of floating-point numbers with these widths in bits (hidden bit counted)."""
+    return make_sort("FloatingPoint", (exponent, significand))
+
+
+def array(index: Sort, element: Sort) -> Sort:
+    """The sort of arrays from ``index`` to ``element``."""
+    return make_sort("Array", (), (index, element))
+
+
+def subsorts(sort: Sort) -> list[Sort]:
+    """``sort`` and every sort inside it, each once, outermost first."""
+    seen = [sort]
+    for known in seen:
+        seen.extend(a for a in known.args if a not in seen)
+    return seen

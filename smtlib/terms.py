@@ -1,0 +1,235 @@
+"""Terms: an immutable, hash-consed graph. Every term knows its sort.
+
+Equal terms of one :class:`TermTable` are one object; ``let`` never copies. All walks here are
+iterative, so depth costs neither stack nor time. A table lives as long as what is made from
+it, usually one script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from smtlib.sorts import Sort
+
+
+class Kind(IntEnum):
+    """What the head of a term is."""
+
+    LITERAL = 0
+    """A numeral, decimal, binary, hexadecimal or string literal; no arguments."""
+    VARIABLE = 1
+    """A variable bound by an enclosing quantifier, lambda or match case; no arguments."""
+    SYMBOL = 2
+    """A symbol of the script (declared, defined, constructor, selector ...), applied or not."""
+    OPERATOR = 3
+    """A function of a theory, applied or not."""
+    BINDER = 4
+    """``forall``, ``exists``, ``lambda``, ``choice``, ``set.comprehension``: binds ``Term.variables``."""
+    MATCH = 5
+    """``match``: args are the scrutinee and the case bodies; ``Term.patterns`` the patterns."""
+    ANNOTATION = 6
+    """``(! t ...)``: args are t and the terms inside the attributes; ``Op.attributes`` the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A symbol that a script introduces: its rank and how it came to be.
+
+    ``origin`` is one of ``declare``, ``define``, ``define-rec``, ``constructor``,
+    ``selector``, ``tester``, ``updater``. A ``define`` carries its parameters and body.
+    ``datatype`` names the datatype group the symbol belongs to. Compared by identity:
+    a name declared again after ``pop`` is another declaration.
+    """
+
+    name: str
+    params: tuple[Sort, ...]
+    result: Sort
+    origin: str = "declare"
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """The head of a term. ``text`` is how it is printed, indices and ``as`` included."""
+
+    kind: Kind
+    name: str
+    text: str
+    indices: tuple[int | str, ...] = ()
+    declaration: Declaration | None = None
+    attributes: tuple[object, ...] = ()
+
+
+class Term:
+    """A node of the graph; made by a :class:`TermTable` only and never changed.
+
+    ``variables`` holds the bound variables of a BINDER (terms of kind VARIABLE); ``patterns``
+    the patterns of a MATCH: per case a tuple of the constructor's head and its variables.
+    ``id`` counts up in one table: arguments have smaller ids than what uses them.
+    """
+
+    __slots__ = ("args", "id", "op", "patterns", "sort", "variables")
+
+    op: Final[Op]
+    args: Final[tuple[Term, ...]]
+    sort: Final[Sort]
+    variables: Final[tuple[Term, ...]]
+    patterns: Final[tuple[tuple[str, tuple[Term, ...]], ...]]
+    id: Final[int]
+
+    def __init__(
+        self,
+        op: Op,
+        args: tuple[Term, ...],
+        sort: Sort,
+        variables: tuple[Term, ...],
+        patterns: tuple[tuple[str, tuple[Term, ...]], ...],
+        ident: int,
+    ) -> None:
+        self.op = op
+        self.args = args
+        self.sort = sort
+        self.variables = variables
+        self.patterns = patterns
+        self.id = ident
+
+    @property
+    def kind(self) -> Kind:
+        """What the head is."""
+        return self.op.kind
+
+    @property
+    def name(self) -> str:
+        """The head's symbol without indices: ``extract`` for ``((_ extract 7 0) x)``."""
+        return self.op.name
+
+    def __repr__(self) -> str:
+        return f"<Term {self.op.text}/{len(self.args)} : {self.sort}>"
+
+
+class TermTable:
+    """Makes terms, each distinct one once."""
+
+    def __init__(self) -> None:
+        self._terms: dict[tuple[object, ...], Term] = {}
+        self._ops: dict[tuple[object, ...], Op] = {}
+
+    def __len__(self) -> int:
+        return len(self._terms)
+
+    def op(
+        self,
+        kind: Kind,
+        name: str,
+        text: str | None = None,
+        indices: tuple[int | str, ...] = (),
+        declaration: Declaration | None = None,
+    ) -> Op:
+        """The one head object of this description; ``text`` defaults to ``name``."""
+        key = (kind, name, text, declaration)
+        found = self._ops.get(key)
+        if found is None:
+            found = self._ops[key] = Op(kind, name, text or name, indices, declaration)
+        return found
+
+    def make(
+        self,
+        op: Op,
+        args: tuple[Term, ...],
+        sort: Sort,
+        variables: tuple[Term, ...] = (),
+        patterns: tuple[tuple[str, tuple[Term, ...]], ...] = (),
+    ) -> Term:
+        """The term with this head, arguments and sort."""
+        key = (op, args, sort, variables, patterns) if variables or patterns else (op, args, sort)
+        found = self._terms.get(key)
+        if found is None:
+            found = self._terms[key] = Term(op, args, sort, variables, patterns, len(self._terms))
+        return found
+
+    def literal(self, text: str, sort: Sort) -> Term:
+        """A literal as written, of the given sort."""
+        return self.make(self.op(Kind.LITERAL, text), (), sort)
+
+    def variable(self, name: str, sort: Sort) -> Term:
+        """A bound variable."""
+        return self.make(self.op(Kind.VARIABLE, name), (), sort)
+
+    def symbol(self, declaration: Declaration, args: tuple[Term, ...] = ()) -> Term:
+        """A symbol of the script applied to ``args``; the caller has checked the sorts."""
+        op = self.op(Kind.SYMBOL, declaration.name, None, (), declaration)
+        return self.make(op, args, declaration.result)
+
+    def rebuild(self, term: Term, args: tuple[Term, ...]) -> Term:
+        """``term`` with other arguments of the same sorts."""
+        if args == term.args:
+            return term
+        return self.make(term.op, args, term.sort, term.variables, term.patterns)
+
+
+def postorder(roots: Iterable[Term]) -> Iterator[Term]:
+    """Every term below ``roots``, each once, arguments before what uses them."""
+    done: set[Term] = set()
+    for root in roots:
+        stack: list[Term] = [root]
+        while stack:
+            term = stack[-1]
+            if term in done:
+                stack.pop()
+                continue
+            pending = [a for a in term.args if a not in done]
+            if pending:
+                stack.extend(reversed(pending))
+                continue
+            stack.pop()
+            done.add(term)
+            yield term
+
+
+def rewrite(
+    table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ...]], Term | None]
+) -> Term:
+    """Rebuild ``root`` bottom-up. ``change`` gets each term and its new arguments and
+    returns what stands for it, or None to keep the head over the new arguments."""
+    new: dict[Term, Term] = {}
+    for term in postorder([root]):
+        args = tuple(new[a] for a in term.args)
+        changed = change(term, args)
+        new[term] = table.rebuild(term, args) if changed is None else changed
+    return new[root]
+
+
+def free_variables(root: Term) -> list[Term]:
+    """The VARIABLE terms that occur in ``root`` free, in order of their ids."""
+    free: dict[Term, frozenset[Term]] = {}
+    for term in postorder([root]):
+        if term.op.kind is Kind.VARIABLE:
+            free[term] = frozenset((term,))
+            continue
+        below: frozenset[Term] = frozenset()
+        for position, arg in enumerate(term.args):
+            inside = free[arg]
+            if inside and term.patterns and position:
+                inside = inside.difference(term.patterns[position - 1][1])
+            if inside and not inside <= below:
+                below = below | inside if below else inside
+        if below and term.variables:
+            below = below.difference(term.variables)
+        free[term] = below
+    return sorted(free[root], key=lambda t: t.id)
+
+
+def declarations_in(roots: Iterable[Term]) -> list[Declaration]:
+    """The script symbols that occur below ``roots``, in order of first occurrence."""
+    seen: dict[Declaration, None] = {}
+    for term in postorder(roots):
+        if term.op.declaration is not None:
+            seen.setdefault(term.op.declaration)
+    return list(seen)
