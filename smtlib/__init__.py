@@ -1,1 +1,45 @@
-"""exhume package."""
+"""SMT-LIB: reader, sorts, terms, theories, sort checker, printer. Imports no other package of exhume."""
+
+from smtlib.checker import CheckedCommand, CheckedScript, Definition, check_script
+from smtlib.errors import ReadError, SmtLibError, SortError, TheoryError
+from smtlib.reader import quote_symbol, read_sexps, sexp_text
+from smtlib.script import Command, Script, read_script
+from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, make_sort
+from smtlib.terms import Declaration, Kind, Op, Term, TermTable, declarations_in, free_variables, postorder, rewrite
+from smtlib.theories import Signature, Theories, default_theories, load_theories
+
+__all__ = [
+    "BOOL",
+    "INT",
+    "REAL",
+    "STRING",
+    "CheckedCommand",
+    "CheckedScript",
+    "Command",
+    "Declaration",
+    "Definition",
+    "Kind",
+    "Op",
+    "ReadError",
+    "Script",
+    "Signature",
+    "SmtLibError",
+    "Sort",
+    "SortError",
+    "Term",
+    "TermTable",
+    "Theories",
+    "TheoryError",
+    "check_script",
+    "declarations_in",
+    "default_theories",
+    "free_variables",
+    "load_theories",
+    "make_sort",
+    "postorder",
+    "quote_symbol",
+    "read_script",
+    "read_sexps",
+    "rewrite",
+    "sexp_text",
+]

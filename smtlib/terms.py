@@ -57,14 +57,18 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """The head of a term. ``text`` is how it is printed, indices and ``as`` included."""
+    """The head of a term. ``text`` is how it is printed, indices and ``as`` included.
+
+    ``attributes`` are those of an ANNOTATION: keyword and value as text; for ``:pattern`` the
+    number of arguments of the term that belong to it.
+    """
 
     kind: Kind
     name: str
     text: str
     indices: tuple[int | str, ...] = ()
     declaration: Declaration | None = None
-    attributes: tuple[object, ...] = ()
+    attributes: tuple[tuple[str, int | str], ...] = ()
 
 
 class Term:
@@ -131,12 +135,13 @@ class TermTable:
         text: str | None = None,
         indices: tuple[int | str, ...] = (),
         declaration: Declaration | None = None,
+        attributes: tuple[tuple[str, int | str], ...] = (),
     ) -> Op:
         """The one head object of this description; ``text`` defaults to ``name``."""
-        key = (kind, name, text, declaration)
+        key = (kind, name, text, declaration, attributes)
         found = self._ops.get(key)
         if found is None:
-            found = self._ops[key] = Op(kind, name, text or name, indices, declaration)
+            found = self._ops[key] = Op(kind, name, text or name, indices, declaration, attributes)
         return found
 
     def make(

@@ -42,7 +42,7 @@ _ARITHMETIC: dict[str, Callable[..., int]] = {
 }
 
 
-def _evaluate(expression: SExp, bindings: Bindings) -> int:
+def evaluate_index(expression: SExp, bindings: Bindings) -> int:
     """The value of an index expression such as ``(+ (- i j) 1)``."""
     if isinstance(expression, str):
         if expression.isdigit():
@@ -51,7 +51,7 @@ def _evaluate(expression: SExp, bindings: Bindings) -> int:
         if not isinstance(value, int):
             raise KeyError(expression)
         return value
-    return _ARITHMETIC[expression[0]](*(_evaluate(e, bindings) for e in expression[1:]))
+    return _ARITHMETIC[expression[0]](*(evaluate_index(e, bindings) for e in expression[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class SortPattern:
     @staticmethod
     def _index_holds(expression: SExp, value: int, bindings: Bindings) -> bool:
         try:
-            return _evaluate(expression, bindings) == value
+            return evaluate_index(expression, bindings) == value
         except KeyError:
             return False
 
@@ -91,7 +91,7 @@ class SortPattern:
             if not isinstance(found, Sort):
                 raise KeyError(self.name)
             return found
-        indices = tuple(_evaluate(e, bindings) for e in self.indices)
+        indices = tuple(evaluate_index(e, bindings) for e in self.indices)
         return make_sort(self.name, indices, tuple(a.instantiate(bindings) for a in self.args))
 
     def parameters(self) -> set[str]:
@@ -152,7 +152,7 @@ class Signature:
             if not pattern.match(sort, bindings):
                 return None
         try:
-            if self.where is not None and not _evaluate(self.where, bindings):
+            if self.where is not None and not evaluate_index(self.where, bindings):
                 return None
             return self.result.instantiate(bindings)
         except (KeyError, TypeError, ZeroDivisionError):

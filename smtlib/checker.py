@@ -1,0 +1,319 @@
+"""The sort checker: from a script's s-expressions to terms, every one with its sort.
+
+It accepts what z3 or cvc5 accepts and makes their implicit conversions explicit: a numeral where
+a Real is wanted becomes a Real literal, other Int terms get ``to_real``, as both solvers
+do for arithmetic; what only z3 does (Int and Real arguments of functions and arrays, Bool as
+number) is done as z3 does it. So the printed terms are plain SMT-LIB 2.7.
+
+An error in one command is recorded and the rest of the script is still checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from smtlib.datatypes import read_datatypes
+from smtlib.elaborator import Elaborator
+from smtlib.environment import Datatype, Environment, SortDefinition
+from smtlib.errors import ReadError, SortError
+from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.script import Command, Script
+from smtlib.sorts import BOOL, Sort
+from smtlib.terms import Declaration, Term, TermTable
+from smtlib.theories import Theories, default_theories
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The parameters and body of a defined function."""
+
+    declaration: Declaration
+    params: tuple[Term, ...]
+    body: Term
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCommand:
+    """A command that was accepted, with what it means.
+
+    ``terms``: asserted, assumed or asked terms. ``declarations``, ``definitions``, ``datatypes``:
+    what it introduces. ``index`` is the command's place in the script.
+    """
+
+    name: str
+    index: int
+    sexp: SExpList
+    terms: tuple[Term, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    datatypes: tuple[Datatype, ...] = ()
+    sort: SortDefinition | None = None
+
+
+@dataclass(slots=True)
+class CheckedScript:
+    """What a script means. ``errors`` is empty where every command is well sorted."""
+
+    script: Script
+    table: TermTable
+    logic: str | None = None
+    commands: list[CheckedCommand] = field(default_factory=list)
+    errors: list[SortError] = field(default_factory=list)
+    definitions: dict[Declaration, Definition] = field(default_factory=dict)
+    datatypes: dict[str, Datatype] = field(default_factory=dict)
+
+    @property
+    def assertions(self) -> list[Term]:
+        """The asserted terms, in order, whatever level they stand on."""
+        return [c.terms[0] for c in self.commands if c.name == "assert"]
+
+    @property
+    def is_well_sorted(self) -> bool:
+        """Whether every command was accepted."""
+        return not self.errors
+
+
+def check_script(script: Script, theories: Theories | None = None) -> CheckedScript:
+    """Check every command of ``script``; never raises for what the script says."""
+    return _Checker(script, theories or default_theories()).run()
+
+
+class _Checker:
+    def __init__(self, script: Script, theories: Theories) -> None:
+        self.environment = Environment(theories)
+        self.table = TermTable()
+        self.elaborator = Elaborator(self.environment, self.table)
+        self.checked = CheckedScript(script, self.table)
+        self.index = 0
+
+    def run(self) -> CheckedScript:
+        script = self.checked.script
+        for self.index, command in enumerate(script.commands):
+            try:
+                self.checked.commands.append(self._command(command))
+            except (SortError, ReadError) as error:
+                if not error.line:
+                    position = self.elaborator.position(command.sexp)
+                    error.line, error.column = script.place(position)
+                self.checked.errors.append(
+                    error if isinstance(error, SortError) else SortError(error.message, error.line, error.column)
+                )
+        return self.checked
+
+    def _command(self, command: Command) -> CheckedCommand:
+        self.elaborator.start(command.sexp)
+        handler = _HANDLERS.get(command.name)
+        if handler is None:
+            raise SortError(f"unknown command {command.name}")
+        return handler(self, command.sexp)
+
+    def _done(self, sexp: SExpList, **what: object) -> CheckedCommand:
+        return CheckedCommand(sexp[0], self.index, sexp, **what)  # type: ignore[arg-type]
+
+    # Commands without terms
+
+    def plain(self, sexp: SExpList) -> CheckedCommand:
+        return self._done(sexp)
+
+    def set_logic(self, sexp: SExpList) -> CheckedCommand:
+        self.checked.logic = _symbol(sexp, 1)
+        self.elaborator.use_logic(self.checked.logic)
+        return self._done(sexp)
+
+    def set_option(self, sexp: SExpList) -> CheckedCommand:
+        if sexp[1:] == [":global-declarations", "true"]:
+            self.environment.global_declarations = True
+        return self._done(sexp)
+
+    def push(self, sexp: SExpList) -> CheckedCommand:
+        self.environment.push(_count(sexp))
+        return self._done(sexp)
+
+    def pop(self, sexp: SExpList) -> CheckedCommand:
+        self.environment.pop(_count(sexp))
+        return self._done(sexp)
+
+    def reset(self, sexp: SExpList) -> CheckedCommand:
+        self.environment.reset()
+        return self._done(sexp)
+
+    def reset_assertions(self, sexp: SExpList) -> CheckedCommand:
+        self.environment.reset_assertions()
+        return self._done(sexp)
+
+    # Sorts and symbols
+
+    def declare_sort(self, sexp: SExpList) -> CheckedCommand:
+        if len(sexp) not in (2, 3):
+            raise SortError("expected (declare-sort NAME [ARITY])")
+        arity = _numeral(sexp[2]) if len(sexp) == 3 else 0
+        definition = SortDefinition(_symbol(sexp, 1), arity)
+        self.environment.add_sort(definition)
+        return self._done(sexp, sort=definition)
+
+    def define_sort(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 4, "(define-sort NAME (PARAMETER ...) SORT)")
+        params = tuple(sexp[2])
+        body: SExp | Sort = sexp[3]
+        if not params:
+            body = self.environment.sort(sexp[3])
+        definition = SortDefinition(_symbol(sexp, 1), len(params), params, body)
+        self.environment.add_sort(definition)
+        return self._done(sexp, sort=definition)
+
+    def declare_datatypes(self, sexp: SExpList) -> CheckedCommand:
+        datatypes = read_datatypes(self.environment, sexp)
+        self.checked.datatypes.update({d.name: d for d in datatypes})
+        return self._done(sexp, datatypes=datatypes)
+
+    def declare_fun(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 4, "(declare-fun NAME (SORT ...) SORT)")
+        if isinstance(sexp[2], str):
+            raise SortError(f"expected a list of sorts, found {sexp[2]}")
+        params = tuple(self.environment.sort(s) for s in sexp[2])
+        return self._declare(sexp, params, sexp[3])
+
+    def declare_const(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 3, "(declare-const NAME SORT)")
+        return self._declare(sexp, (), sexp[2])
+
+    def _declare(self, sexp: SExpList, params: tuple[Sort, ...], result: SExp) -> CheckedCommand:
+        declaration = Declaration(_symbol(sexp, 1), params, self.environment.sort(result))
+        self.environment.declare(declaration)
+        return self._done(sexp, declarations=(declaration,))
+
+    def define_fun(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 5, "(define-fun NAME ((VARIABLE SORT) ...) SORT TERM)")
+        return self._define(sexp, sexp[2], sexp[3], sexp[4])
+
+    def define_const(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 4, "(define-const NAME SORT TERM)")
+        return self._define(sexp, SExpList(), sexp[2], sexp[3])
+
+    def _define(self, sexp: SExpList, params: SExp, sort: SExp, body: SExp) -> CheckedCommand:
+        variables = self.elaborator.parameters(params)
+        result = self.environment.sort(sort)
+        term = self.elaborator.term_of_sort(body, result, variables)
+        declaration = Declaration(_symbol(sexp, 1), tuple(v.sort for v in variables), result, "define")
+        self.environment.declare(declaration)
+        return self._defined(sexp, [Definition(declaration, variables, term)])
+
+    def _defined(self, sexp: SExpList, definitions: list[Definition]) -> CheckedCommand:
+        for definition in definitions:
+            self.checked.definitions[definition.declaration] = definition
+        return self._done(
+            sexp, declarations=tuple(d.declaration for d in definitions), definitions=tuple(definitions)
+        )
+
+    def define_fun_rec(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 5, "(define-fun-rec NAME ((VARIABLE SORT) ...) SORT TERM)")
+        return self._define_rec(sexp, [SExpList(sexp[1:4])], [sexp[4]])
+
+    def define_funs_rec(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 3, "(define-funs-rec ((NAME ((VARIABLE SORT) ...) SORT) ...) (TERM ...))")
+        if isinstance(sexp[1], str) or isinstance(sexp[2], str) or len(sexp[1]) != len(sexp[2]):
+            raise SortError("define-funs-rec wants as many bodies as declarations")
+        return self._define_rec(sexp, sexp[1], sexp[2])
+
+    def _define_rec(self, sexp: SExpList, heads: list[SExp], bodies: list[SExp]) -> CheckedCommand:
+        prepared = []
+        for head in heads:
+            if isinstance(head, str) or len(head) != 3:
+                raise SortError(f"expected (NAME ((VARIABLE SORT) ...) SORT), found {sexp_text(head, 60)}")
+            variables = self.elaborator.parameters(head[1])
+            params = tuple(v.sort for v in variables)
+            prepared.append((variables, Declaration(_symbol(head, 0), params, self.environment.sort(head[2]), "define-rec")))
+        for _, declaration in prepared:
+            self.environment.declare(declaration)
+        definitions = []
+        for (variables, declaration), body in zip(prepared, bodies, strict=True):
+            term = self.elaborator.term_of_sort(body, declaration.result, variables)
+            definitions.append(Definition(declaration, variables, term))
+        return self._defined(sexp, definitions)
+
+    # Commands with terms
+
+    def formula(self, sexp: SExpList) -> CheckedCommand:
+        """``assert`` and its like: one Bool term, perhaps attributes after it."""
+        if len(sexp) < 2:
+            raise SortError(f"expected ({sexp[0]} TERM)")
+        return self._done(sexp, terms=(self.elaborator.term_of_sort(sexp[1], BOOL, ()),))
+
+    def one_term(self, sexp: SExpList) -> CheckedCommand:
+        """``simplify``, ``minimize`` ...: one term of any sort, perhaps attributes after it."""
+        if len(sexp) < 2:
+            raise SortError(f"expected ({sexp[0]} TERM)")
+        return self._done(sexp, terms=(self.elaborator.term(sexp[1]),))
+
+    def terms_in_list(self, sexp: SExpList) -> CheckedCommand:
+        """``get-value``, ``check-sat-assuming``: a list of terms."""
+        if len(sexp) != 2 or isinstance(sexp[1], str):
+            raise SortError(f"expected ({sexp[0]} (TERM ...))")
+        return self._done(sexp, terms=tuple(self.elaborator.term(t) for t in sexp[1]))
+
+
+_Handler = Callable[[_Checker, SExpList], CheckedCommand]
+_PLAIN = (
+    "check-sat check-sat-using get-model get-assertions get-assignment get-info get-option get-proof "
+    "get-unsat-assumptions get-unsat-core echo exit set-info get-objectives get-abduct get-interpolant "
+    "get-difficulty block-model get-timeout-core get-learned-literals get-unsat-core-lemmas get-user-tactics "
+    "help help-tactic display labels declare-tactic include declare-pool"
+).split()
+_HANDLERS: dict[str, _Handler] = {
+    **dict.fromkeys(_PLAIN, _Checker.plain),
+    "set-logic": _Checker.set_logic,
+    "set-option": _Checker.set_option,
+    "push": _Checker.push,
+    "pop": _Checker.pop,
+    "reset": _Checker.reset,
+    "reset-assertions": _Checker.reset_assertions,
+    "declare-sort": _Checker.declare_sort,
+    "define-sort": _Checker.define_sort,
+    "declare-datatype": _Checker.declare_datatypes,
+    "declare-datatypes": _Checker.declare_datatypes,
+    "declare-codatatype": _Checker.declare_datatypes,
+    "declare-codatatypes": _Checker.declare_datatypes,
+    "declare-fun": _Checker.declare_fun,
+    "declare-const": _Checker.declare_const,
+    "define-fun": _Checker.define_fun,
+    "define-const": _Checker.define_const,
+    "define-fun-rec": _Checker.define_fun_rec,
+    "define-funs-rec": _Checker.define_funs_rec,
+    "assert": _Checker.formula,
+    "assert-soft": _Checker.formula,
+    "minimize": _Checker.one_term,
+    "maximize": _Checker.one_term,
+    "simplify": _Checker.one_term,
+    "eval": _Checker.one_term,
+    "get-value": _Checker.terms_in_list,
+    "check-sat-assuming": _Checker.terms_in_list,
+    "block-model-values": _Checker.terms_in_list,
+}
+
+KNOWN_COMMANDS = frozenset(_HANDLERS)
+"""The commands that the checker knows."""
+
+
+def _shape(sexp: SExpList, length: int, wanted: str) -> None:
+    if len(sexp) != length:
+        raise SortError(f"expected {wanted}, found {sexp_text(sexp, 60)}")
+
+
+def _symbol(sexp: SExpList, index: int) -> str:
+    name = sexp[index] if len(sexp) > index else SExpList()
+    if not isinstance(name, str) or name[0] in '0123456789#":':
+        raise SortError(f"expected a symbol, found {sexp_text(name, 60)}")
+    return name
+
+
+def _numeral(sexp: SExp) -> int:
+    if not isinstance(sexp, str) or not sexp.isdigit() or len(sexp) > 6:
+        raise SortError(f"expected a numeral below a million, found {sexp_text(sexp, 60)}")
+    return int(sexp)
+
+
+def _count(sexp: SExpList) -> int:
+    if len(sexp) > 2:
+        raise SortError(f"expected ({sexp[0]} [NUMERAL])")
+    return _numeral(sexp[1]) if len(sexp) == 2 else 1

@@ -1,0 +1,428 @@
+"""From s-expressions to terms, with an explicit stack: depth costs no recursion.
+
+Each step of the work list is a method and its operands. Results wait on a stack of terms, so an
+application first schedules itself, then its arguments, and finds them on top when its turn comes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from smtlib.application import Applications, describe
+from smtlib.environment import Environment, instantiate, unify
+from smtlib.errors import SortError
+from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, bit_vector, make_sort
+from smtlib.terms import Kind, Term, TermTable
+
+_BV_CONSTANT = re.compile(r"bv([0-9]+)\Z")
+_FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]+)\Z")
+_NUMERAL = re.compile(r"[0-9]+\Z")
+_DECIMAL = re.compile(r"[0-9]+\.[0-9]*\Z")
+_REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
+
+_BINDERS = frozenset(("forall", "exists", "lambda", "choice", "set.comprehension"))
+
+_Task = tuple[Callable[..., None], Any]
+
+
+class Elaborator:
+    """Makes terms of s-expressions in an environment. One per script."""
+
+    def __init__(self, environment: Environment, table: TermTable) -> None:
+        self.environment = environment
+        self.table = table
+        self.applications = Applications(environment, table)
+        self.local: dict[str, Term] = {}
+        self.numeral_sort = INT
+        self._tasks: list[_Task] = []
+        self._terms: list[Term] = []
+        self._at: SExp = ""
+        self._fresh = 0
+
+    def start(self, command: SExpList) -> None:
+        """Forget what a failed command may have left."""
+        self.local.clear()
+        self._tasks.clear()
+        self._terms.clear()
+        self._at = command
+
+    def use_logic(self, logic: str) -> None:
+        """In a logic of reals only, numerals are Reals (SMT-LIB 2.7, theory Reals)."""
+        self.numeral_sort = REAL if _REAL_ONLY_LOGIC.match(logic) and "I" not in logic else INT
+
+    def position(self, command: SExpList) -> int:
+        """Offset of the innermost list that was worked on, for error messages."""
+        return self._at.position if isinstance(self._at, SExpList) else command.position
+
+    # Entry points
+
+    def term(self, sexp: SExp) -> Term:
+        """The term that ``sexp`` denotes. Raises :class:`SortError`."""
+        tasks = self._tasks
+        self._visit(sexp)
+        while tasks:
+            step, operand = tasks.pop()
+            step(operand)
+        return self._terms.pop()
+
+    def term_of_sort(self, sexp: SExp, sort: Sort, variables: Sequence[Term]) -> Term:
+        """The term of ``sexp`` under these variables; it must have, or convert to, ``sort``."""
+        self.local.update({v.op.name: v for v in variables})
+        term = self.term(sexp)
+        self.local.clear()
+        fitting = self.applications.convert(term, sort)
+        if fitting is None:
+            raise SortError(f"{describe(term)} has sort {term.sort}, {sort} is wanted")
+        return fitting
+
+    def parameters(self, sexp: SExp) -> tuple[Term, ...]:
+        """The variables of ``((x S) ...)``, for a definition."""
+        return tuple(self.table.variable(name, sort) for name, sort in self._sorted_variables(sexp))
+
+    # Steps
+
+    def _visit(self, sexp: SExp) -> None:
+        if isinstance(sexp, str):
+            self._terms.append(self._atom(sexp))
+            return
+        self._at = sexp
+        if not sexp:
+            raise SortError("() is no term")
+        head = sexp[0]
+        if isinstance(head, str):
+            special = _SPECIAL.get(head)
+            if special is not None:
+                special(self, sexp)
+                return
+            if len(sexp) == 1 and not self.environment.is_visible(head):
+                self._terms.append(self.applications.operator(head, (), None, ()))
+                return
+        elif not head or head[0] not in ("_", "as"):
+            raise SortError(f"{sexp_text(head, 60)} is no function")
+        self._tasks.append((self._apply, sexp))
+        self._visit_all(sexp[1:])
+
+    def _visit_all(self, sexps: Sequence[SExp]) -> None:
+        """Schedule ``sexps`` so that their terms end up in order."""
+        tasks = self._tasks
+        visit = self._visit
+        for sexp in reversed(sexps):
+            tasks.append((visit, sexp))
+
+    def _apply(self, sexp: SExpList) -> None:
+        self._at = sexp
+        count = len(sexp) - 1
+        terms = self._terms
+        args = tuple(terms[len(terms) - count :])
+        del terms[len(terms) - count :]
+        head = sexp[0]
+        if isinstance(head, str):
+            if head in self.local:
+                terms.append(self.applications.higher_order(self.local[head], args))
+            else:
+                terms.append(self.applications.apply(head, args))
+        elif head[0] == "_":
+            terms.append(self._apply_indexed(head, args))
+        else:
+            name, sort = self._qualified(head)
+            terms.append(self.applications.qualified(name, sort, args))
+
+    def _apply_indexed(self, head: SExpList, args: tuple[Term, ...]) -> Term:
+        if len(head) == 3 and isinstance(head[2], str) and head[1] in ("is", "update", "update-field"):
+            if head[1] == "is":
+                return self.applications.tester(head[2], args)
+            return self.applications.updater(head[2], args)
+        if len(head) == 3 and head[1] == "map":
+            return self.applications.map_arrays(head[2], args)
+        name, indices = self._indexed(head)
+        return self.applications.operator(name, indices, None, args)
+
+    def _indexed(self, head: SExpList) -> tuple[str, tuple[int | str, ...]]:
+        if len(head) < 3 or not all(isinstance(part, str) for part in head):
+            raise SortError(f"{sexp_text(head, 60)} is no indexed function")
+        return head[1], tuple(int(i) if _NUMERAL.match(i) and len(i) < 10 else i for i in head[2:])
+
+    def _qualified(self, head: SExpList) -> tuple[str, Sort]:
+        if len(head) != 3 or not isinstance(head[1], str):
+            raise SortError(f"expected (as NAME SORT), found {sexp_text(head, 60)}")
+        return head[1], self.environment.sort(head[2])
+
+    # Leaves
+
+    def _atom(self, token: str) -> Term:
+        found = self.local.get(token)
+        if found is not None:
+            return found
+        first = token[0]
+        if first in "0123456789":
+            return self._number(token)
+        if first == '"':
+            return self.table.literal(token, STRING)
+        if first == "#":
+            return self._hash_literal(token)
+        if first == ":":
+            raise SortError(f"keyword {token} where a term is wanted")
+        return self._name(token)
+
+    def _number(self, token: str) -> Term:
+        if _NUMERAL.match(token):
+            return self.table.literal(token, self.numeral_sort)
+        if _DECIMAL.match(token):
+            return self.table.literal(token, REAL)
+        raise SortError(f"{token[:60]} is no number and no symbol")
+
+    def _hash_literal(self, token: str) -> Term:
+        digits = token[2:]
+        if token[1:2] == "x" and digits and all(c in "0123456789abcdefABCDEF" for c in digits):
+            return self.table.literal(token, bit_vector(4 * len(digits)))
+        if token[1:2] == "b" and digits and not digits.strip("01"):
+            return self.table.literal(token, bit_vector(len(digits)))
+        field = _FIELD_LITERAL.match(token)
+        if field:
+            return self.table.literal(token, make_sort("FiniteField", (int(field[2]),)))
+        raise SortError(f"{token[:60]} is no literal")
+
+    def _name(self, token: str) -> Term:
+        environment = self.environment
+        if token in environment.symbols:
+            return self.applications.constant(token)
+        named = environment.named.get(token)
+        if named is not None:
+            return named
+        found = self.applications.theory_constant(token)
+        if found is None:
+            raise SortError(f"unknown symbol {token[:60]}{self._near(token)}")
+        return found
+
+    def _near(self, token: str) -> str:
+        names = [*self.environment.symbols, *self.local, *self.environment.theories.functions]
+        close = difflib.get_close_matches(token[:60], names, 1, 0.8) if len(names) < 5000 else []
+        return f"; did you mean {close[0]}?" if close else ""
+
+    # Special forms
+
+    def _visit_underscore(self, sexp: SExpList) -> None:
+        constant = _BV_CONSTANT.match(sexp[1]) if len(sexp) == 3 and isinstance(sexp[1], str) else None
+        if constant:
+            width = sexp[2]
+            if not isinstance(width, str) or not _NUMERAL.match(width) or not 0 < int(width[:9]):
+                raise SortError(f"{sexp_text(sexp, 60)}: the width must be a positive numeral")
+            value = int(constant[1][:4000]) % (1 << min(int(width), 1 << 16))
+            self._terms.append(self.table.literal(f"(_ bv{value} {int(width)})", bit_vector(int(width))))
+            return
+        name, indices = self._indexed(sexp)
+        self._terms.append(self.applications.operator(name, indices, None, ()))
+
+    def _visit_as(self, sexp: SExpList) -> None:
+        name, sort = self._qualified(sexp)
+        self._terms.append(self.applications.qualified(name, sort, ()))
+
+    def _visit_let(self, sexp: SExpList) -> None:
+        if len(sexp) != 3 or isinstance(sexp[1], str):
+            raise SortError("expected (let ((NAME TERM) ...) TERM)")
+        values = []
+        for binding in sexp[1]:
+            if isinstance(binding, str) or len(binding) != 2 or not isinstance(binding[0], str):
+                raise SortError(f"expected (NAME TERM), found {sexp_text(binding, 60)}")
+            values.append(binding[1])
+        self._tasks.append((self._bind_let, sexp))
+        self._visit_all(values)
+
+    def _bind_let(self, sexp: SExpList) -> None:
+        names = [binding[0] for binding in sexp[1]]
+        values = self._terms[len(self._terms) - len(names) :]
+        del self._terms[len(self._terms) - len(names) :]
+        self._enter(dict(zip(names, values, strict=True)))
+        self._tasks.append((self._visit, sexp[2]))
+
+    def _enter(self, bindings: dict[str, Term]) -> None:
+        """Bind names now and schedule their release behind what is scheduled next."""
+        local = self.local
+        self._tasks.append((self._leave, [(name, local.get(name)) for name in bindings]))
+        local.update(bindings)
+
+    def _leave(self, before: list[tuple[str, Term | None]]) -> None:
+        for name, term in before:
+            if term is None:
+                del self.local[name]
+            else:
+                self.local[name] = term
+
+    def _visit_binder(self, sexp: SExpList) -> None:
+        if len(sexp) != 3:
+            if not (sexp[0] == "set.comprehension" and len(sexp) == 4):
+                raise SortError(f"expected ({sexp[0]} ((VARIABLE SORT) ...) TERM)")
+        pairs = self._sorted_variables(sexp[1])
+        if not pairs:
+            raise SortError(f"{sexp[0]} without variables")
+        variables = {name: self._bound_variable(name, sort) for name, sort in pairs}
+        # A name given twice in one list: the last binding counts, the earlier one stays in the list.
+        in_order = tuple(
+            variables[name] if variables[name].sort is sort else self.table.variable(name + "!0", sort)
+            for name, sort in pairs
+        )
+        self._tasks.append((self._close_binder, (sexp, in_order)))
+        self._enter(variables)
+        self._visit_all(sexp[2:])
+
+    def _bound_variable(self, name: str, sort: Sort) -> Term:
+        """The variable for this name, renamed where it would shadow another.
+
+        Terms bound by ``let`` are shared without copying; a variable that shadows could capture
+        a name in one of them.
+        """
+        while name in self.local or self.environment.is_visible(name):
+            self._fresh += 1
+            base = name[:-1] if name[-1] == "|" else name
+            name = f"{base}!{self._fresh}" + name[len(base) :]
+        return self.table.variable(name, sort)
+
+    def _close_binder(self, operand: tuple[SExpList, tuple[Term, ...]]) -> None:
+        sexp, variables = operand
+        self._at = sexp
+        head = sexp[0]
+        count = len(sexp) - 2
+        args = tuple(self._terms[len(self._terms) - count :])
+        del self._terms[len(self._terms) - count :]
+        body = args[0]
+        if head in ("forall", "exists", "choice", "set.comprehension") and body.sort is not BOOL:
+            raise SortError(f"the body of {head} has sort {body.sort}, Bool is wanted")
+        sort = BOOL
+        if head == "lambda":
+            sort = make_sort("->", (), (*(v.sort for v in variables), body.sort))
+        elif head == "choice":
+            sort = variables[0].sort
+        elif head == "set.comprehension":
+            sort = make_sort("Set", (), (args[-1].sort,))
+        op = self.table.op(Kind.BINDER, head)
+        self._terms.append(self.table.make(op, args, sort, variables))
+
+    def _sorted_variables(self, sexp: SExp) -> list[tuple[str, Sort]]:
+        if isinstance(sexp, str):
+            raise SortError(f"expected ((VARIABLE SORT) ...), found {sexp}")
+        found = []
+        for entry in sexp:
+            if isinstance(entry, str) or len(entry) != 2 or not isinstance(entry[0], str):
+                raise SortError(f"expected (VARIABLE SORT), found {sexp_text(entry, 60)}")
+            found.append((entry[0], self.environment.sort(entry[1])))
+        return found
+
+    def _visit_annotation(self, sexp: SExpList) -> None:
+        if len(sexp) < 3:
+            raise SortError("expected (! TERM :ATTRIBUTE ...)")
+        patterns: list[SExp] = []
+        attributes: list[tuple[str, int | str]] = []
+        position = 2
+        while position < len(sexp):
+            key = sexp[position]
+            if not isinstance(key, str) or key[0] != ":":
+                raise SortError(f"expected an attribute, found {sexp_text(key, 60)}")
+            value = sexp[position + 1] if position + 1 < len(sexp) else None
+            if value is None or (isinstance(value, str) and value[0] == ":"):
+                attributes.append((key, ""))
+                position += 1
+                continue
+            if key in (":pattern", ":no-pattern") and isinstance(value, SExpList) and key == ":pattern":
+                attributes.append((key, len(value)))
+                patterns.extend(value)
+            else:
+                attributes.append((key, sexp_text(value)))
+            position += 2
+        self._tasks.append((self._close_annotation, (sexp, tuple(attributes), len(patterns))))
+        self._visit_all([sexp[1], *patterns])
+
+    def _close_annotation(self, operand: tuple[SExpList, tuple[tuple[str, int | str], ...], int]) -> None:
+        sexp, attributes, count = operand
+        self._at = sexp
+        terms = self._terms
+        args = tuple(terms[len(terms) - count - 1 :])
+        del terms[len(terms) - count - 1 :]
+        for key, value in attributes:
+            if key == ":named":
+                self.environment.name_term(str(value), args[0])
+        op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
+        terms.append(self.table.make(op, args, args[0].sort))
+
+    def _visit_match(self, sexp: SExpList) -> None:
+        if len(sexp) != 3 or isinstance(sexp[2], str) or not sexp[2]:
+            raise SortError("expected (match TERM ((PATTERN TERM) ...))")
+        self._tasks.append((self._match_cases, sexp))
+        self._tasks.append((self._visit, sexp[1]))
+
+    def _match_cases(self, sexp: SExpList) -> None:
+        scrutinee = self._terms[-1]
+        patterns = []
+        cases = []
+        for case in sexp[2]:
+            if isinstance(case, str) or len(case) != 2:
+                raise SortError(f"expected (PATTERN TERM), found {sexp_text(case, 60)}")
+            head, variables, bindings = self._pattern(case[0], scrutinee.sort)
+            patterns.append((head, variables))
+            cases.append((bindings, case[1]))
+        self._require_all_cases(scrutinee.sort, patterns)
+        self._tasks.append((self._close_match, (sexp, tuple(patterns))))
+        for bindings, body in reversed(cases):
+            self._tasks.append((self._visit_case, (bindings, body)))
+
+    def _visit_case(self, operand: tuple[dict[str, Term], SExp]) -> None:
+        bindings, body = operand
+        self._enter(bindings)
+        self._tasks.append((self._visit, body))
+
+    def _pattern(self, sexp: SExp, sort: Sort) -> tuple[str, tuple[Term, ...], dict[str, Term]]:
+        """Constructor (empty for a variable), variables and bindings of a pattern."""
+        name = sexp if isinstance(sexp, str) else sexp[0]
+        entry = self.environment.constructors.get(name) if isinstance(name, str) else None
+        if entry is None:
+            if not isinstance(sexp, str):
+                raise SortError(f"{sexp_text(name, 60)} is no constructor")
+            variable = self._bound_variable(sexp, sort)
+            return "", (variable,), {sexp: variable}
+        declaration = entry[1].declaration
+        sort_bindings: dict[Sort, Sort] = {}
+        names = [] if isinstance(sexp, str) else list(sexp[1:])
+        if not unify(declaration.result, sort, sort_bindings) or len(names) != len(declaration.params):
+            raise SortError(f"pattern {sexp_text(sexp, 60)} does not fit sort {sort}")
+        bindings = {}
+        variables = []
+        for variable_name, param in zip(names, declaration.params, strict=True):
+            variable = self._bound_variable(variable_name, instantiate(param, sort_bindings))
+            bindings[variable_name] = variable
+            variables.append(variable)
+        return declaration.name, tuple(variables), bindings
+
+    def _require_all_cases(self, sort: Sort, patterns: list[tuple[str, tuple[Term, ...]]]) -> None:
+        datatype = self.environment.datatypes.get(sort.name)
+        if datatype is None:
+            raise SortError(f"match on sort {sort}, which is no datatype")
+        heads = {head for head, _ in patterns}
+        missing = [c.declaration.name for c in datatype.constructors if c.declaration.name not in heads]
+        if missing and "" not in heads:
+            raise SortError(f"match has no case for {missing[0]}")
+
+    def _close_match(self, operand: tuple[SExpList, tuple[tuple[str, tuple[Term, ...]], ...]]) -> None:
+        sexp, patterns = operand
+        self._at = sexp
+        count = len(patterns) + 1
+        args = tuple(self._terms[len(self._terms) - count :])
+        del self._terms[len(self._terms) - count :]
+        sort = args[1].sort
+        for body in args[2:]:
+            if body.sort is not sort:
+                raise SortError(f"match cases of sorts {sort} and {body.sort}")
+        op = self.table.op(Kind.MATCH, "match")
+        self._terms.append(self.table.make(op, args, sort, (), patterns))
+
+
+_SPECIAL: dict[str, Callable[[Elaborator, SExpList], None]] = {
+    "let": Elaborator._visit_let,
+    "!": Elaborator._visit_annotation,
+    "_": Elaborator._visit_underscore,
+    "as": Elaborator._visit_as,
+    "match": Elaborator._visit_match,
+    **dict.fromkeys(_BINDERS, Elaborator._visit_binder),
+}

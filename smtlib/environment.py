@@ -1,0 +1,231 @@
+"""What is in scope at a point of a script: sorts, symbols, datatypes; with push and pop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smtlib.errors import SortError
+from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.sorts import Sort, make_sort
+from smtlib.terms import Declaration, Term
+from smtlib.theories import Theories, evaluate_index
+
+MAX_SORT_DEPTH = 200
+"""Sorts nested deeper than this are refused; no formula seen comes near."""
+
+MAX_SORT_TEXT = 20_000
+"""Sorts that print longer (in characters) are refused: a few definitions that double each other would explode."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortDefinition:
+    """A sort symbol of the script: declared (``body`` None) or defined by ``define-sort``."""
+
+    name: str
+    arity: int
+    params: tuple[str, ...] = ()
+    body: SExp | Sort | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constructor:
+    """A datatype constructor and its selectors."""
+
+    declaration: Declaration
+    selectors: tuple[Declaration, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Datatype:
+    """One datatype of a group declared together. ``params`` are sort parameters (see ``parameter``)."""
+
+    name: str
+    params: tuple[Sort, ...]
+    constructors: tuple[Constructor, ...]
+    group: tuple[str, ...]
+
+    @property
+    def sort(self) -> Sort:
+        """The sort, over the datatype's own parameters."""
+        return make_sort(self.name, (), self.params)
+
+
+def parameter(name: str) -> Sort:
+    """The sort that stands for a datatype's sort parameter; no script can name it."""
+    return make_sort("'" + name)
+
+
+def is_parameter(sort: Sort) -> bool:
+    """Whether ``sort`` is a datatype's sort parameter."""
+    return sort.name[0] == "'"
+
+
+def unify(pattern: Sort, sort: Sort, bindings: dict[Sort, Sort]) -> bool:
+    """Whether ``sort`` is an instance of ``pattern``; binds its parameters."""
+    if pattern is sort:
+        return True
+    if is_parameter(pattern):
+        return bindings.setdefault(pattern, sort) is sort
+    if pattern.name != sort.name or pattern.indices != sort.indices or len(pattern.args) != len(sort.args):
+        return False
+    return all(unify(p, s, bindings) for p, s in zip(pattern.args, sort.args, strict=True))
+
+
+def instantiate(pattern: Sort, bindings: Mapping[Sort, Sort]) -> Sort:
+    """``pattern`` with its parameters replaced; an unbound one stays."""
+    if is_parameter(pattern):
+        return bindings.get(pattern, pattern)
+    if not pattern.args:
+        return pattern
+    return make_sort(pattern.name, pattern.indices, tuple(instantiate(a, bindings) for a in pattern.args))
+
+
+def has_parameters(sort: Sort) -> bool:
+    """Whether a datatype's sort parameter occurs in ``sort``."""
+    return is_parameter(sort) or any(has_parameters(a) for a in sort.args)
+
+
+@dataclass(slots=True)
+class Environment:
+    """Names in scope. ``symbols`` lists every rank of a name, newest last (z3 allows overloading)."""
+
+    theories: Theories
+    sorts: dict[str, SortDefinition] = field(default_factory=dict)
+    symbols: dict[str, list[Declaration]] = field(default_factory=dict)
+    named: dict[str, Term] = field(default_factory=dict)
+    datatypes: dict[str, Datatype] = field(default_factory=dict)
+    constructors: dict[str, tuple[Datatype, Constructor]] = field(default_factory=dict)
+    global_declarations: bool = False
+    _levels: list[list[tuple[str, str]]] = field(default_factory=list)
+
+    def push(self, count: int) -> None:
+        """Open ``count`` levels."""
+        self._levels.extend([] for _ in range(count))
+
+    def pop(self, count: int) -> None:
+        """Close ``count`` levels and forget what they declared. Raises SortError where too few are open."""
+        if count > len(self._levels):
+            raise SortError(f"pop {count}: only {len(self._levels)} levels are open")
+        for _ in range(count):
+            for table, name in reversed(self._levels.pop()):
+                if table == "symbols":
+                    self.symbols[name].pop()
+                    if not self.symbols[name]:
+                        del self.symbols[name]
+                else:
+                    getattr(self, table).pop(name, None)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        for table in (self.sorts, self.symbols, self.named, self.datatypes, self.constructors, self._levels):
+            table.clear()
+
+    def reset_assertions(self) -> None:
+        """Close all levels; what stands outside them stays declared, as z3 and cvc5 do."""
+        self.pop(len(self._levels))
+
+    def _log(self, table: str, name: str) -> None:
+        if self._levels and not self.global_declarations:
+            self._levels[-1].append((table, name))
+
+    def declare(self, declaration: Declaration) -> Declaration:
+        """Add a symbol. Raises SortError where the same rank of the name is in scope."""
+        name = declaration.name
+        if name in self.named:
+            raise SortError(f"{name} already names a term")
+        for known in self.symbols.get(name, ()):
+            if known.params == declaration.params:
+                raise SortError(f"{name} is already declared with this rank")
+        self.symbols.setdefault(name, []).append(declaration)
+        self._log("symbols", name)
+        return declaration
+
+    def name_term(self, name: str, term: Term) -> None:
+        """Give ``term`` the name of a ``:named`` attribute."""
+        if name in self.symbols or name in self.named:
+            raise SortError(f":named {name}: the name is taken")
+        self.named[name] = term
+        self._log("named", name)
+
+    def add_sort(self, definition: SortDefinition) -> None:
+        """Add a sort symbol. Raises SortError where the name is taken."""
+        if definition.name in self.sorts or definition.name in self.theories.sorts:
+            raise SortError(f"sort {definition.name} is already declared")
+        self.sorts[definition.name] = definition
+        self._log("sorts", definition.name)
+
+    def add_datatype(self, datatype: Datatype) -> None:
+        """Add a datatype whose sort is in scope, with its constructors, selectors and testers."""
+        self.datatypes[datatype.name] = datatype
+        self._log("datatypes", datatype.name)
+        for constructor in datatype.constructors:
+            self.declare(constructor.declaration)
+            name = constructor.declaration.name
+            self.constructors[name] = (datatype, constructor)
+            self._log("constructors", name)
+            for selector in constructor.selectors:
+                self.declare(selector)
+
+    def is_visible(self, name: str) -> bool:
+        """Whether a symbol of the script has this name."""
+        return name in self.symbols or name in self.named
+
+    # Sorts
+
+    def sort(self, sexp: SExp, params: Mapping[str, Sort] | None = None, depth: int = 0) -> Sort:
+        """The sort that ``sexp`` denotes; ``params`` are sort parameters in scope."""
+        if depth > MAX_SORT_DEPTH:
+            raise SortError(f"sort nested deeper than {MAX_SORT_DEPTH}")
+        if isinstance(sexp, str):
+            return self._named_sort(sexp, params or {})
+        if not sexp:
+            raise SortError("() is no sort")
+        if sexp[0] == "_":
+            return self._indexed_sort(sexp)
+        if not isinstance(sexp[0], str):
+            raise SortError(f"{sexp_text(sexp, 60)} is no sort")
+        args = tuple(self.sort(s, params, depth + 1) for s in sexp[1:])
+        return self._applied_sort(sexp[0], args, depth)
+
+    def _named_sort(self, name: str, params: Mapping[str, Sort]) -> Sort:
+        if name in params:
+            return params[name]
+        if name in self.theories.abbreviations and name not in self.sorts:
+            return self.theories.abbreviations[name]
+        return self._applied_sort(name, ())
+
+    def _applied_sort(self, name: str, args: tuple[Sort, ...], depth: int = 0) -> Sort:
+        if sum(len(a.text) for a in args) > MAX_SORT_TEXT:
+            raise SortError(f"sort longer than {MAX_SORT_TEXT} characters")
+        if name == "->":
+            if len(args) < 2:
+                raise SortError("(-> ...) wants at least two sorts")
+            return make_sort(name, (), args)
+        definition = self.sorts.get(name)
+        if definition is not None:
+            if definition.arity != len(args):
+                raise SortError(f"sort {name} takes {definition.arity} arguments, got {len(args)}")
+            if isinstance(definition.body, Sort):
+                return definition.body
+            if definition.body is not None:
+                return self.sort(definition.body, dict(zip(definition.params, args, strict=True)), depth + 1)
+            return make_sort(name, (), args)
+        symbol = self.theories.sorts.get(name)
+        if symbol is None or symbol.indices:
+            raise SortError(f"unknown sort {name}")
+        if not symbol.variadic and symbol.arity != len(args):
+            raise SortError(f"sort {name} takes {symbol.arity} arguments, got {len(args)}")
+        return make_sort(name, (), args)
+
+    def _indexed_sort(self, sexp: SExpList) -> Sort:
+        shown = sexp_text(sexp, 60)
+        symbol = self.theories.sorts.get(sexp[1]) if len(sexp) > 1 and isinstance(sexp[1], str) else None
+        if symbol is None or len(symbol.indices) != len(sexp) - 2:
+            raise SortError(f"unknown sort {shown}")
+        if not all(isinstance(i, str) and i.isdigit() and len(i) < 10 for i in sexp[2:]):
+            raise SortError(f"indices of {shown} are no numerals of less than ten digits")
+        indices = tuple(int(i) for i in sexp[2:])
+        if symbol.where is not None and not evaluate_index(symbol.where, dict(zip(symbol.indices, indices, strict=True))):
+            raise SortError(f"{shown}: {sexp_text(symbol.where)} does not hold")
+        return make_sort(symbol.name, indices)

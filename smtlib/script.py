@@ -1,0 +1,49 @@
+"""Scripts: the commands of an SMT-LIB text, before any sort is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smtlib.errors import ReadError
+from smtlib.reader import SExpList, line_and_column, read_sexps, sexp_text
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name and the whole s-expression, as read."""
+
+    name: str
+    sexp: SExpList
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The commands of one text. ``text`` is what was read, untouched."""
+
+    text: str
+    commands: tuple[Command, ...]
+
+    def place(self, position: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset in the text."""
+        return line_and_column(self.text, position)
+
+
+def read_script(text: str) -> Script:
+    """Read ``text`` as a sequence of commands.
+
+    Raises :class:`ReadError` with line and column where parentheses, strings or quoted symbols do
+    not close, or where something stands that is no command.
+    """
+    commands = []
+    position = 0
+    for sexp in read_sexps(text):
+        if isinstance(sexp, SExpList):
+            position = sexp.position
+            if sexp and isinstance(sexp[0], str):
+                commands.append(Command(sexp[0], sexp))
+                continue
+        else:
+            position = text.find(sexp, position)
+        line, column = line_and_column(text, max(position, 0))
+        raise ReadError(f"expected a command, found {sexp_text(sexp, 60)}", line, column)
+    return Script(text, tuple(commands))
