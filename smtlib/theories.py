@@ -16,13 +16,14 @@ from pathlib import Path
 
 from smtlib.errors import TheoryError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
-from smtlib.sorts import BOOL, Sort, make_sort
+from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
 
 Bindings = dict[str, "Sort | int | str"]
 """What the sort parameters and index variables of a signature stand for."""
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_ATTRIBUTES = (*_ASSOCIATIVITY, ":min", ":where", ":only", ":was", ":note")
+_FLAGS = (*_ASSOCIATIVITY, ":mixed")
+_ATTRIBUTES = (*_FLAGS, ":min", ":where", ":only", ":was", ":note")
 
 _ARITHMETIC: dict[str, Callable[..., int]] = {
     "+": lambda *a: sum(a),
@@ -113,7 +114,7 @@ class Signature:
     ``indices`` are the index variables of an indexed function (or fixed numerals),
     ``associativity`` one of the four of SMT-LIB or empty, ``minimum`` the fewest arguments that
     solvers take, ``only`` the solvers that know it (empty: all), ``needs_as`` whether its result
-    sort does not follow from the arguments.
+    sort does not follow from the arguments, ``mixed`` whether it reads integers as reals.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Signature:
     only: tuple[str, ...] = ()
     was: tuple[str, ...] = ()
     needs_as: bool = False
+    mixed: bool = False
 
     def apply(self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None) -> Sort | None:
         """The result sort of an application, or None where it does not fit."""
@@ -223,12 +225,11 @@ class Theories:
             return self._cache[key]
         except KeyError:
             pass
-        found = None
-        for signature in self.functions.get(name, ()):
-            result = signature.apply(indices, sorts, qualifier)
-            if result is not None and (qualifier is None or result is qualifier):
-                found = (result, signature)
-                break
+        signatures = self.functions.get(name, ())
+        found = _first_fit(signatures, indices, sorts, qualifier)
+        if found is None and INT in sorts:
+            mixed = [s for s in signatures if s.mixed]
+            found = _first_fit(mixed, indices, tuple(REAL if s is INT else s for s in sorts), qualifier)
         if len(self._cache) > 200_000:
             self._cache.clear()
         self._cache[key] = found
@@ -285,6 +286,16 @@ class Theories:
             self.spellings[old] = signature.name
 
 
+def _first_fit(
+    signatures: Iterable[Signature], indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
+) -> tuple[Sort, Signature] | None:
+    for signature in signatures:
+        result = signature.apply(indices, sorts, qualifier)
+        if result is not None and (qualifier is None or result is qualifier):
+            return result, signature
+    return None
+
+
 def _names(value: SExp | tuple[()]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
@@ -296,7 +307,7 @@ def _attributes(items: list[SExp]) -> dict[str, SExp]:
         key = items[position]
         if not isinstance(key, str) or key not in _ATTRIBUTES:
             raise TheoryError(f"unknown attribute {sexp_text(key, 40)}; known: {' '.join(_ATTRIBUTES)}")
-        if key in _ASSOCIATIVITY:
+        if key in _FLAGS:
             found[key] = key
             position += 1
         else:
@@ -348,6 +359,7 @@ def _signature(entry: SExp, theory: str) -> Signature:
         _names(attributes.get(":only", ())),
         _names(attributes.get(":was", ())),
         bool(result.parameters() - known),
+        ":mixed" in attributes,
     )
 
 

@@ -1,0 +1,10 @@
+; Separation logic of cvc5; wants (declare-heap (LOCATION DATA)).
+(theory SeparationLogic
+ :about "Heaps"
+ :funs (
+  (par (A) (sep.nil A :only (cvc5)))
+  (sep.emp Bool :only (cvc5))
+  (par (A B) (pto A B Bool :only (cvc5)))
+  (sep Bool Bool Bool :left-assoc :only (cvc5))
+  (wand Bool Bool Bool :only (cvc5))
+ ))
