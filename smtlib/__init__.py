@@ -2,6 +2,7 @@
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition, check_script
 from smtlib.errors import ReadError, SmtLibError, SortError, TheoryError
+from smtlib.printer import Naming, print_command, print_datatypes, print_script, print_term, sort_text
 from smtlib.reader import quote_symbol, read_sexps, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, make_sort
@@ -19,6 +20,7 @@ __all__ = [
     "Declaration",
     "Definition",
     "Kind",
+    "Naming",
     "Op",
     "ReadError",
     "Script",
@@ -37,9 +39,14 @@ __all__ = [
     "load_theories",
     "make_sort",
     "postorder",
+    "print_command",
+    "print_datatypes",
+    "print_script",
+    "print_term",
     "quote_symbol",
     "read_script",
     "read_sexps",
     "rewrite",
     "sexp_text",
+    "sort_text",
 ]

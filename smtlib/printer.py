@@ -1,0 +1,362 @@
+"""The printer: terms and scripts as SMT-LIB 2.7 text that reads back to the same terms.
+
+A subterm that occurs more than once comes out as ``let`` where that keeps the text small, so a
+graph prints in a size near its number of nodes. A ``let`` stands at the top of the innermost
+binder whose variables its value uses, or at the top of the term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from smtlib.checker import CheckedCommand, CheckedScript, Definition
+from smtlib.environment import Datatype, is_parameter
+from smtlib.reader import sexp_text
+from smtlib.sorts import REAL, Sort
+from smtlib.terms import Kind, Term, postorder
+
+LET_THRESHOLD = 28
+"""A shared subterm shorter than this (in characters) is repeated rather than bound by ``let``."""
+
+_Region: TypeAlias = "tuple[Term, tuple[Term, ...]]"
+"""Where a ``let`` can stand: the body of a binder or match case, and the variables bound there."""
+
+
+class Naming:
+    """How heads and sorts are spelled. Override to rename symbols while printing."""
+
+    def head(self, term: Term) -> str:
+        """The text of a term's head, without its arguments."""
+        op = term.op
+        if op.kind is Kind.LITERAL and term.sort is REAL:
+            return _real_literal(op.text)
+        return op.text
+
+    def sort(self, sort: Sort) -> str:
+        """The text of a sort."""
+        return sort_text(sort)
+
+    def constructor(self, name: str) -> str:
+        """The text of a constructor in a match pattern."""
+        return name
+
+
+def sort_text(sort: Sort) -> str:
+    """``sort`` as SMT-LIB text, a datatype's sort parameters by their plain names."""
+    if is_parameter(sort):
+        return sort.name[1:]
+    if not sort.args:
+        return sort.text
+    return f"({sort.name} {' '.join(map(sort_text, sort.args))})"
+
+
+def _real_literal(text: str) -> str:
+    if "." not in text:
+        return text + ".0"
+    return text + "0" if text[-1] == "." else text
+
+
+_PLAIN = Naming()
+
+
+def print_term(term: Term, naming: Naming = _PLAIN) -> str:
+    """``term`` as text on one line."""
+    return _TermPrinter(term, naming).run()
+
+
+class _TermPrinter:
+    def __init__(self, root: Term, naming: Naming) -> None:
+        self.root = root
+        self.naming = naming
+        self.pieces: list[str] = []
+        self.let_names: dict[Term, str] = {}
+        self.homes: dict[Term, list[Term]] = {}
+
+    def run(self) -> str:
+        self._plan_lets()
+        self._emit()
+        return "".join(self.pieces)
+
+    # Planning
+
+    def _plan_lets(self) -> None:
+        order = list(postorder([self.root]))
+        uses: dict[Term, int] = {}
+        for term in order:
+            for arg in term.args:
+                if arg.args:
+                    uses[arg] = uses.get(arg, 0) + 1
+        if not any(count > 1 for count in uses.values()):
+            return
+        shared = self._worth_binding(order, uses)
+        if not shared:
+            return
+        prefix = self._unused_prefix(order)
+        for number, term in enumerate(shared):
+            self.let_names[term] = f"{prefix}{number}"
+        self._find_homes(order, shared)
+
+    def _worth_binding(self, order: list[Term], uses: dict[Term, int]) -> list[Term]:
+        size: dict[Term, int] = {}
+        shared = []
+        for term in order:
+            length = len(term.op.text) + 1
+            if term.args:
+                length += 2 + sum(size[a] for a in term.args)
+                if term.variables:
+                    length += sum(len(v.op.text) + len(v.sort.text) + 4 for v in term.variables)
+                if uses.get(term, 0) > 1 and (length > LET_THRESHOLD or _is_named(term)):
+                    shared.append(term)
+                    length = 4
+            size[term] = length
+        return shared
+
+    def _unused_prefix(self, order: list[Term]) -> str:
+        """A prefix no symbol of the term begins with."""
+        prefix = "$"
+        heads = {self.naming.head(term) for term in order}
+        heads.update(self.naming.head(v) for term in order for v in term.variables)
+        while any(head.startswith(prefix) for head in heads):
+            prefix += "$"
+        return prefix
+
+    def _find_homes(self, order: list[Term], shared: list[Term]) -> None:
+        """Decide for every region which lets stand at its top."""
+        free = self._free_variables(order)
+        open_terms = {t for t in shared if free[t]}
+        bound_here = set(free[self.root])
+        self.homes[self.root] = [t for t in shared if t is not self.root and free[t] <= bound_here]
+        open_terms.difference_update(self.homes[self.root])
+        if not open_terms:
+            return
+        for term in order:
+            for body, variables in _regions(term):
+                self.homes.setdefault(body, [])
+                found = self._lets_of_region(body, frozenset(variables), free, open_terms)
+                known = self.homes[body]
+                known.extend(t for t in found if t not in known)
+        for lets in self.homes.values():
+            lets.sort(key=lambda t: t.id)
+
+    @staticmethod
+    def _lets_of_region(
+        body: Term, variables: frozenset[Term], free: dict[Term, frozenset[Term]], candidates: set[Term]
+    ) -> list[Term]:
+        """The shared terms below ``body`` that use ``variables`` and no variable of an inner binder."""
+        found = []
+        seen = {body}
+        # A term is kept with the inner variables it stands under.
+        stack: list[tuple[Term, frozenset[Term]]] = [(body, frozenset())]
+        while stack:
+            term, inner = stack.pop()
+            if term in candidates and term is not body and not free[term] & inner:
+                found.append(term)
+            regions = dict(_regions(term))
+            for arg in term.args:
+                if arg in seen or not free[arg] & variables:
+                    continue
+                seen.add(arg)
+                below = regions.get(arg)
+                stack.append((arg, inner | frozenset(below) if below else inner))
+        return found
+
+    @staticmethod
+    def _free_variables(order: list[Term]) -> dict[Term, frozenset[Term]]:
+        free: dict[Term, frozenset[Term]] = {}
+        nothing: frozenset[Term] = frozenset()
+        for term in order:
+            if term.op.kind is Kind.VARIABLE:
+                free[term] = frozenset((term,))
+                continue
+            below = nothing
+            for position, arg in enumerate(term.args):
+                inside = free[arg]
+                if inside and term.patterns and position:
+                    inside = inside.difference(term.patterns[position - 1][1])
+                if inside and not inside <= below:
+                    below = below | inside if below else inside
+            free[term] = below.difference(term.variables) if below and term.variables else below
+        return free
+
+    # Output. The stack holds text to put out, terms, regions and definitions still to print.
+
+    def _emit(self) -> None:
+        pieces = self.pieces
+        stack: list[str | Term | tuple[str, Term]] = [("region", self.root)]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                pieces.append(item)
+            elif isinstance(item, tuple):
+                what, term = item
+                if what == "region":
+                    self._push_region(stack, term)
+                else:
+                    self._push_term(stack, term)
+            elif item in self.let_names:
+                pieces.append(self.let_names[item])
+            elif not item.args:
+                pieces.append(self.naming.head(item))
+            else:
+                self._push_term(stack, item)
+
+    def _push_region(self, stack: list[str | Term | tuple[str, Term]], body: Term) -> None:
+        lets = self.homes.get(body)
+        if not lets:
+            stack.append(body)
+            return
+        stack.append(")" * len(lets))
+        stack.append(body)
+        for term in reversed(lets):
+            stack.append(")) ")
+            stack.append(("definition", term))
+            stack.append(f"(let (({self.let_names[term]} ")
+
+    def _push_term(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+        kind = term.op.kind
+        if kind is Kind.BINDER:
+            self._push_binder(stack, term)
+        elif kind is Kind.MATCH:
+            self._push_match(stack, term)
+        elif kind is Kind.ANNOTATION:
+            self._push_annotation(stack, term)
+        elif not term.args:
+            stack.append(self.naming.head(term))
+        else:
+            args = term.args
+            stack.append(")")
+            for arg in reversed(args):
+                stack.append(arg)
+                stack.append(" ")
+            if term.op.name == "@" and not args[0].args:
+                stack.pop()
+                stack.append("(")
+            else:
+                stack.append("(" + self.naming.head(term))
+
+    def _push_binder(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+        stack.append(")")
+        for body in reversed(term.args):
+            stack.append(("region", body))
+            stack.append(" ")
+        variables = " ".join(f"({self.naming.head(v)} {self.naming.sort(v.sort)})" for v in term.variables)
+        stack.append(f"({term.op.text} ({variables})")
+
+    def _push_match(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+        stack.append("))")
+        for (head, variables), body in reversed(list(zip(term.patterns, term.args[1:], strict=True))):
+            stack.append(")")
+            stack.append(("region", body))
+            names = " ".join(self.naming.head(v) for v in variables)
+            if not head:
+                pattern = names
+            elif names:
+                pattern = f"({self.naming.constructor(head)} {names})"
+            else:
+                pattern = self.naming.constructor(head)
+            stack.append(f" ({pattern} ")
+        stack.append(" (")
+        stack.append(term.args[0])
+        stack.append("(match ")
+
+    def _push_annotation(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+        stack.append(")")
+        position = len(term.args)
+        for key, value in reversed(term.op.attributes):
+            if isinstance(value, int):
+                stack.append(")")
+                for arg in reversed(term.args[position - value : position]):
+                    stack.append(arg)
+                    stack.append(" ")
+                if value:
+                    stack.pop()
+                stack.append(f" {key} (")
+                position -= value
+            else:
+                stack.append(f" {key} {value}" if value else f" {key}")
+        stack.append(term.args[0])
+        stack.append("(! ")
+
+
+def _regions(term: Term) -> Iterable[_Region]:
+    if term.variables:
+        return [(body, term.variables) for body in term.args]
+    if term.patterns:
+        return [(body, variables) for body, (_, variables) in zip(term.args[1:], term.patterns, strict=True)]
+    return ()
+
+
+def _is_named(term: Term) -> bool:
+    return any(key == ":named" for key, _ in term.op.attributes)
+
+
+# Scripts
+
+
+def print_script(checked: CheckedScript) -> str:
+    """The accepted commands of a script, one a line, in SMT-LIB 2.7."""
+    return "".join(print_command(command) + "\n" for command in checked.commands)
+
+
+def print_command(command: CheckedCommand) -> str:
+    """One accepted command as text."""
+    name = command.name
+    if command.datatypes:
+        return print_datatypes(command.datatypes, "co" if "codatatype" in name else "")
+    if name in ("define-fun-rec", "define-funs-rec"):
+        return _recursive_definitions(command.definitions)
+    if command.definitions:
+        head = _definition_head(command.definitions[0])
+        return f"(define-fun {head} {print_term(command.definitions[0].body)})"
+    if command.declarations:
+        declaration = command.declarations[0]
+        params = " ".join(sort_text(s) for s in declaration.params)
+        if name == "declare-const":
+            return f"(declare-const {declaration.name} {sort_text(declaration.result)})"
+        return f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})"
+    if name == "declare-sort" and command.sort is not None:
+        return f"(declare-sort {command.sort.name} {command.sort.arity})"
+    if name in ("assert", "assert-soft", "minimize", "maximize", "simplify", "eval"):
+        rest = "".join(" " + sexp_text(s) for s in command.sexp[2:])
+        return f"({name} {print_term(command.terms[0])}{rest})"
+    if name in ("get-value", "check-sat-assuming", "block-model-values"):
+        return f"({name} ({' '.join(print_term(t) for t in command.terms)}))"
+    if name in ("push", "pop") and len(command.sexp) == 1:
+        return f"({name} 1)"
+    return sexp_text(command.sexp)
+
+
+def _definition_head(definition: Definition) -> str:
+    params = " ".join(f"({v.op.text} {sort_text(v.sort)})" for v in definition.params)
+    return f"{definition.declaration.name} ({params}) {sort_text(definition.declaration.result)}"
+
+
+def _recursive_definitions(definitions: Sequence[Definition]) -> str:
+    if len(definitions) == 1:
+        return f"(define-fun-rec {_definition_head(definitions[0])} {print_term(definitions[0].body)})"
+    heads = " ".join(f"({_definition_head(d)})" for d in definitions)
+    bodies = " ".join(print_term(d.body) for d in definitions)
+    return f"(define-funs-rec ({heads}) ({bodies}))"
+
+
+def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Naming = _PLAIN) -> str:
+    """One ``declare-datatypes`` (with ``prefix`` "co": ``declare-codatatypes``) for these datatypes."""
+    heads = []
+    bodies = []
+    for datatype in datatypes:
+        heads.append(f"({naming.sort(datatype.sort).split()[0].lstrip('(')} {len(datatype.params)})")
+        constructors = []
+        for constructor in datatype.constructors:
+            fields = "".join(
+                f" ({naming.constructor(s.name)} {naming.sort(s.result)})" for s in constructor.selectors
+            )
+            constructors.append(f"({naming.constructor(constructor.declaration.name)}{fields})")
+        body = "(" + " ".join(constructors) + ")"
+        if datatype.params:
+            body = f"(par ({' '.join(map(sort_text, datatype.params))}) {body})"
+        bodies.append(body)
+    return f"(declare-{prefix}datatypes ({' '.join(heads)}) ({' '.join(bodies)}))"
+
+
+__all__ = ["LET_THRESHOLD", "Naming", "print_command", "print_datatypes", "print_script", "print_term", "sort_text"]
