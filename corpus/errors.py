@@ -1,0 +1,93 @@
+"""Errors of the corpus. Each says what happened to which file and what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+
+
+class CorpusError(Exception):
+    """Base of all errors of this package. ``path`` is the corpus file, where one is concerned."""
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+
+class CorpusMissing(CorpusError):
+    """There is no such file, or its folder does not exist."""
+
+
+class NotACorpus(CorpusError):
+    """The file is something else: no DuckDB file, or one of another program."""
+
+
+class SchemaMismatch(CorpusError):
+    """The file's schema is newer than this exhume, or older and opened read-only."""
+
+    def __init__(self, message: str, path: Path, found: int, known: int) -> None:
+        super().__init__(message, path)
+        self.found = found
+        self.known = known
+
+
+class CorpusLocked(CorpusError):
+    """Another process has the file open. ``pid`` is its id where DuckDB tells it, else 0."""
+
+    def __init__(self, message: str, path: Path, pid: int = 0) -> None:
+        super().__init__(message, path)
+        self.pid = pid
+
+
+class StorageFull(CorpusError):
+    """Nothing more can be written: the disk is full or a size limit is reached."""
+
+
+class ReadOnly(CorpusError):
+    """A write to a corpus that was opened for reading."""
+
+
+class BadReference(CorpusError):
+    """A row names another row that does not exist."""
+
+
+class QueryError(CorpusError):
+    """A query that cannot be run: wrong SQL, an unknown name or parameter, a write."""
+
+
+class QueryTimeout(QueryError):
+    """A query that was stopped at its deadline."""
+
+
+_HOLDER = re.compile(r"lock is held in (.*?) \(PID (\d+)\)")
+
+
+def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
+    """The error that a failure of ``duckdb.connect`` on ``path`` means."""
+    text = str(error)
+    holder = _HOLDER.search(text)
+    if holder or "Could not set lock" in text:
+        pid = int(holder[2]) if holder else 0
+        who = f"process {pid} ({Path(holder[1]).name})" if holder else "another process"
+        return CorpusLocked(f"{path} is in use by {who}: wait for it to end or stop it", path, pid)
+    if "different configuration" in text or "already attached" in text.lower():
+        return CorpusLocked(f"{path} is already open in this process: close it first", path)
+    if "does not exist" in text:
+        return CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
+    if "not a valid DuckDB" in text or "Is a directory" in text:
+        return NotACorpus(f"{path} is not a corpus (not a DuckDB file)", path)
+    if full := storage_full(error, path):
+        return full
+    return CorpusError(f"cannot open the corpus {path}: {text}", path)
+
+
+def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:
+    """A :class:`StorageFull` when that is what ``error`` speaks of."""
+    text = str(error)
+    signs = ("No space left", "File too large", "Disk quota exceeded", "disk full", "Out of disk")
+    if any(sign.lower() in text.lower() for sign in signs):
+        return StorageFull(f"no room left to write {path}; what was stored before is safe", path)
+    return None

@@ -1,0 +1,124 @@
+"""What a formula's text says of itself: whether it reads, whether it is well sorted, and its traits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smtlib import (
+    CheckedScript,
+    Kind,
+    ReadError,
+    Script,
+    Sort,
+    Term,
+    Theories,
+    check_script,
+    default_theories,
+    postorder,
+    read_script,
+)
+
+WELL_SORTED = "well-sorted"
+READ = "read"
+ERROR = "error"
+
+_CHECK_SATS = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
+_MADE_BY_DATATYPES = frozenset(("constructor", "selector", "tester", "updater"))
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Counts and names that people ask for; stored with the formula."""
+
+    logic: str | None
+    commands: int
+    assertions: int
+    check_sats: int
+    pushes: int
+    quantifiers: int
+    terms: int
+    theories: tuple[str, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """A formula's status, the error behind it, and its traits where it could be read."""
+
+    status: str
+    error: str | None = None
+    line: int | None = None
+    column: int | None = None
+    traits: Traits | None = None
+    checked: CheckedScript | None = None
+
+
+def examine(text: str) -> Examination:
+    """Read and check ``text``. Never raises for what the text holds, however odd."""
+    try:
+        script = read_script(text)
+    except ReadError as error:
+        return Examination(ERROR, error.message, error.line or None, error.column or None)
+    except (RecursionError, MemoryError) as error:
+        return Examination(ERROR, f"too large to read ({type(error).__name__})")
+    try:
+        checked = check_script(script)
+        traits = _traits(script, checked)
+    except (RecursionError, MemoryError) as error:
+        return Examination(ERROR, f"too large to check ({type(error).__name__})")
+    except Exception as error:  # noqa: BLE001 - a fault of the checker must not cost an import of days
+        return Examination(READ, f"exhume's own fault: {type(error).__name__}: {error}")
+    if checked.errors:
+        first = checked.errors[0]
+        return Examination(READ, first.message, first.line or None, first.column or None, traits, checked)
+    return Examination(WELL_SORTED, traits=traits, checked=checked)
+
+
+def _traits(script: Script, checked: CheckedScript) -> Traits:
+    names = [command.name for command in script.commands]
+    assertions = checked.assertions
+    terms, quantifiers = 0, 0
+    heads: set[tuple[str, tuple[int | str, ...], tuple[Sort, ...]]] = set()
+    theories: set[str] = set()
+    sorts: set[Sort] = set()
+    operators: set[str] = set()
+    for term in postorder([*assertions, *(d.body for d in checked.definitions.values())]):
+        terms += 1
+        sorts.add(term.sort)
+        kind = term.op.kind
+        if kind is Kind.OPERATOR:
+            heads.add((term.op.name, term.op.indices, tuple([a.sort for a in term.args])))
+        elif kind is Kind.BINDER:
+            quantifiers += 1
+            operators.add(term.op.name)
+        elif kind is Kind.SYMBOL:
+            theories.update(_theory_of_symbol(term))
+    known = default_theories()
+    for name, indices, argument_sorts in heads:
+        operators.add(name)
+        found = known.find(name, indices, argument_sorts)
+        if found is not None:
+            theories.add(found[1].theory)
+    theories.update(_theories_of_sorts(sorts, known))
+    return Traits(
+        logic=checked.logic,
+        commands=len(names),
+        assertions=len(assertions),
+        check_sats=sum(name in _CHECK_SATS for name in names),
+        pushes=names.count("push") + names.count("pop"),
+        quantifiers=quantifiers,
+        terms=terms,
+        theories=tuple(sorted(theories)),
+        operators=tuple(sorted(operators)),
+    )
+
+
+def _theory_of_symbol(term: Term) -> tuple[str, ...]:
+    declaration = term.op.declaration
+    if declaration is not None and declaration.origin in _MADE_BY_DATATYPES:
+        return ("Datatypes",)
+    return ("UF",) if term.args else ()
+
+
+def _theories_of_sorts(sorts: set[Sort], known: Theories) -> set[str]:
+    return {known.sorts[sort.name].theory for sort in sorts if sort.name in known.sorts}

@@ -1,0 +1,286 @@
+"""Import of folders of ``.smt2`` files: tracker and issue number are read off path or name."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from corpus.errors import CorpusError
+from corpus.intake import Intake, OnWellSorted
+from corpus.records import FormulaSource, Issue, Tracker
+from corpus.store import Corpus, storable
+
+MAX_BYTES = 16 << 20
+"""Larger files become rows with an error."""
+
+# A transaction holds this many files, or this many bytes: enough to be fast, few enough that a
+# killed import loses little.
+_CHUNK_FILES = 400
+_CHUNK_BYTES = 8 << 20
+
+# Names that say which solver's tracker a file comes from; another word before a number is only
+# believed when a folder of that name holds the file.
+_SOLVERS = frozenset(
+    "z3 z3str3 z3str4 z3-noodler cvc4 cvc5 cvc5-projects yices yices2 bitwuzla boolector opensmt mathsat mathsat5"
+    " smtinterpol smtrat stp verit princess ostrich dreal iprover vampire colibri colibri2 alt-ergo".split()
+)
+_NAMED = re.compile(
+    r"(?P<tracker>[A-Za-z][\w.-]*?)[_-](?:issue|bug|gh)?[_-]?(?P<issue>\d{1,9})(?:[_-](?P<position>\d{1,6}))?"
+)
+_NUMBERED = re.compile(
+    r"(?:(?:issue|bug|gh|pr)[_-]?|#)?(?P<issue>\d{1,9})(?:[_-](?P<position>\d{1,6}))?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a file's path tells: its tracker, issue number (None without one) and position in it."""
+
+    tracker: str
+    issue: int | None
+    position: int
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did. ``skipped`` tells paths that are no plain files, with the reason."""
+
+    files: int = 0
+    new: int = 0
+    known: int = 0
+    well_sorted: int = 0
+    read: int = 0
+    errors: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    first_errors: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    relative: str
+    folder: str
+
+
+def import_paths(
+    corpus: Corpus,
+    paths: Iterable[Path | str],
+    *,
+    tracker: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    on_well_sorted: OnWellSorted | None = None,
+    before_commit: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ImportReport:
+    """Import files and folders, in the order of their names; what is known already is left alone.
+
+    ``tracker`` is used instead of what the paths tell. ``on_well_sorted`` and ``before_commit`` let
+    :mod:`corpus.learn` decompose in the same pass. ``progress`` gets files done and files in all.
+    """
+    report = ImportReport()
+    files = list(_walk(paths, report))
+    for chunk in _chunks(files):
+        with corpus.transaction():
+            _import_chunk(Intake(corpus), chunk, tracker, max_bytes, on_well_sorted, report)
+            if before_commit is not None:
+                before_commit()
+        if progress is not None:
+            progress(report.files, len(files))
+    _count_statuses(corpus, report)
+    return report
+
+
+def _import_chunk(
+    intake: Intake,
+    files: list[_File],
+    tracker: str | None,
+    max_bytes: int,
+    on_well_sorted: OnWellSorted | None,
+    report: ImportReport,
+) -> None:
+    origins = [origin_of(file.relative, file.folder) for file in files]
+    names = [tracker or origin.tracker for origin in origins]
+    trackers = {
+        name: intake.add_tracker(Tracker(name, "folder", None, _solver(name)))
+        for name in dict.fromkeys(names)
+    }
+    issues: dict[tuple[str, int], int] = {}
+    for name in trackers:
+        numbers = [o.issue for n, o in zip(names, origins, strict=True) if n == name and o.issue is not None]
+        issues.update(_issue_ids(intake, trackers[name], name, list(dict.fromkeys(numbers))))
+    sources = []
+    for file, origin, name in zip(files, origins, names, strict=True):
+        where = f"{name}:{file.relative}"
+        issue_id = None
+        if origin.issue is not None:
+            where = f"{name}#{origin.issue}/{Path(file.relative).name}"
+            issue_id = issues[name, origin.issue]
+        sources.append(_read(file, where, trackers[name], issue_id, origin.position, max_bytes))
+    for added in intake.add_formulas(sources, on_well_sorted):
+        report.files += 1
+        report.new += added.new
+        report.known += not added.new
+
+
+def _issue_ids(intake: Intake, tracker_id: int, name: str, numbers: list[int]) -> dict[tuple[str, int], int]:
+    """Ids of the issues; those that a miner stored already are not touched."""
+    stored = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
+    missing = [number for number in numbers if number not in stored]
+    added = intake.add_issues(tracker_id, [Issue(number) for number in missing])
+    stored.update((number, a.id) for number, a in zip(missing, added, strict=True))
+    return {(name, number): stored[number] for number in numbers}
+
+
+def _count_statuses(corpus: Corpus, report: ImportReport) -> None:
+    if not report.new:
+        return
+    newest = "from formula where id > (select max(id) from formula) - ?"
+    counts = dict(corpus.rows(f"select status, count(*) {newest} group by status", [report.new]))
+    report.well_sorted = counts.get("well-sorted", 0)
+    report.read = counts.get("read", 0)
+    report.errors = counts.get("error", 0)
+    report.first_errors = [
+        (source, error)
+        for source, error in corpus.rows(
+            f"select source, error {newest} and status = 'error' order by id limit 20", [report.new]
+        )
+    ]
+
+
+def origin_of(relative: str, folder: str = "") -> Origin:
+    """Tracker, issue and position of a file, from its path below the imported folder and that folder's name.
+
+    >>> origin_of("z3/z3_1014_0.smt2")
+    Origin(tracker='z3', issue=1014, position=0)
+    """
+    parts = relative.split("/")
+    stem = parts[-1].removesuffix(".smt2")
+    folders = [f for f in (folder, *parts[:-1]) if f]
+    match = _NAMED.fullmatch(stem)
+    if match and (match["tracker"].lower() in _SOLVERS or match["tracker"] in folders):
+        return Origin(match["tracker"], int(match["issue"]), int(match["position"] or 0))
+    match = _NUMBERED.fullmatch(stem)
+    if match and folders:
+        return Origin(folders[-1], int(match["issue"]), int(match["position"] or 0))
+    if match := _NUMBERED.fullmatch(folders[-1] if len(folders) > 1 else ""):
+        return Origin(folders[-2], int(match["issue"]), 0)
+    return Origin(folder or "files", None, 0)
+
+
+def _solver(tracker: str) -> str | None:
+    return tracker.lower() if tracker.lower() in _SOLVERS else None
+
+
+def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:
+    """The files to import, sorted; links, pipes and devices inside folders are reported instead."""
+    for root in map(Path, paths):
+        if not root.exists():
+            raise CorpusError(f"there is no file or folder {root}")
+        # A link that the user names is meant; links found on the way are not followed.
+        real = root.resolve()
+        if not real.is_dir():
+            yield _File(real, _shown(root.name), _shown(real.parent.name))
+            continue
+        folders = [real]
+        found: list[_File] = []
+        while folders:
+            folder = folders.pop()
+            try:
+                entries = list(os.scandir(folder))
+            except OSError as error:
+                report.skipped.append((_shown(str(folder)), error.strerror or str(error)))
+                continue
+            for entry in entries:
+                path = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(path)
+                elif entry.name.endswith(".smt2"):
+                    if entry.is_file(follow_symlinks=False):
+                        found.append(
+                            _File(path, _shown(path.relative_to(real).as_posix()), _shown(real.name))
+                        )
+                    else:
+                        report.skipped.append((_shown(entry.path), "not a plain file"))
+        yield from sorted(found, key=lambda file: file.relative)
+
+
+def _shown(name: str) -> str:
+    return storable(name)
+
+
+def _chunks(files: list[_File]) -> Iterator[list[_File]]:
+    chunk: list[_File] = []
+    size = 0
+    for file in files:
+        chunk.append(file)
+        with contextlib.suppress(OSError):
+            size += file.path.lstat().st_size
+        if len(chunk) >= _CHUNK_FILES or size >= _CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _read(
+    file: _File, source: str, tracker_id: int, issue_id: int | None, position: int, max_bytes: int
+) -> FormulaSource:
+    def made(text: str | None, key: str, size: int, failure: str | None = None) -> FormulaSource:
+        return FormulaSource(
+            source,
+            text,
+            tracker_id,
+            issue_id,
+            position=position,
+            path=file.relative,
+            sha256=key,
+            bytes=size,
+            failure=failure,
+            solver=None,
+        )
+
+    try:
+        data, size = _bytes_of(file.path, max_bytes)
+    except OSError as error:
+        return made(None, "size:0", 0, f"cannot be read: {error.strerror or error}")
+    if data is None:
+        return made(None, f"size:{size}", size, f"{size} bytes, more than the limit of {max_bytes}")
+    key = sha256(data).hexdigest()
+    try:
+        return made(decode(data), key, size)
+    except UnicodeError as error:
+        return made(None, key, size, str(error))
+
+
+def _bytes_of(path: Path, limit: int) -> tuple[bytes | None, int]:
+    """The bytes of a plain file (None where there are more than ``limit``) and its size."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a plain file")
+        if status.st_size > limit:
+            return None, status.st_size
+        data = file.read(limit + 1)
+    return (data, len(data)) if len(data) <= limit else (None, len(data))
+
+
+def decode(data: bytes) -> str:
+    """The text of a file: UTF-8, or UTF-16 with its mark. Raises UnicodeError with a plain message."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    else:
+        encoding = "utf-8-sig"
+        if b"\0" in data:
+            raise UnicodeError(f"a binary file: byte 0 at offset {data.index(0)}")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UnicodeError(f"not {error.encoding} text: {error.reason} at offset {error.start}") from error

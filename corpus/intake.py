@@ -1,0 +1,259 @@
+"""Putting trackers, issues, comments, blocks and formulas into the corpus.
+
+Every ``add_*`` takes many records and says for each its id and whether it is new: what is known
+already is found by its natural key and, where it changed, brought up to date. Call them inside
+``Corpus.transaction``; an :class:`Intake` lives no longer than the work that it serves, and is
+thrown away when a transaction fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from hashlib import sha256
+from typing import Any
+
+from smtlib import CheckedScript
+
+from corpus.examine import WELL_SORTED, Examination, examine
+from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
+from corpus.store import Corpus, digest, storable
+
+OnWellSorted = Callable[[int, CheckedScript], None]
+"""Called with the id and meaning of each new well-sorted formula, in the same transaction."""
+
+_FORMULA_COLUMNS = (
+    "id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error"
+    " error_line error_column logic commands assertions check_sats pushes quantifiers terms theories operators"
+    " command_line solver solver_version expected bug_class decomposed"
+).split()
+
+
+class Intake:
+    """Adds records to an open corpus; remembers what is there already."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._formulas: dict[tuple[str, str], int] | None = None
+
+    def add_tracker(self, tracker: Tracker) -> int:
+        """The id of the tracker of this name."""
+        found = self.corpus.scalar("select id from tracker where name = ?", [tracker.name])
+        if found is not None:
+            return int(found)
+        ident = self.corpus.new_ids("tracker", 1)[0]
+        row = (ident, tracker.name, tracker.kind, tracker.url, tracker.solver)
+        self.corpus.insert("tracker", ("id", "name", "kind", "url", "solver"), [row])
+        return ident
+
+    def add_raw_records(self, tracker_id: int, records: Sequence[RawRecord]) -> list[Added]:
+        """Store what a tracker sent; a newer answer to the same request takes the old one's place."""
+        texts = self.corpus.add_texts(record.body for record in records)
+        rows = [
+            {
+                "tracker_id": tracker_id,
+                "request": record.request,
+                "status": record.status,
+                "etag": record.etag,
+                "last_modified": record.last_modified,
+                "fetched_at": record.fetched_at,
+                "text_id": text,
+            }
+            for record, text in zip(records, texts, strict=True)
+        ]
+        return self._upsert("raw_record", ("tracker_id", "request"), rows)
+
+    def add_issues(self, tracker_id: int, issues: Sequence[Issue]) -> list[Added]:
+        """Store issues, keyed by number."""
+        bodies = iter(self.corpus.add_texts(issue.body for issue in issues if issue.body is not None))
+        rows = []
+        for issue in issues:
+            row: dict[str, object] = {"tracker_id": tracker_id}
+            for field in fields(issue):
+                value = getattr(issue, field.name)
+                if field.name == "body":
+                    row["text_id"] = None if value is None else next(bodies)
+                elif isinstance(value, Reasoned):
+                    row[field.name], row[field.name + "_reason"] = value.value, value.reason
+                else:
+                    row[field.name] = list(value) if isinstance(value, tuple) else value
+            rows.append(row)
+        return self._upsert("issue", ("tracker_id", "number"), rows)
+
+    def add_issue(self, tracker_id: int, issue: Issue) -> Added:
+        """Store one issue."""
+        return self.add_issues(tracker_id, [issue])[0]
+
+    def add_comments(self, comments: Sequence[Comment]) -> list[Added]:
+        """Store comments, keyed by issue and position."""
+        texts = self.corpus.add_texts(comment.body for comment in comments)
+        rows = [
+            {f.name: getattr(comment, f.name) for f in fields(comment) if f.name != "body"}
+            | {"text_id": text}
+            for comment, text in zip(comments, texts, strict=True)
+        ]
+        return self._upsert("comment", ("issue_id", "position"), rows)
+
+    def add_blocks(self, blocks: Sequence[Block]) -> list[Added]:
+        """Store code blocks, keyed by issue and position."""
+        texts = self.corpus.add_texts(block.text for block in blocks)
+        outputs = iter(self.corpus.add_texts(block.output for block in blocks if block.output is not None))
+        rows = []
+        for block, text in zip(blocks, texts, strict=True):
+            row = {f.name: getattr(block, f.name) for f in fields(block) if f.name not in ("text", "output")}
+            row["text_id"] = text
+            row["output_text_id"] = None if block.output is None else next(outputs)
+            rows.append(row)
+        return self._upsert("block", ("issue_id", "position"), rows)
+
+    def add_formulas(
+        self, sources: Sequence[FormulaSource], on_well_sorted: OnWellSorted | None = None
+    ) -> list[Added]:
+        """Read, check and store formulas, keyed by source and hash; known ones cost nothing."""
+        known = self._known_formulas()
+        added, new = [], []
+        for source in sources:
+            key = (storable(source.source), source.sha256 or identity(source.text))
+            found = known.get(key)
+            if found is None:
+                known[key] = ident = self.corpus.new_ids("formula", 1)[0]
+                new.append((ident, key[1], source))
+                added.append(Added(ident, True))
+            else:
+                added.append(Added(found, False))
+        texts = iter(self.corpus.add_texts(s.text for _, _, s in new if s.text is not None))
+        rows = []
+        for ident, key_hash, source in new:
+            examined = Examination("error", source.failure) if source.text is None else examine(source.text)
+            text_id = None if source.text is None else next(texts)
+            well_sorted = examined.status == WELL_SORTED and examined.checked is not None
+            taken = well_sorted and on_well_sorted is not None
+            rows.append(_formula_row(ident, key_hash, source, examined, text_id, taken))
+            if taken and on_well_sorted is not None and examined.checked is not None:
+                on_well_sorted(ident, examined.checked)
+        self.corpus.insert("formula", _FORMULA_COLUMNS, rows)
+        return added
+
+    def add_formula(self, source: FormulaSource, on_well_sorted: OnWellSorted | None = None) -> Added:
+        """Read, check and store one formula."""
+        return self.add_formulas([source], on_well_sorted)[0]
+
+    def knows(self, source: str, sha256: str) -> bool:
+        """Whether the formula with this identity is stored."""
+        return (storable(source), sha256) in self._known_formulas()
+
+    def supersede(self, old: int, new: int) -> None:
+        """Let formula ``new`` stand for ``old``, which stays but counts no more."""
+        self.corpus.execute("update formula set superseded_by = ? where id = ?", [new, old])
+
+    def link_near_duplicate(self, formula: int, of: int) -> None:
+        """Note that ``formula`` is a form of the formula ``of``."""
+        self.corpus.execute("update formula set near_duplicate_of = ? where id = ?", [of, formula])
+
+    def _known_formulas(self) -> dict[tuple[str, str], int]:
+        if self._formulas is None:
+            rows = self.corpus.rows("select source, sha256, id from formula")
+            self._formulas = {(source, key): ident for source, key, ident in rows}
+        return self._formulas
+
+    def _upsert(self, table: str, key: tuple[str, str], rows: Sequence[dict[str, Any]]) -> list[Added]:
+        """Insert the rows that are new, update those that changed; ids in the order given."""
+        wanted = list(dict.fromkeys(column for row in rows for column in row))
+        if not rows:
+            return []
+        owners = list({row[key[0]] for row in rows})
+        stored = self.corpus.rows(
+            f"select id, {', '.join(wanted)} from {table} where {key[0]} in (select unnest(?::integer[]))",
+            [owners],
+        )
+        known = {tuple(r[1 + wanted.index(c)] for c in key): r for r in stored}
+        added: list[Added] = []
+        inserts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        updates: dict[int, tuple[Any, ...]] = {}
+        for row in rows:
+            values = tuple(_clean(row.get(column)) for column in wanted)
+            name = tuple(_clean(row[column]) for column in key)
+            old = known.get(name)
+            if old is None:
+                ident = self.corpus.new_ids(table, 1)[0]
+                known[name] = inserts[name] = (ident, *values)
+                added.append(Added(ident, True))
+                continue
+            added.append(Added(old[0], False))
+            if old[1:] != values:
+                if name in inserts:
+                    inserts[name] = (old[0], *values)
+                else:
+                    updates[old[0]] = values
+                known[name] = (old[0], *values)
+        self.corpus.insert(table, ["id", *wanted], list(inserts.values()))
+        settings = ", ".join(f"{column} = ?" for column in wanted if column not in key)
+        positions = [i for i, column in enumerate(wanted) if column not in key]
+        for ident, values in updates.items():
+            self.corpus.execute(
+                f"update {table} set {settings} where id = ?", [*(values[i] for i in positions), ident]
+            )
+        return added
+
+
+def identity(text: str | None) -> str:
+    """The hash that is part of a formula's identity."""
+    return digest(storable(text)) if text is not None else sha256(b"").hexdigest()
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return value
+
+
+def _formula_row(
+    ident: int,
+    key_hash: str,
+    source: FormulaSource,
+    examined: Examination,
+    text_id: int | None,
+    decomposed: bool,
+) -> tuple[object, ...]:
+    size = source.bytes if source.bytes is not None else len(storable(source.text or "").encode())
+    traits = examined.traits
+    counts: tuple[object, ...] = (None,) * 9
+    if traits is not None:
+        counts = (
+            traits.logic,
+            traits.commands,
+            traits.assertions,
+            traits.check_sats,
+            traits.pushes,
+            traits.quantifiers,
+            traits.terms,
+            list(traits.theories),
+            list(traits.operators),
+        )
+    row = (
+        ident,
+        source.tracker_id,
+        source.issue_id,
+        source.comment_id,
+        source.block_id,
+        source.position,
+        source.source,
+        source.path,
+        key_hash,
+        size,
+        text_id,
+        examined.status,
+        examined.error,
+        examined.line,
+        examined.column,
+        *counts,
+        source.command_line,
+        source.solver,
+        source.solver_version,
+        source.expected,
+        source.bug_class,
+        decomposed,
+    )
+    return tuple(_clean(value) for value in row)

@@ -1,0 +1,93 @@
+"""The schema's versions: ordered SQL files, each applied once, in a transaction, and recorded.
+
+``schema.sql`` is what they add up to, for people to read; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from corpus.errors import NotACorpus, SchemaMismatch
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema: its number, its name and its SQL."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """All migrations, in order; their numbers count up from 1 without a gap."""
+    found = []
+    for file in sorted(MIGRATIONS.glob("*.sql")):
+        match = re.fullmatch(r"(\d{4})_\w+", file.stem)
+        if not match or int(match[1]) != len(found) + 1:
+            raise RuntimeError(f"migration {file.name} is out of order: {len(found) + 1:04}_... expected")
+        found.append(Migration(int(match[1]), file.stem, file.read_text(encoding="utf-8")))
+    return found
+
+
+def version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """The schema version of an open file; 0 for one without tables."""
+    tables = {
+        name
+        for (name,) in connection.execute(
+            "select table_name from duckdb_tables() where database_name = current_database()"
+        ).fetchall()
+    }
+    if not tables:
+        return 0
+    if not {"migration", "formula"} <= tables:
+        raise NotACorpus(f"{path} is a DuckDB file, but not a corpus of exhume", path)
+    row = connection.execute("select coalesce(max(number), 0) from migration").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise unless the file has exactly the schema of this version of exhume."""
+    found, known = version(connection, path), len(migrations())
+    if found > known:
+        raise SchemaMismatch(
+            f"{path} has schema {found}, newer than this exhume knows ({known}): upgrade exhume",
+            path,
+            found,
+            known,
+        )
+    if found < known:
+        raise SchemaMismatch(
+            f"{path} has schema {found}, older than this exhume's ({known}):"
+            " any command that writes to it (such as exhume import) brings it up to date",
+            path,
+            found,
+            known,
+        )
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Bring the file to the current schema; raises when it is newer."""
+    found, known = version(connection, path), migrations()
+    for step in known[found:]:
+        connection.execute("begin")
+        try:
+            connection.execute(step.sql)
+            connection.execute(
+                "insert into migration values (?, ?, current_timestamp at time zone 'UTC')",
+                [step.number, step.name],
+            )
+        except BaseException:
+            connection.execute("rollback")
+            raise
+        connection.execute("commit")
+    if found > len(known):
+        require_current(connection, path)
