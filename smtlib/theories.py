@@ -22,7 +22,7 @@ Bindings = dict[str, "Sort | int | str"]
 """What the sort parameters and index variables of a signature stand for."""
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_FLAGS = (*_ASSOCIATIVITY, ":mixed")
+_FLAGS = (*_ASSOCIATIVITY, ":mixed", ":as")
 _ATTRIBUTES = (*_FLAGS, ":min", ":where", ":only", ":was", ":note")
 
 _ARITHMETIC: dict[str, Callable[..., int]] = {
@@ -287,7 +287,10 @@ class Theories:
 
 
 def _first_fit(
-    signatures: Iterable[Signature], indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
+    signatures: Iterable[Signature],
+    indices: tuple[int | str, ...],
+    sorts: tuple[Sort, ...],
+    qualifier: Sort | None,
 ) -> tuple[Sort, Signature] | None:
     for signature in signatures:
         result = signature.apply(indices, sorts, qualifier)
@@ -358,7 +361,7 @@ def _signature(entry: SExp, theory: str) -> Signature:
         attributes.get(":where"),
         _names(attributes.get(":only", ())),
         _names(attributes.get(":was", ())),
-        bool(result.parameters() - known),
+        ":as" in attributes or bool(result.parameters() - known),
         ":mixed" in attributes,
     )
 

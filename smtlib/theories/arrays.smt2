@@ -16,7 +16,7 @@
   (par (A) (const Bool (Set A) :only (z3)))
   (par (A) (union (Array A Bool) (Array A Bool) (Array A Bool) :left-assoc :only (z3)))
   (par (A) (intersection (Array A Bool) (Array A Bool) (Array A Bool) :left-assoc :only (z3)))
-  (par (A) (setminus (Array A Bool) (Array A Bool) (Array A Bool) :left-assoc :only (z3)))
+  (par (A) (setminus (Array A Bool) (Array A Bool) (Array A Bool) :only (z3)))
   (par (A) (complement (Array A Bool) (Array A Bool) :only (z3)))
   (par (A) (subset (Array A Bool) (Array A Bool) Bool :only (z3)))
  ))

@@ -21,7 +21,7 @@
   (rem Int Int Int :only (z3))
   (div0 Int Int Int :only (z3) :note "what div is where the divisor is zero")
   (mod0 Int Int Int :only (z3))
-  (div_total Int Int Int :left-assoc :only (cvc5) :note "zero where the divisor is zero")
+  (div_total Int Int Int :only (cvc5) :note "zero where the divisor is zero")
   (mod_total Int Int Int :only (cvc5))
   (int.pow2 Int Int :only (cvc5))
   (int.log2 Int Int :only (cvc5))

@@ -18,5 +18,5 @@
   (^ Real Real Real :note "not in SMT-LIB; cvc5 solves it for constant exponents only")
   (^ Real Real Real :mixed :only (z3))
   (/0 Real Real Real :mixed :only (z3) :note "what / is where the divisor is zero")
-  (/_total Real Real Real :left-assoc :mixed :only (cvc5) :note "zero where the divisor is zero")
+  (/_total Real Real Real :mixed :only (cvc5) :note "zero where the divisor is zero")
  ))

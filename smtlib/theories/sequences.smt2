@@ -5,7 +5,7 @@
  :sorts ((Seq 1))
  :funs (
   (par (A) (seq.empty (Seq A)))
-  (seq.empty String :only (z3))
+  (seq.empty String :as :only (z3))
   (seq.unit Unicode String :only (z3))
   (par (A) (seq.unit A (Seq A)))
   (seq.nth String Int Unicode :only (z3))
