@@ -121,7 +121,7 @@ def _is_legal(sort: Sort, theories: Theories) -> bool:
 
 
 def _variants(signature: Signature) -> tuple[Application, ...]:
-    """The plain application, then those that associativity, ``:min`` and ``:mixed`` allow."""
+    """The plain application, then those that associativity and ``:min`` allow."""
     plain = _application(signature)
     found = [plain]
     shapes = []
@@ -129,15 +129,8 @@ def _variants(signature: Signature) -> tuple[Application, ...]:
         shapes.append((*plain.sorts, plain.sorts[1]))
     if signature.associativity and 0 < signature.minimum < 2:
         shapes.append(plain.sorts[:1])
-    if signature.mixed:
-        at = plain.sorts.index(REAL)
-        one_integer = (*plain.sorts[:at], INT, *plain.sorts[at + 1 :])
-        all_integers = tuple(INT if s is REAL else s for s in plain.sorts)
-        others = default_theories().functions[signature.name]
-        shapes.extend(s for s in (one_integer, all_integers) if not any(o.apply((), s, None) for o in others))
     for sorts in shapes:
-        as_read = tuple(REAL if s is INT and signature.mixed else s for s in sorts)
-        result = signature.apply(tuple(map(int, plain.indices)), as_read, None)
+        result = signature.apply(tuple(map(int, plain.indices)), sorts, None)
         assert result is not None, (signature, sorts)
         found.append(Application(signature, plain.indices, sorts, result))
     return tuple(found)
