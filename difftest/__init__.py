@@ -1,1 +1,67 @@
-"""exhume package."""
+"""Differential testing: SMT solvers run against each other, and what is wrong confirmed and written up.
+
+``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
+runs them on files. Left out for now: reduction, bisection, options per test, and more than one machine.
+"""
+
+from difftest.errors import (
+    BadOutput,
+    DifftestError,
+    EnvironmentProblem,
+    ReleaseNotFound,
+    SolverMissing,
+    UnknownSolver,
+)
+from difftest.events import (
+    CandidateDropped,
+    DuplicateSeen,
+    Event,
+    FindingConfirmed,
+    HuntFinished,
+    HuntSummary,
+    Progress,
+    TestDone,
+)
+from difftest.findings import Candidate, FindingClass
+from difftest.folders import FindingRecord
+from difftest.hunt import DEFAULT_STAGES, HuntOptions, Stage, hunt
+from difftest.outcomes import Outcome, Verdict
+from difftest.process import Limits
+from difftest.replay import ReplayResult, ReplayRow, find_files, replay
+from difftest.solvers import Solver, SolverSpec, find_solver, find_solvers, parse_spec
+
+__all__ = [
+    "DEFAULT_STAGES",
+    "BadOutput",
+    "Candidate",
+    "CandidateDropped",
+    "DifftestError",
+    "DuplicateSeen",
+    "EnvironmentProblem",
+    "Event",
+    "FindingClass",
+    "FindingConfirmed",
+    "FindingRecord",
+    "HuntFinished",
+    "HuntOptions",
+    "HuntSummary",
+    "Limits",
+    "Outcome",
+    "Progress",
+    "ReleaseNotFound",
+    "ReplayResult",
+    "ReplayRow",
+    "Solver",
+    "SolverMissing",
+    "SolverSpec",
+    "Stage",
+    "TestDone",
+    "UnknownSolver",
+    "Verdict",
+    "find_files",
+    "find_solver",
+    "find_solvers",
+    "hunt",
+    "parse_spec",
+    "replay",
+]

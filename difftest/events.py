@@ -1,0 +1,102 @@
+"""What a hunt reports while it runs; console, files and database listen, and change nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from difftest.findings import Candidate
+from difftest.folders import FindingRecord
+from difftest.outcomes import Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TestDone:
+    """A test has its final verdicts, by solver name; ``stage`` is the limit (from 0) that it came to."""
+
+    # Not a test class, whatever its name makes pytest think.
+    __test__ = False
+
+    index: int
+    verdicts: Mapping[str, Verdict]
+    decided: bool
+    stage: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindingConfirmed:
+    """A finding, new or known from an earlier hunt into the same folder."""
+
+    record: FindingRecord
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateSeen:
+    """A test shows a finding again that is there already."""
+
+    record: FindingRecord
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateDropped:
+    """Something looked wrong on the fast path and did not show again in a fresh process."""
+
+    candidate: Candidate
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where the hunt stands, a few times a second at most."""
+
+    tests: int
+    decided: int
+    findings: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class HuntSummary:
+    """What a hunt came to.
+
+    ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
+    runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
+    dropped.
+    """
+
+    tests: int
+    decided: int
+    seconds: float
+    solver_seconds: float
+    outcomes: Mapping[str, Mapping[Outcome, int]]
+    findings: tuple[FindingRecord, ...]
+    duplicates: int = 0
+    unconfirmed: int = 0
+    interrupted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``hunt --json`` prints."""
+        return {
+            "tests": self.tests,
+            "decided": self.decided,
+            "seconds": round(self.seconds, 3),
+            "solver_seconds": round(self.solver_seconds, 3),
+            "outcomes": {
+                name: {str(outcome): counts.get(outcome, 0) for outcome in Outcome}
+                for name, counts in self.outcomes.items()
+            },
+            "findings": [record.to_json() for record in self.findings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HuntFinished:
+    """The last event of every hunt, also of one that was stopped."""
+
+    summary: HuntSummary
+
+
+Event = TestDone | FindingConfirmed | DuplicateSeen | CandidateDropped | Progress | HuntFinished

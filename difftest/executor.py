@@ -1,0 +1,165 @@
+"""Where tasks are run: an executor takes tasks and gives results back in the order in which they come in.
+
+Tasks and results are plain data, and ``perform`` is a plain function of a task and a runner, so that workers
+on another machine can stand behind the same few methods (``submit``, ``next_result``, ``close``).
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from difftest.findings import Candidate, find_candidates, is_same
+from difftest.folders import FORMULA, Evidence
+from difftest.outcomes import Outcome, Verdict
+from difftest.process import Limits
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver
+from generator.strategy import GeneratedTest
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it."""
+
+    test: GeneratedTest
+    stage: int
+    limits: Limits
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task."""
+
+    task: RunTask
+    verdicts: Mapping[str, Verdict]
+    solver_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmTask:
+    """See in fresh processes, inside the folder ``work``, whether a candidate shows again."""
+
+    test: GeneratedTest
+    candidate: Candidate
+    work: Path
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The evidence for a candidate, or None if it did not show again."""
+
+    task: ConfirmTask
+    evidence: Evidence | None
+    solver_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of ours or of the machine in a worker, to be raised where results are taken."""
+
+    error: Exception
+
+
+def perform(
+    task: RunTask | ConfirmTask, solvers: Sequence[Solver], runner: Runner
+) -> RunResult | Confirmation:
+    """Do one task."""
+    return _run(task, solvers, runner) if isinstance(task, RunTask) else _confirm(task, solvers, runner)
+
+
+def _run(task: RunTask, solvers: Sequence[Solver], runner: Runner) -> RunResult:
+    script = Script(task.test.text.encode("utf-8", "surrogateescape"))
+    verdicts: dict[str, Verdict] = {}
+    spent = 0.0
+    for solver in solvers:
+        earlier = task.verdicts.get(solver.name)
+        if earlier is not None and earlier.outcome is not Outcome.TIMEOUT:
+            verdicts[solver.name] = earlier
+            continue
+        verdict = runner.judge(solver, script, task.limits)
+        verdicts[solver.name] = verdict
+        spent += verdict.seconds
+    return RunResult(task, verdicts, spent)
+
+
+def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
+    involved = tuple(solver for solver in solvers if solver.name in task.candidate.solvers)
+    data = task.test.text.encode("utf-8", "surrogateescape")
+    file = task.work / FORMULA
+    file.write_bytes(data)
+    script = Script(data)
+    seen = {solver.name: runner.judge_file(solver, script, file, task.limits) for solver in involved}
+    verdicts = {name: verdict for name, (verdict, _) in seen.items()}
+    spent = sum(verdict.seconds for verdict in verdicts.values())
+    again = find_candidates(task.test.text, involved, verdicts, task.test.known)
+    if not is_same(task.candidate, again):
+        return Confirmation(task, None, spent)
+    runs = {name: run for name, (_, run) in seen.items()}
+    return Confirmation(task, Evidence(involved, verdicts, runs), spent)
+
+
+class LocalExecutor:
+    """Worker threads of this process, each with solver processes of its own; use under ``with``."""
+
+    def __init__(self, solvers: Sequence[Solver], jobs: int = 1, warm: bool = True) -> None:
+        self.jobs = jobs
+        self._solvers = solvers
+        self._tasks: queue.SimpleQueue[RunTask | ConfirmTask | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[RunResult | Confirmation | Failure] = queue.SimpleQueue()
+        self._runners = [Runner(warm) for _ in range(jobs)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(runner,), name=f"exhume-worker-{number}", daemon=True)
+            for number, runner in enumerate(self._runners)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def submit(self, task: RunTask | ConfirmTask) -> None:
+        """Hand in a task; it is done when a worker is free."""
+        self._tasks.put(task)
+
+    def next_result(self, seconds: float) -> RunResult | Confirmation | Failure | None:
+        """The next result, or None if there is none within ``seconds``."""
+        try:
+            return self._results.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        """Drop what is not done, end what runs, and wait for the workers."""
+        while True:
+            try:
+                self._tasks.get_nowait()
+            except queue.Empty:
+                break
+        for _ in self._threads:
+            self._tasks.put(None)
+        for runner in self._runners:
+            runner.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, runner: Runner) -> None:
+        with runner:
+            while (task := self._tasks.get()) is not None:
+                try:
+                    self._results.put(perform(task, self._solvers, runner))
+                except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
+                    self._results.put(Failure(error))

@@ -1,0 +1,135 @@
+"""Replay: solvers on files that are there already, and what is wrong with their answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from difftest.errors import DifftestError
+from difftest.findings import Candidate, find_candidates
+from difftest.outcomes import Outcome, Verdict
+from difftest.process import Limits
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver
+
+# Larger files are refused unread: no tracker takes them, and nobody reduces them.
+MAX_FILE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRow:
+    """One solver on one file; ``answers`` has an entry per check-sat."""
+
+    file: Path
+    solver: str
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``replay --json`` lists."""
+        return {
+            "file": str(self.file),
+            "solver": self.solver,
+            "outcome": str(self.verdict.outcome),
+            "answers": list(self.verdict.answers),
+            "seconds": round(self.verdict.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """One file: a row per solver, and what was wrong, seen in fresh processes."""
+
+    file: Path
+    rows: tuple[ReplayRow, ...]
+    findings: tuple[Candidate, ...]
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files named, and all ``.smt2`` files below the folders named, in sorted order.
+
+    Raises DifftestError for a path that is not there or cannot be read.
+    """
+    for path in paths:
+        if path.is_dir():
+            if not os.access(path, os.R_OK | os.X_OK):
+                raise DifftestError(f"{path}: the folder cannot be read")
+            yield from sorted(file for file in path.rglob("*.smt2") if file.is_file())
+        elif path.is_file():
+            yield path
+        else:
+            raise DifftestError(f"{path}: no such file or folder")
+
+
+def replay(
+    files: Iterable[Path],
+    solvers: Sequence[Solver],
+    limits: Limits | None = None,
+    jobs: int = 1,
+    warm: bool = True,
+) -> Iterator[ReplayResult]:
+    """Run ``solvers`` on ``files``, lazily, results in the order of the files.
+
+    What looks wrong on the fast path is run again in fresh processes, whose verdicts then stand in the rows.
+    Wrong is a crash, an invalid model, a disagreement, or an answer that the file's ``(set-info :status
+    ...)`` contradicts.
+    """
+    limits = limits or Limits()
+    source = iter(files)
+    free: SimpleQueue[Runner] = SimpleQueue()
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            free.put(stack.enter_context(Runner(warm)))
+
+        def work(file: Path) -> ReplayResult:
+            runner = free.get()
+            try:
+                return _replay_file(file, solvers, limits, runner)
+            finally:
+                free.put(runner)
+
+        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-replay"))
+        running: list[Future[ReplayResult]] = []
+        try:
+            running = [pool.submit(work, file) for file in islice(source, 2 * jobs)]
+            while running:
+                yield running.pop(0).result()
+                running += [pool.submit(work, file) for file in islice(source, 1)]
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _replay_file(file: Path, solvers: Sequence[Solver], limits: Limits, runner: Runner) -> ReplayResult:
+    try:
+        if file.stat().st_size > MAX_FILE_BYTES:
+            return _unread(file, solvers, f"larger than {MAX_FILE_BYTES >> 20} MB")
+        script = Script(file.read_bytes())
+    except OSError as problem:
+        return _unread(file, solvers, f"cannot be read: {problem.strerror}")
+    verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
+    found = _wrong(script, solvers, verdicts)
+    if found:
+        involved = {name for candidate in found for name in candidate.solvers}
+        for solver in solvers:
+            if solver.name in involved:
+                verdicts[solver.name] = runner.judge_file(solver, script, file.absolute(), limits)[0]
+        found = _wrong(script, solvers, verdicts)
+    rows = tuple(ReplayRow(file, solver.name, verdicts[solver.name]) for solver in solvers)
+    return ReplayResult(file, rows, tuple(found))
+
+
+def _wrong(script: Script, solvers: Sequence[Solver], verdicts: dict[str, Verdict]) -> list[Candidate]:
+    return find_candidates(script.data.decode("utf-8", "replace"), solvers, verdicts, script.expected)
+
+
+def _unread(file: Path, solvers: Sequence[Solver], why: str) -> ReplayResult:
+    verdict = Verdict(Outcome.REFUSED, (), 0.0, why)
+    return ReplayResult(file, tuple(ReplayRow(file, solver.name, verdict) for solver in solvers), ())

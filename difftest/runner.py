@@ -1,0 +1,89 @@
+"""Run solvers on tests: on the fast path in forked children of warm processes, or in fresh processes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from difftest.errors import RunnerLost
+from difftest.outcomes import Outcome, Verdict, judge
+from difftest.process import Limits, Run, Supervisor
+from difftest.script import Script
+from difftest.solvers import Solver
+
+
+class Runner:
+    """What one worker runs solvers with, one run at a time; use under ``with``.
+
+    It keeps a supervisor per solver that can be kept loaded and one for programs; all are started when first
+    needed. ``warm=False`` starts a program for every run. ``close`` may be called from another thread.
+    """
+
+    def __init__(self, warm: bool = True) -> None:
+        self._warm = warm
+        self._plain = Supervisor()
+        self._engines: dict[str, Supervisor] = {}
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+    def close(self) -> None:
+        """End all processes; a run under way in another thread ends as cancelled."""
+        for supervisor in [self._plain, *self._engines.values()]:
+            supervisor.close()
+
+    def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
+        """Run ``solver`` on ``script`` the fastest way there is and say what it means."""
+        return self._guarded(solver, script, lambda: self.run(solver, script, limits))
+
+    def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
+        """Run ``solver`` on ``file`` in a fresh process, by the command line that a report shows."""
+        run = self._start(solver, script, file, limits)
+        return judge(script, run, solver.family), run
+
+    def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
+        """Run ``solver`` on ``script`` the fastest way there is."""
+        # A C string ends at the first NUL, and a text without commands may be anything: not for the library.
+        if not self._warm or solver.library is None or b"\0" in script.data or not script.commands:
+            return self._start(solver, script, self._written(script), limits)
+        engine = self._engine(solver)
+        if solver.family == "z3":
+            return engine.evaluate(script.data, limits, chunks=script.chunks())
+        return engine.evaluate(script.data, limits, options=solver.options(script))
+
+    def _engine(self, solver: Solver) -> Supervisor:
+        engine = self._engines.get(solver.name)
+        if engine is None:
+            options = (solver.library or "", *solver.checks) if solver.family == "z3" else ()
+            engine = self._engines[solver.name] = Supervisor(solver.family, options)
+        return engine
+
+    def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:
+        command = solver.command(script, file.name)
+        stdin = file if solver.reads_stdin else None
+        return self._plain.execute(command, limits, cwd=file.parent, stdin=stdin)
+
+    def _written(self, script: Script) -> Path:
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="exhume-")
+        file = Path(self._scratch.name) / "test.smt2"
+        file.write_bytes(script.data)
+        return file
+
+    def _guarded(self, solver: Solver, script: Script, attempt: Callable[[], Run]) -> Verdict:
+        try:
+            return judge(script, attempt(), solver.family)
+        except RunnerLost as lost:
+            # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")

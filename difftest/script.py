@@ -1,0 +1,130 @@
+"""The commands of an SMT-LIB text and where they stand: just enough to line answers up with questions.
+
+This is not a parser (``smtlib`` is): it must take any bytes, unbalanced and binary ones too, since solvers
+are given those as well. Offsets count bytes, and lines and columns do as z3 counts them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+ANSWERS = ("sat", "unsat", "unknown")
+_TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]')
+_NAME = re.compile(r"\(\s*(?:;[^\n]*\n\s*)*([^\s()|\";]+)")
+_STATUS = re.compile(r"\(\s*set-info\s+:status\s+(sat|unsat|unknown)\s*\)")
+_ECHO = re.compile(r'\(\s*echo\s+"((?:[^"]|"")*)"\s*\)')
+_CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
+_INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One top-level command; ``start`` and ``end`` are byte offsets, ``end`` past the closing parenthesis."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """An SMT-LIB text as bytes, with its commands up to the first ``exit``."""
+
+    data: bytes
+
+    @cached_property
+    def _text(self) -> str:
+        # Latin-1 maps every byte to one character, so offsets in the text are offsets in the bytes.
+        return self.data.decode("latin-1")
+
+    @cached_property
+    def commands(self) -> tuple[Command, ...]:
+        """The top-level commands in order; what follows an unbalanced parenthesis is left out."""
+        text = self._text
+        found: list[Command] = []
+        depth = start = 0
+        for match in _TOKEN.finditer(text):
+            token = match.group()
+            if token == "(":
+                if depth == 0:
+                    start = match.start()
+                depth += 1
+            elif token == ")" and depth:
+                depth -= 1
+                if depth == 0:
+                    name = _NAME.match(text, start)
+                    found.append(Command(name.group(1) if name else "", start, match.end()))
+                    if found[-1].name == "exit":
+                        break
+        return tuple(found)
+
+    @cached_property
+    def checks(self) -> tuple[Command, ...]:
+        """The commands that ask for an answer."""
+        return tuple(command for command in self.commands if command.name in _CHECKS)
+
+    @cached_property
+    def is_incremental(self) -> bool:
+        """Whether a solver needs its incremental mode for it."""
+        return len(self.checks) > 1 or any(command.name in _INCREMENTAL for command in self.commands)
+
+    @cached_property
+    def expected(self) -> tuple[str | None, ...]:
+        """Per check-sat, what the last ``(set-info :status ...)`` before it says (used up by it)."""
+        answers: list[str | None] = []
+        status: str | None = None
+        for command in self.commands:
+            if command.name in _CHECKS:
+                answers.append(status if status != "unknown" else None)
+                status = None
+            elif command.name == "set-info":
+                match = _STATUS.match(self._text, command.start)
+                status = match.group(1) if match else status
+        return tuple(answers)
+
+    @cached_property
+    def speakers(self) -> tuple[tuple[int, str | None], ...]:
+        """The commands that may print a line that reads as an answer: (index, echoed word or None for a
+        check).
+        """
+        found: list[tuple[int, str | None]] = []
+        for index, command in enumerate(self.commands):
+            if command.name in _CHECKS:
+                found.append((index, None))
+            elif command.name == "echo":
+                match = _ECHO.match(self._text, command.start)
+                if match and match.group(1).strip() in ANSWERS:
+                    found.append((index, match.group(1).strip()))
+        return tuple(found)
+
+    @cached_property
+    def _lines(self) -> tuple[int, ...]:
+        return (0, *(match.end() for match in re.finditer("\n", self._text)))
+
+    def command_at(self, line: int, column: int) -> int | None:
+        """The index of the command that a solver's ``line``, ``column`` (lines from 1, columns from 0) lies
+        in.
+        """
+        if not 1 <= line <= len(self._lines):
+            return None
+        offset = self._lines[line - 1] + column
+        index = bisect_right(self.commands, offset, key=lambda command: command.start) - 1
+        return index if index >= 0 else None
+
+    def chunks(self) -> list[tuple[int, int, int]]:
+        """The text cut after every check-sat: (end, lines before the chunk, column it starts in).
+
+        A solver fed one chunk after the other has its answers out before the next question can kill it.
+        """
+        cuts: list[tuple[int, int, int]] = []
+        start = 0
+        stop = self.commands[-1].end if self.commands and self.commands[-1].name == "exit" else len(self.data)
+        for end in [*(command.end for command in self.checks), stop]:
+            line = bisect_right(self._lines, start) - 1
+            if end > start:
+                cuts.append((end, line, start - self._lines[line]))
+            start = end
+        return cuts

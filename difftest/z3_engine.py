@@ -1,0 +1,73 @@
+"""z3 inside a process that is already running: the library reads SMT-LIB text as the program would a file.
+
+It stands alone (no import from this package): a supervisor loads it by path, before it forks. It calls the
+library itself, not z3's Python module, which would turn ``(error`` lines into exceptions and lose what was
+printed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint)
+_IGNORE = _HANDLER(lambda context, code: None)
+
+
+def prepare(library_file: str, options: Sequence[str]) -> tuple[Any, Any, bool]:
+    """Load the library, set ``name=value`` parameters, and make a context ready to be forked."""
+    library = ctypes.CDLL(library_file)
+    library.Z3_global_param_set.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+    library.Z3_mk_config.restype = ctypes.c_void_p
+    library.Z3_mk_context.argtypes = [ctypes.c_void_p]
+    library.Z3_mk_context.restype = ctypes.c_void_p
+    library.Z3_set_error_handler.argtypes = [ctypes.c_void_p, _HANDLER]
+    library.Z3_eval_smtlib2_string.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.Z3_eval_smtlib2_string.restype = ctypes.c_char_p
+    for option in options:
+        name, _, value = option.partition("=")
+        library.Z3_global_param_set(name.encode(), value.encode())
+    context = _context(library)
+    # Makes the SMT-LIB part of the context too, which a child would else pay for.
+    library.Z3_eval_smtlib2_string(context, b"")
+    return library, context, _counts_on(library)
+
+
+def _context(library: Any) -> Any:
+    context = library.Z3_mk_context(library.Z3_mk_config())
+    # Without a handler the library ends the process at the first ``(error``.
+    library.Z3_set_error_handler(context, _IGNORE)
+    return context
+
+
+def _counts_on(library: Any) -> bool:
+    """Whether a second text's positions go on from the first one's (z3 5) or start anew (z3 4.8)."""
+    context = _context(library)
+    library.Z3_eval_smtlib2_string(context, b"\n\n")
+    return b"line 3" in library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
+
+
+def run(
+    state: tuple[Any, Any, bool],
+    text: bytes,
+    chunks: Sequence[Sequence[int]],
+    write: Callable[[bytes], object],
+) -> int:
+    """Evaluate ``text`` chunk by chunk, writing what each prints as soon as it is done; returns the exit
+    code.
+
+    ``chunks`` holds (end, lines before, column): where z3 starts counting anew, blank lines see to it that
+    the positions in error messages are those of the whole text.
+    """
+    library, context, counts_on = state
+    start = 0
+    failed = False
+    for end, lines, column in chunks:
+        padding = b"" if counts_on else b"\n" * lines + b" " * column
+        printed = library.Z3_eval_smtlib2_string(context, padding + text[start:end])
+        if isinstance(printed, bytes):
+            write(printed)
+            failed = failed or b"(error" in printed
+        start = end
+    return int(failed)
