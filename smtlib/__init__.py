@@ -6,7 +6,17 @@ from smtlib.printer import Naming, print_command, print_datatypes, print_script,
 from smtlib.reader import quote_symbol, read_sexps, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, make_sort
-from smtlib.terms import Declaration, Kind, Op, Term, TermTable, declarations_in, free_variables, postorder, rewrite
+from smtlib.terms import (
+    Declaration,
+    Kind,
+    Op,
+    Term,
+    TermTable,
+    declarations_in,
+    free_variables,
+    postorder,
+    rewrite,
+)
 from smtlib.theories import Signature, Theories, default_theories, load_theories
 
 __all__ = [

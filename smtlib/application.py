@@ -6,9 +6,11 @@ from smtlib.environment import Environment, has_parameters, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp
 from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
-from smtlib.terms import Declaration, Kind, Term, TermTable
+from smtlib.terms import Declaration, Kind, Op, Term, TermTable
 
-_ARITHMETIC = frozenset("+ - * / div mod abs < <= > >= = distinct ite ^ to_real to_int is_int divisible".split())
+_ARITHMETIC = frozenset(
+    "+ - * / div mod abs < <= > >= = distinct ite ^ to_real to_int is_int divisible".split()
+)
 """Functions at whose arguments z3 converts between Bool, Int and Real."""
 
 _ARRAY = frozenset(("select", "store"))
@@ -64,7 +66,7 @@ class Applications:
                 made = self._instance(declaration, converted, None)
                 if made is not None:
                     return made
-        if not ranks[-1].params and ranks[-1].result.is_function:
+        if not ranks[-1].params and ranks[-1].result.name in ("->", "Array"):
             return self.higher_order(self.table.symbol(ranks[-1]), args)
         wanted = " ".join(map(str, ranks[-1].params)) or "no arguments"
         raise SortError(f"{name} takes {wanted}, got {_sorts_of(args)}")
@@ -88,7 +90,9 @@ class Applications:
         op = self.table.op(Kind.SYMBOL, declaration.name, text, (), declaration)
         return self.table.make(op, args, sort)
 
-    def _converted_arguments(self, params: tuple[Sort, ...], args: tuple[Term, ...]) -> tuple[Term, ...] | None:
+    def _converted_arguments(
+        self, params: tuple[Sort, ...], args: tuple[Term, ...]
+    ) -> tuple[Term, ...] | None:
         if len(params) != len(args):
             return None
         converted = []
@@ -123,15 +127,23 @@ class Applications:
         ranks = [d for d in self.environment.symbols.get(selector, ()) if d.origin == "selector"]
         bindings: dict[Sort, Sort] = {}
         if len(ranks) != 1 or len(args) != 2 or not unify(ranks[0].params[0], args[0].sort, bindings):
-            raise SortError(f"(_ update {selector}) takes a datatype with this selector and a value, got {_sorts_of(args)}")
+            raise SortError(
+                f"(_ update {selector}) takes a datatype with this selector and a value, got {_sorts_of(args)}"
+            )
         if instantiate(ranks[0].result, bindings) is not args[1].sort:
-            raise SortError(f"(_ update {selector}) takes a value of sort {ranks[0].result}, got {args[1].sort}")
+            raise SortError(
+                f"(_ update {selector}) takes a value of sort {ranks[0].result}, got {args[1].sort}"
+            )
         op = self.table.op(Kind.SYMBOL, "update", f"(_ update {selector})", (selector,), ranks[0])
         return self.table.make(op, args, args[0].sort)
 
     def higher_order(self, function: Term, args: tuple[Term, ...]) -> Term:
-        """A term of sort ``(-> ...)`` applied to arguments (not checked further than their sorts)."""
+        """A term of sort ``(-> ...)`` applied to arguments. An array is read, as z3 does."""
         sort = function.sort
+        if sort.name == "Array":
+            for arg in args:
+                function = self.operator("select", (), None, (function, arg))
+            return function
         if not sort.is_function or len(args) > len(sort.args) - 1:
             raise SortError(f"{describe(function)} has sort {sort} and is no function")
         for wanted, arg in zip(sort.args, args, strict=False):
@@ -170,32 +182,35 @@ class Applications:
     def theory_constant(self, name: str) -> Term | None:
         """The theory's constant of this name, or None."""
         theories = self.environment.theories
-        found = theories.find(theories.spellings.get(name, name), (), ())
-        if found is None:
-            return None
-        name = theories.spellings.get(name, name)
-        return self.table.make(self.table.op(Kind.OPERATOR, name), (), found[0])
+        for candidate in (name, *theories.spellings.get(name, ())):
+            found = theories.find(candidate, (), ())
+            if found is not None:
+                return self.table.make(self.table.op(Kind.OPERATOR, candidate), (), found[0])
+        return None
 
     def operator(
         self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None, args: tuple[Term, ...]
     ) -> Term:
         """``((_ name indices) args...)`` of a theory; old spellings become the current one."""
         theories = self.environment.theories
-        name = name if name in theories.functions else theories.spellings.get(name, name)
-        if name not in theories.functions:
-            raise SortError(f"unknown function {name}")
-        found = theories.find(name, indices, tuple([a.sort for a in args]), qualifier)
-        if found is None:
-            for candidate in self._conversions(name, args):
-                found = theories.find(name, indices, tuple([a.sort for a in candidate]), qualifier)
+        names = [name] if name in theories.functions else []
+        names += theories.spellings.get(name, ())
+        if not names:
+            raise SortError(f"unknown function {name[:60]}")
+        for candidate in names:
+            found = theories.find(candidate, indices, tuple([a.sort for a in args]), qualifier)
+            if found is not None:
+                return self.table.make(self._operator_head(candidate, indices, qualifier), args, found[0])
+        for candidate in names:
+            for converted in self._conversions(candidate, args):
+                found = theories.find(candidate, indices, tuple([a.sort for a in converted]), qualifier)
                 if found is not None:
-                    args = candidate
-                    break
-            else:
-                raise self._no_rank(name, indices, qualifier, args)
-        return self.table.make(self._operator_head(name, indices, qualifier), args, found[0])
+                    return self.table.make(
+                        self._operator_head(candidate, indices, qualifier), converted, found[0]
+                    )
+        raise self._no_rank(names[0], indices, qualifier, args)
 
-    def _operator_head(self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None):  # type: ignore[no-untyped-def]
+    def _operator_head(self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None) -> Op:
         text = name
         if indices:
             text = f"(_ {name} {' '.join(map(str, indices))})"

@@ -10,6 +10,7 @@ An error in one command is recorded and the rest of the script is still checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -97,7 +98,9 @@ class _Checker:
                     position = self.elaborator.position(command.sexp)
                     error.line, error.column = script.place(position)
                 self.checked.errors.append(
-                    error if isinstance(error, SortError) else SortError(error.message, error.line, error.column)
+                    error
+                    if isinstance(error, SortError)
+                    else SortError(error.message, error.line, error.column)
                 )
         return self.checked
 
@@ -223,7 +226,12 @@ class _Checker:
                 raise SortError(f"expected (NAME ((VARIABLE SORT) ...) SORT), found {sexp_text(head, 60)}")
             variables = self.elaborator.parameters(head[1])
             params = tuple(v.sort for v in variables)
-            prepared.append((variables, Declaration(_symbol(head, 0), params, self.environment.sort(head[2]), "define-rec")))
+            prepared.append(
+                (
+                    variables,
+                    Declaration(_symbol(head, 0), params, self.environment.sort(head[2]), "define-rec"),
+                )
+            )
         for _, declaration in prepared:
             self.environment.declare(declaration)
         definitions = []
@@ -252,6 +260,9 @@ class _Checker:
             raise SortError(f"expected ({sexp[0]} (TERM ...))")
         return self._done(sexp, terms=tuple(self.elaborator.term(t) for t in sexp[1]))
 
+
+_DECLARABLE = re.compile(r'(?!-?[0-9])[^#":]')
+"""A symbol that can be declared: no number (solvers read -5 as one), literal or keyword."""
 
 _Handler = Callable[[_Checker, SExpList], CheckedCommand]
 _PLAIN = (
@@ -302,7 +313,7 @@ def _shape(sexp: SExpList, length: int, wanted: str) -> None:
 
 def _symbol(sexp: SExpList, index: int) -> str:
     name = sexp[index] if len(sexp) > index else SExpList()
-    if not isinstance(name, str) or name[0] in '0123456789#":':
+    if not isinstance(name, str) or not _DECLARABLE.match(name) or name in ("true", "false"):
         raise SortError(f"expected a symbol, found {sexp_text(name, 60)}")
     return name
 

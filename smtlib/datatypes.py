@@ -38,9 +38,13 @@ def _one(sexp: SExpList) -> list[_Body]:
 
 def _several(sexp: SExpList) -> list[_Body]:
     if len(sexp) != 3 or isinstance(sexp[1], str) or isinstance(sexp[2], str):
-        raise SortError(f"expected (declare-datatypes ((NAME ARITY) ...) (BODY ...)), found {sexp_text(sexp, 60)}")
+        raise SortError(
+            f"expected (declare-datatypes ((NAME ARITY) ...) (BODY ...)), found {sexp_text(sexp, 60)}"
+        )
     heads, bodies = sexp[1], sexp[2]
-    if bodies and all(not isinstance(b, str) and b and isinstance(b[0], str) and b[0] != "par" for b in bodies):
+    if bodies and all(
+        not isinstance(b, str) and b and isinstance(b[0], str) and b[0] != "par" for b in bodies
+    ):
         return [(b[0], tuple(map(str, heads)), list(b[1:])) for b in bodies]
     if len(heads) != len(bodies) or not all(not isinstance(h, str) and len(h) == 2 for h in heads):
         raise SortError("declare-datatypes wants as many bodies as (NAME ARITY) pairs")
@@ -92,7 +96,9 @@ def _require_values(datatypes: tuple[Datatype, ...]) -> None:
                 empty.discard(datatype.name)
                 changed = True
     if empty:
-        raise SortError(f"datatype {min(empty)} is not well-founded: every constructor needs another value of it")
+        raise SortError(
+            f"datatype {min(empty)} is not well-founded: every constructor needs another value of it"
+        )
 
 
 def _is_inhabited(constructor: Constructor, empty: set[str]) -> bool:

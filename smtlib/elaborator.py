@@ -21,6 +21,7 @@ from smtlib.terms import Kind, Term, TermTable
 _BV_CONSTANT = re.compile(r"bv([0-9]+)\Z")
 _FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]+)\Z")
 _NUMERAL = re.compile(r"[0-9]+\Z")
+_NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?\Z")
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]*\Z")
 _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
 
@@ -194,6 +195,9 @@ class Elaborator:
         if named is not None:
             return named
         found = self.applications.theory_constant(token)
+        if found is None and _NEGATIVE.match(token):
+            # No SMT-LIB, but both solvers read -5 as (- 5).
+            return self.applications.operator("-", (), None, (self._number(token[1:]),))
         if found is None:
             raise SortError(f"unknown symbol {token[:60]}{self._near(token)}")
         return found
@@ -209,7 +213,7 @@ class Elaborator:
         constant = _BV_CONSTANT.match(sexp[1]) if len(sexp) == 3 and isinstance(sexp[1], str) else None
         if constant:
             width = sexp[2]
-            if not isinstance(width, str) or not _NUMERAL.match(width) or not 0 < int(width[:9]):
+            if not isinstance(width, str) or not _NUMERAL.match(width) or not int(width[:9]) > 0:
                 raise SortError(f"{sexp_text(sexp, 60)}: the width must be a positive numeral")
             value = int(constant[1][:4000]) % (1 << min(int(width), 1 << 16))
             self._terms.append(self.table.literal(f"(_ bv{value} {int(width)})", bit_vector(int(width))))

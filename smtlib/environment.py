@@ -226,6 +226,8 @@ class Environment:
         if not all(isinstance(i, str) and i.isdigit() and len(i) < 10 for i in sexp[2:]):
             raise SortError(f"indices of {shown} are no numerals of less than ten digits")
         indices = tuple(int(i) for i in sexp[2:])
-        if symbol.where is not None and not evaluate_index(symbol.where, dict(zip(symbol.indices, indices, strict=True))):
+        if symbol.where is not None and not evaluate_index(
+            symbol.where, dict(zip(symbol.indices, indices, strict=True))
+        ):
             raise SortError(f"{shown}: {sexp_text(symbol.where)} does not hold")
         return make_sort(symbol.name, indices)

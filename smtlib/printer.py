@@ -359,4 +359,12 @@ def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Nam
     return f"(declare-{prefix}datatypes ({' '.join(heads)}) ({' '.join(bodies)}))"
 
 
-__all__ = ["LET_THRESHOLD", "Naming", "print_command", "print_datatypes", "print_script", "print_term", "sort_text"]
+__all__ = [
+    "LET_THRESHOLD",
+    "Naming",
+    "print_command",
+    "print_datatypes",
+    "print_script",
+    "print_term",
+    "sort_text",
+]

@@ -198,9 +198,7 @@ def postorder(roots: Iterable[Term]) -> Iterator[Term]:
             yield term
 
 
-def rewrite(
-    table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ...]], Term | None]
-) -> Term:
+def rewrite(table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ...]], Term | None]) -> Term:
     """Rebuild ``root`` bottom-up. ``change`` gets each term and its new arguments and
     returns what stands for it, or None to keep the head over the new arguments."""
     new: dict[Term, Term] = {}

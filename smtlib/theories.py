@@ -7,6 +7,7 @@ function of a theory is named: the checker, the strategies and the docs all read
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,13 +17,13 @@ from pathlib import Path
 
 from smtlib.errors import TheoryError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
-from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
+from smtlib.sorts import BOOL, Sort, make_sort
 
 Bindings = dict[str, "Sort | int | str"]
 """What the sort parameters and index variables of a signature stand for."""
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_FLAGS = (*_ASSOCIATIVITY, ":mixed", ":as")
+_FLAGS = (*_ASSOCIATIVITY, ":as")
 _ATTRIBUTES = (*_FLAGS, ":min", ":where", ":only", ":was", ":note")
 
 _ARITHMETIC: dict[str, Callable[..., int]] = {
@@ -68,7 +69,11 @@ class SortPattern:
         """Whether ``sort`` is an instance; binds the parameters met for the first time."""
         if self.is_parameter:
             return bindings.setdefault(self.name, sort) is sort
-        if sort.name != self.name or len(sort.args) != len(self.args) or len(sort.indices) != len(self.indices):
+        if (
+            sort.name != self.name
+            or len(sort.args) != len(self.args)
+            or len(sort.indices) != len(self.indices)
+        ):
             return False
         for expression, value in zip(self.indices, sort.indices, strict=True):
             if isinstance(expression, str) and not expression.isdigit():
@@ -114,7 +119,7 @@ class Signature:
     ``indices`` are the index variables of an indexed function (or fixed numerals),
     ``associativity`` one of the four of SMT-LIB or empty, ``minimum`` the fewest arguments that
     solvers take, ``only`` the solvers that know it (empty: all), ``needs_as`` whether its result
-    sort does not follow from the arguments, ``mixed`` whether it reads integers as reals.
+    sort does not follow from the arguments.
     """
 
     name: str
@@ -128,9 +133,10 @@ class Signature:
     only: tuple[str, ...] = ()
     was: tuple[str, ...] = ()
     needs_as: bool = False
-    mixed: bool = False
 
-    def apply(self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None) -> Sort | None:
+    def apply(
+        self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
+    ) -> Sort | None:
         """The result sort of an application, or None where it does not fit."""
         if len(indices) != len(self.indices):
             return None
@@ -164,7 +170,7 @@ class Signature:
         if len(sorts) < 2:
             return self._apply_few(sorts, fixed)
         if self.associativity in (":chainable", ":pairwise"):
-            for left, right in zip(sorts, sorts[1:], strict=False):
+            for left, right in itertools.pairwise(sorts):
                 if self._apply_once((left, right), dict(fixed)) is None:
                     return None
             return BOOL
@@ -212,12 +218,16 @@ class Theories:
     sorts: dict[str, SortSymbol] = field(default_factory=dict)
     abbreviations: dict[str, Sort] = field(default_factory=dict)
     functions: dict[str, list[Signature]] = field(default_factory=dict)
-    spellings: dict[str, str] = field(default_factory=dict)
+    spellings: dict[str, list[str]] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
     _cache: dict[object, tuple[Sort, Signature] | None] = field(default_factory=dict)
 
     def find(
-        self, name: str, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None = None
+        self,
+        name: str,
+        indices: tuple[int | str, ...],
+        sorts: tuple[Sort, ...],
+        qualifier: Sort | None = None,
     ) -> tuple[Sort, Signature] | None:
         """Result sort and signature of ``((_ name indices) sorts...)``, or None where nothing fits."""
         key = (name, indices, sorts, qualifier)
@@ -225,11 +235,12 @@ class Theories:
             return self._cache[key]
         except KeyError:
             pass
-        signatures = self.functions.get(name, ())
-        found = _first_fit(signatures, indices, sorts, qualifier)
-        if found is None and INT in sorts:
-            mixed = [s for s in signatures if s.mixed]
-            found = _first_fit(mixed, indices, tuple(REAL if s is INT else s for s in sorts), qualifier)
+        found = None
+        for signature in self.functions.get(name, ()):
+            result = signature.apply(indices, sorts, qualifier)
+            if result is not None and (qualifier is None or result is qualifier):
+                found = (result, signature)
+                break
         if len(self._cache) > 200_000:
             self._cache.clear()
         self._cache[key] = found
@@ -283,20 +294,9 @@ class Theories:
     def _add_signature(self, signature: Signature) -> None:
         self.functions.setdefault(signature.name, []).append(signature)
         for old in signature.was:
-            self.spellings[old] = signature.name
-
-
-def _first_fit(
-    signatures: Iterable[Signature],
-    indices: tuple[int | str, ...],
-    sorts: tuple[Sort, ...],
-    qualifier: Sort | None,
-) -> tuple[Sort, Signature] | None:
-    for signature in signatures:
-        result = signature.apply(indices, sorts, qualifier)
-        if result is not None and (qualifier is None or result is qualifier):
-            return result, signature
-    return None
+            names = self.spellings.setdefault(old, [])
+            if signature.name not in names:
+                names.append(signature.name)
 
 
 def _names(value: SExp | tuple[()]) -> tuple[str, ...]:
@@ -362,7 +362,6 @@ def _signature(entry: SExp, theory: str) -> Signature:
         _names(attributes.get(":only", ())),
         _names(attributes.get(":was", ())),
         ":as" in attributes or bool(result.parameters() - known),
-        ":mixed" in attributes,
     )
 
 

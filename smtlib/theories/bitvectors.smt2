@@ -58,6 +58,7 @@
   ((_ int_to_bv m) Int (_ BitVec m) :where (> m 0) :was (int2bv nat2bv))
   (bvite (_ BitVec 1) (_ BitVec m) (_ BitVec m) (_ BitVec m) :only (cvc5))
   (bvxnor (_ BitVec m) (_ BitVec m) (_ BitVec m) :left-assoc :only (z3))
+  (bvxnor (_ BitVec m) (_ BitVec m) :only (z3) :note "one argument")
   (ext_rotate_left (_ BitVec m) (_ BitVec m) (_ BitVec m) :only (z3) :note "the second argument says by how much")
   (ext_rotate_right (_ BitVec m) (_ BitVec m) (_ BitVec m) :only (z3))
   (bvumul_noovfl (_ BitVec m) (_ BitVec m) Bool :only (z3) :note "the opposite of bvumulo")
