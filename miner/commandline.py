@@ -1,0 +1,286 @@
+"""Command lines as people paste them: prompt, wrappers, solver, options, files, environment."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A solver that was run, as its command line tells.
+
+    ``solver`` is the family (``z3``), ``program`` the word that was written (``./z3-4.8.7``), ``version``
+    what that word tells of it. ``line`` is where it stands, counted from the start of its block.
+    """
+
+    text: str
+    solver: str
+    program: str
+    version: str = ""
+    options: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    line: int = 0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FAMILIES = _words(
+    "z3str3 z3str4 z3-noodler z3 cvc5 cvc4 cvc3 yices bitwuzla boolector mathsat opensmt"
+    " smtinterpol verit stp smtrat smt-rat princess ostrich colibri2 colibri alt-ergo dreal ksmt"
+    " noodler vampire carcara ethos"
+)
+_SOLVER = re.compile(
+    r"(?P<family>" + "|".join(re.escape(name) for name in sorted(_FAMILIES, key=len, reverse=True)) + r")"
+    r"(?P<rest>[\w.+~-]{0,60})(?:\.exe)?",
+    re.IGNORECASE,
+)
+_VERSION_IN_NAME = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
+_SHELL_WORDS = _words(
+    """
+    cat more less head tail bat batcat type nl time timeout gtimeout ulimit env export echo printf
+    for while if sudo docker python python3 bash sh zsh make cmake ninja diff wc grep sed git cd ls
+    uname valgrind gdb lldb nice perf strace taskset perl ./configure.sh lsb_release which file pip
+    wget curl unzip tar cp mv rm clang gcc ddsmt java hyperfine runlim benchexec
+    """
+)
+_ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_WORD = re.compile(r"""(?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|\\.|[^\s'"|;&<>])+|\|\|?|&&|[;&]|<<<|<<-?|[<>]+""")
+_PROMPTS = re.compile(
+    r"""\s*(?:
+        \[\d{1,6}\]\s?[%$\#>]                       # tcsh: [579] %
+      | \(?[\w.-]{1,40}@[\w.-]{1,60}\)?[:\s][^$\#%>\n]{0,100}?[$\#%]    # user@host:~/dir$
+      | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
+      | PS\s[A-Za-z]:\\[^>\n]{0,150}>                 # PowerShell
+      | [A-Za-z]:\\[^>\n]{0,150}>                     # cmd.exe
+      | (?:\(\w{1,20}\)\s?)?(?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/z3$
+      | (?:bash|sh|zsh)(?:-\d\.\d)?[$\#%]             # bash-5.0$
+    )(?:\s|$)""",
+    re.VERBOSE,
+)
+_WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ]|>{1,3})(?P<space>\s*)")
+_ARROW = re.compile(r"\S{1,60}\s+(?:git:\(\S{1,60}\)\s+)?(?:[✗×⚡]\s*)?")
+_REPL = re.compile(
+    r"\s*(?:(?:z3|cvc5|cvc4|yices|bitwuzla|mathsat|opensmt)>|>{1,3}|\$|%)\s*(?=\()", re.IGNORECASE
+)
+_FILE_NAME = re.compile(
+    r".*\.(?:smt2?|smtlib2?|smt2?\.txt|txt|sl|p|z3|dimacs|cnf|tptp|log|in|btor2?)$|.*/.*",
+    re.IGNORECASE,
+)
+
+
+def solver_family(word: str) -> str:
+    """The solver a program's name speaks of, or an empty string."""
+    name = re.split(r"[/\\]", word.strip("\"'"))[-1]
+    found = _SOLVER.fullmatch(name)
+    if found is None:
+        return ""
+    rest = found["rest"].lower()
+    if rest.endswith((".smt2", ".txt", ".smt", ".py", ".cpp", ".h", ".zip", ".log")):
+        return ""
+    if (
+        rest
+        and rest[0].isalpha()
+        and found["family"].lower() in ("stp", "z3", "verit")
+        and rest in _NO_PROGRAM_TAILS
+    ):
+        return ""
+    return found["family"].lower()
+
+
+_NO_PROGRAM_TAILS = frozenset({"s", "py", "prover", "solver", "y"})
+
+
+def is_empty_prompt(line: str) -> bool:
+    """A prompt with nothing after it."""
+    stripped = line.strip()
+    if stripped in ("$", "%"):
+        return True
+    found = _PROMPTS.match(line)
+    return found is not None and not line[found.end() :].strip()
+
+
+def repl_input(line: str) -> int:
+    """Where the input starts on a line of an interactive session (``z3> (assert ...)``), or 0."""
+    found = _REPL.match(line)
+    return found.end() if found else 0
+
+
+def command_of(line: str) -> str | None:
+    """The shell command on a line, its prompt cut off; None where the line is none."""
+    found = _PROMPTS.match(line)
+    if found is not None:
+        rest = line[found.end() :].strip()
+        if not rest:
+            return None
+        # A path and ">" are also what a redirection or a quotation looks like.
+        return rest if _is_command(rest) or found[0].rstrip()[-1] in "$%#" else None
+    weak = _WEAK_PROMPT.match(line)
+    if weak is not None:
+        rest = line[weak.end() :].strip()
+        if weak["sign"] in "❯➜»λ":
+            return _after_arrow(rest)
+        if rest and _is_command(rest):
+            return rest
+        if weak["sign"] == "$" and weak["space"] and rest and rest[0].isalnum():
+            return rest
+        return None
+    stripped = line.strip()
+    if _is_bare_command(stripped):
+        return stripped
+    return None
+
+
+def _after_arrow(rest: str) -> str | None:
+    if _is_command(rest):
+        return rest
+    found = _ARROW.match(rest)
+    if found and _is_command(rest[found.end() :]):
+        return rest[found.end() :].strip()
+    return None
+
+
+def _is_command(text: str) -> bool:
+    first = text.split(None, 1)[0] if text.strip() else ""
+    if not first or first[0] in "(;\"'":
+        return False
+    if first in _SHELL_WORDS or solver_family(first):
+        return True
+    if _ASSIGNMENT.match(first):
+        return True
+    return first.startswith(("./", "../", "~/", "/")) and len(first) > 2
+
+
+def _is_bare_command(text: str) -> bool:
+    """Whether a line without a prompt is a command line, and not prose about a solver."""
+    if len(text) > 2000 or not text or not (text[0].isalnum() or text[0] in "./~_"):
+        return False
+    first, _, tail = text.partition(" ")
+    words = tail.split()
+    if first in ("cat", "more", "head", "tail", "bat", "type"):
+        return bool(words) and len(words) <= 4 and ("<<" in tail or bool(_FILE_NAME.match(words[-1])))
+    if first == "echo" or first == "printf":
+        return "|" in tail and "(" in tail
+    if first in ("time", "timeout", "gtimeout", "ulimit", "env", "valgrind") or _ASSIGNMENT.match(first):
+        return any(solver_family(word) for word in words)
+    if not solver_family(first) or not words or first[-1] in ":,.":
+        return False
+    prose = sum(1 for word in words if word.isalpha() and word.islower())
+    marked = sum(
+        1
+        for word in words
+        if word[0] in "-<|" or ("=" in word[1:] and word[-1] != "=") or _FILE_NAME.match(word.rstrip(".,:"))
+    )
+    return marked > 0 and prose <= marked and text[-1] not in ".:,"
+
+
+def invocations_of(command: str, line: int = 0) -> list[Invocation]:
+    """The solver runs of a command line: one per stage of a pipe or list that starts a solver."""
+    words = _WORD.findall(command[:4000])
+    found: list[Invocation] = []
+    stage: list[str] = []
+    for word in [*words, ";"]:
+        if word in ("|", "||", "&&", ";", "&"):
+            invocation = _invocation(command, stage, line)
+            if invocation is not None:
+                found.append(invocation)
+            stage = []
+        else:
+            stage.append(word)
+    return found
+
+
+def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
+    environment: list[tuple[str, str]] = []
+    for index, word in enumerate(words):
+        if _ASSIGNMENT.match(word):
+            name, _, value = word.partition("=")
+            environment.append((name, value.strip("\"'")))
+            continue
+        if index and words[index - 1] in (">", ">>", "<", "<<", "<<-", "cd", "cat", "git", "ls"):
+            continue
+        family = solver_family(word)
+        if family:
+            options, files = _arguments(words[index + 1 :])
+            version = _VERSION_IN_NAME.search(word)
+            return Invocation(
+                text=command.strip(),
+                solver=family,
+                program=word,
+                version=version[0] if version else "",
+                options=options,
+                environment=tuple(environment),
+                files=files,
+                line=line,
+            )
+    return None
+
+
+def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    options: list[str] = []
+    files: list[str] = []
+    skip = False
+    for index, word in enumerate(words):
+        if skip:
+            skip = False
+            continue
+        if word in (">", ">>", "<<", "<<-", "<<<", "2>", "&>"):
+            skip = True
+        elif word == "<":
+            continue
+        elif word.startswith("#"):
+            break
+        elif word.startswith("-") or ("=" in word and "/" not in word.partition("=")[0]):
+            options.append(word.strip("`"))
+        elif _FILE_NAME.match(word):
+            files.append(base_name(word))
+        elif index and words[index - 1].startswith("-") and "=" not in words[index - 1] and word.isalnum():
+            options.append(word)
+        else:
+            files.append(base_name(word))
+    return tuple(options), tuple(files)
+
+
+def base_name(path: str) -> str:
+    """The last part of a path, quotes and trailing punctuation cut off."""
+    return re.split(r"[/\\]", path.strip("\"'`,;:"))[-1]
+
+
+_SHOWS = frozenset({"cat", "more", "less", "bat", "batcat", "type", "head", "tail", "nl"})
+
+
+def shown_files(command: str) -> tuple[str, ...] | None:
+    """The files whose text a command prints, or None where it prints none."""
+    words = _WORD.findall(command[:2000])
+    if words and words[0] == "sudo":
+        words = words[1:]
+    if not words or words[0] not in _SHOWS:
+        return None
+    shown: list[str] = []
+    for word in words[1:]:
+        if word in ("|", ";", "&&", ">", ">>", "<<", "||", "<<-"):
+            break
+        if not word.startswith("-") and not word.isdigit() and word != "<":
+            shown.append(base_name(word))
+    return tuple(shown)
+
+
+_HEREDOC = re.compile(r"<<(?P<dash>-?)\s*(?P<quote>['\"\\]?)(?P<tag>\w{1,40})['\"]?")
+_WRITES = re.compile(r"(?<![<>2&])>{1,2}\s*([^\s<>|;&]{1,200})")
+
+
+def heredoc_tag(command: str) -> str:
+    """The word that ends the here-document a command opens, or an empty string."""
+    if "<<" not in command or "<<<" in command:
+        return ""
+    found = _HEREDOC.search(command)
+    return found["tag"] if found else ""
+
+
+def written_file(command: str) -> str:
+    """The file a command's output is sent to, or an empty string."""
+    found = _WRITES.search(command)
+    return base_name(found[1]) if found else ""

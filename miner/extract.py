@@ -1,0 +1,281 @@
+"""From an issue to its formulas, each with where it stood and what was said of it.
+
+The way: markdown -> blocks -> segments -> scripts -> formulas. Nothing is thrown away: SMT-LIB that
+makes no formula by itself is kept as a fragment, commands of no use for learning are set aside.
+Whatever the text of an issue is, extraction ends in time proportional to its length and raises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miner._drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
+from miner._runs import Expected, Output, Run, Section, attach, expectations, runs_of
+from miner.commandline import Invocation
+from miner.fingerprint import Shape, Spelled, likenesses, shape_of
+from miner.markdown import Block, blocks_of
+from miner.records import Issue
+from miner.sexpr import CHECKS, FOREIGN, STANDARD, lexemes
+from miner.transcript import cut, is_elided
+
+__all__ = [
+    "Expected",
+    "Extraction",
+    "Formula",
+    "Fragment",
+    "LocatedBlock",
+    "Output",
+    "extract_issue",
+    "extract_text",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedBlock:
+    """A block and where it is: ``body`` or ``comment:<id>``, and its number there (from 0)."""
+
+    where: str
+    index: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A script found in an issue.
+
+    ``text`` is for learning: only commands of SMT-LIB's core, ending in a ``check-sat`` (see
+    ``set_aside`` and ``flags``); ``original`` is every command as it was written. ``blocks`` are block
+    numbers within ``where``, ``line`` the first line in that text. ``duplicate_of`` and ``reduced_from``
+    are positions in the extraction.
+
+    Flags: ``incomplete`` (something is left out or broken: ``elided``, ``unbalanced``), ``joined`` (over
+    several blocks), ``continued`` (declarations taken from an earlier formula), ``check-sat-added``,
+    ``undeclared``, ``foreign`` (constraints outside of SMT-LIB's core were set aside), ``loose`` (stood in
+    plain text).
+    """
+
+    text: str
+    original: str
+    where: str
+    blocks: tuple[int, ...]
+    line: int
+    file: str = ""
+    invocations: tuple[Invocation, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    expected: Expected | None = None
+    flags: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    fingerprint: str = ""
+    duplicate_of: int | None = None
+    reduced_from: int | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether this is a formula of its own, and not another one again."""
+        return self.duplicate_of is None and self.reduced_from is None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """SMT-LIB that is no formula by itself: options, an assertion that was quoted, bare declarations."""
+
+    text: str
+    where: str
+    block: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that an issue's text gave."""
+
+    tracker: str
+    number: int
+    blocks: tuple[LocatedBlock, ...] = ()
+    formulas: tuple[Formula, ...] = ()
+    fragments: tuple[Fragment, ...] = ()
+    runs: tuple[Run, ...] = ()
+    attachments: tuple[str, ...] = ()
+    # A text had more blocks or scripts than any that GitHub takes can have; the rest was not read.
+    is_truncated: bool = False
+
+
+# GitHub's limit of 65,536 characters leaves room for fewer of each in a text.
+_MOST_BLOCKS = 4_000
+_MOST_DRAFTS = 2_500
+# Formulas longer than this are compared by their text alone.
+_LONG_FORMULA = 150_000
+
+_ATTACHMENT = re.compile(
+    r"https://(?:github\.com/(?:[\w.-]+/[\w.-]+/files|user-attachments/files)/[\w./%+-]{1,300}"
+    r"|user-images\.githubusercontent\.com/[\w./%+-]{1,300}|gist\.github\.com/[\w./-]{1,200})"
+)
+# A text without any of these has nothing to extract.
+_WORTH_READING = re.compile(
+    r"\(|```|~~~|<pre|z3|cvc|yices|bitwuzla|boolector|mathsat|opensmt|\bsat\b|unsat|    ", re.I
+)
+
+
+def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction:
+    """Extract from one text, as from the body of an issue."""
+    return extract_issue(Issue(tracker=tracker, number=0, title=title, body=text))
+
+
+def extract_issue(issue: Issue) -> Extraction:
+    """Everything an issue holds: formulas, fragments, runs, blocks."""
+    sections: list[Section] = []
+    located: list[LocatedBlock] = []
+    texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
+    earlier: list[Draft] = []
+    attachments: dict[str, None] = {}
+    for where, text in texts:
+        if "https://" in text:
+            attachments.update(dict.fromkeys(found.rstrip(".") for found in _ATTACHMENT.findall(text)))
+        if not _WORTH_READING.search(text):
+            continue
+        section = _read_section(where, text, earlier)
+        sections.append(section)
+        located += [LocatedBlock(where, index, block) for index, block in enumerate(section.blocks)]
+        earlier += [draft for draft in section.drafts if is_formula(draft)]
+    return _assemble(issue, sections, located, tuple(attachments))
+
+
+def _read_section(where: str, text: str, earlier: Sequence[Draft]) -> Section:
+    blocks = blocks_of(text)
+    section = Section(where, blocks[:_MOST_BLOCKS], is_truncated=len(blocks) > _MOST_BLOCKS)
+    drafts: list[Draft] = []
+    for index, block in enumerate(section.blocks):
+        loose = not block.is_code
+        segments = cut(block.text, loose=loose)
+        found = drafts_of_block(segments, index, block.line, loose)
+        drafts += found
+        section.add(index, segments, found)
+    section.is_truncated = section.is_truncated or len(drafts) > _MOST_DRAFTS
+    section.drafts = join(drafts[:_MOST_DRAFTS], earlier)
+    return section
+
+
+def _assemble(
+    issue: Issue, sections: list[Section], located: list[LocatedBlock], attachments: tuple[str, ...]
+) -> Extraction:
+    kept: list[tuple[Section, Draft]] = []
+    fragments: list[Fragment] = []
+    for section in sections:
+        for place, draft in enumerate(section.drafts):
+            if is_formula(draft):
+                kept.append((section, draft))
+            elif is_model(draft, section.drafts[max(0, place - 20) : place + 20]):
+                section.note_model(draft)
+            else:
+                fragments.append(_fragment(section, draft))
+    runs = [run for section in sections for run in runs_of(section)]
+    attached = attach(runs, kept)
+    expected = expectations(issue, kept, attached)
+    shapes = [_shape(draft) for _, draft in kept]
+    likes = likenesses(shapes)
+    formulas: list[Formula] = []
+    for (section, draft), shape, like, mine, answer in zip(
+        kept, shapes, likes, attached, expected, strict=True
+    ):
+        text, set_aside, flags = _for_learning(draft)
+        invocations = dict.fromkeys([*draft.invocations, *(run.invocation for run in mine if run.invocation)])
+        blocks = sorted({piece.block for piece in draft.pieces})
+        formulas.append(
+            Formula(
+                text=text,
+                original="\n".join(piece.text for piece in draft.pieces),
+                where=section.where,
+                blocks=tuple(blocks),
+                line=draft.pieces[0].line,
+                file=draft.file,
+                invocations=tuple(invocations),
+                outputs=tuple(run.output for run in mine if run.output and not run.is_expectation),
+                expected=answer,
+                flags=tuple(sorted(draft.flags | flags)),
+                set_aside=tuple(set_aside),
+                fingerprint=shape.digest,
+                duplicate_of=like.duplicate_of,
+                reduced_from=like.reduced_from,
+            )
+        )
+    return Extraction(
+        issue.tracker,
+        issue.number,
+        tuple(located),
+        tuple(formulas),
+        tuple(fragments),
+        tuple(runs),
+        attachments,
+    )
+
+
+def _fragment(section: Section, draft: Draft) -> Fragment:
+    text = "\n".join(piece.text for piece in draft.pieces)
+    return Fragment(text, section.where, draft.block, draft.pieces[0].line)
+
+
+def _all_pieces(draft: Draft) -> list[Piece]:
+    """The commands of a draft, after those of the formula it goes on from."""
+    chain = [draft]
+    while chain[-1].base is not None and len(chain) < 50:
+        chain.append(chain[-1].base)
+    pieces = [piece for part in reversed(chain) for piece in part.pieces if piece.word]
+    return [piece for piece in pieces if piece.word != "exit"] if len(chain) > 1 else pieces
+
+
+def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
+    """The text to learn from, what was set aside of it, and flags."""
+    kept: list[str] = []
+    set_aside: list[str] = []
+    flags: set[str] = set()
+    checked = False
+    for piece in _all_pieces(draft):
+        if not piece.whole or ("elided" in draft.flags and is_elided(piece.text)):
+            set_aside.append(piece.text)
+        elif piece.word in STANDARD:
+            kept.append(_with_assumptions(piece))
+        else:
+            set_aside.append(piece.text)
+            if piece.word == "check-sat-using":
+                kept.append("(check-sat)")
+            elif piece.word in FOREIGN:
+                flags.add("foreign")
+        checked = checked or (piece.word in CHECKS and piece.whole)
+    if not checked:
+        kept.append("(check-sat)")
+        flags.add("check-sat-added")
+    if draft.base is not None:
+        flags |= {"continued", "joined"}
+    elif draft.unresolved and len(draft.unresolved) < 1000:
+        flags.add("undeclared")
+    if draft.loose:
+        flags.add("loose")
+    return "\n".join(kept) + "\n", set_aside, flags
+
+
+def _with_assumptions(piece: Piece) -> str:
+    """z3's ``(check-sat a b)`` as SMT-LIB writes it."""
+    if piece.word != "check-sat" or len(piece.tokens) <= 3:
+        return piece.text
+    return "(check-sat-assuming (" + " ".join(piece.tokens[2:-1]).replace("( ", "(").replace(" )", ")") + "))"
+
+
+def _shape(draft: Draft) -> Shape:
+    pieces = _all_pieces(draft)
+    if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
+        return shape_of([Spelled("text", [piece.text for piece in pieces])], frozenset())
+    spelled = [
+        Spelled(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)
+    ]
+    names: set[str] = set()
+    part: Draft | None = draft
+    while part is not None:
+        names |= part.declared | part.bound
+        part = part.base
+    return shape_of(spelled, frozenset(names))
+
+
+def _compares(piece: Piece) -> bool:
+    return (piece.word in STANDARD and piece.word not in CHECKS) or piece.word in FOREIGN

@@ -1,0 +1,126 @@
+"""Which formulas of one issue are the same formula, or cut-down versions of one another.
+
+Two formulas are the same when they differ in the names of declared and bound symbols, in the order
+of declarations (and of assertions, where no scopes are opened) and in layout. One is reduced from
+another when its assertions are made of a part of the other's tokens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Below this many tokens, being contained in something larger means nothing.
+_LEAST_TOKENS = 6
+# A pair is compared only with this many formulas before it, so that an issue of thousands stays cheap.
+_WINDOW = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What formulas are compared by."""
+
+    digest: str
+    named: Counter[str] = field(compare=False)
+    nameless: Counter[str] = field(compare=False)
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A command as its word and tokens."""
+
+    word: str
+    tokens: Sequence[str]
+
+
+def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
+    """The shape of a formula; ``renamable`` are the names it declares or binds."""
+    # A name is marked by a NUL; names are compared without their bars.
+    marked = {name: "\0" + name for name in renamable}
+    marked |= {f"|{name}|": "\0" + name for name in renamable}
+    kept = [
+        (command.word, [marked.get(token, token) for token in command.tokens])
+        for command in commands
+        if command.word not in ("set-info", "set-option", "set-logic")
+    ]
+    named: Counter[str] = Counter()
+    nameless: Counter[str] = Counter()
+    scoped = False
+    for word, tokens in kept:
+        if word == "assert":
+            plain = [token for token in tokens if token not in ("(", ")")]
+            named.update(plain)
+            nameless.update("\0" if token[0] == "\0" else token for token in plain)
+        scoped = scoped or word in ("push", "pop", "reset", "reset-assertions")
+    return Shape(_digest(kept, scoped), named, nameless, sum(named.values()))
+
+
+def _digest(commands: list[tuple[str, list[str]]], scoped: bool) -> str:
+    is_declaration = [word.startswith(("declare", "define")) for word, _ in commands]
+    declarations = [
+        tokens for (_, tokens), declares in zip(commands, is_declaration, strict=True) if declares
+    ]
+    others = [tokens for (_, tokens), declares in zip(commands, is_declaration, strict=True) if not declares]
+    if not scoped:
+        others.sort(key=_nameless_text)
+    numbers: dict[str, str] = {}
+    lines = [_numbered(tokens, numbers) for tokens in others]
+    # Declarations that no assertion uses are numbered last, among themselves by what they declare.
+    declarations.sort(key=lambda tokens: (_first_number(tokens, numbers), _nameless_text(tokens)))
+    lines += sorted(_numbered(tokens, numbers) for tokens in declarations)
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _nameless_text(tokens: Sequence[str]) -> str:
+    return " ".join(["_" if token[0] == "\0" else token for token in tokens])
+
+
+def _numbered(tokens: Sequence[str], numbers: dict[str, str]) -> str:
+    return " ".join(
+        [numbers.setdefault(token, f"!{len(numbers)}") if token[0] == "\0" else token for token in tokens]
+    )
+
+
+def _first_number(tokens: Sequence[str], numbers: dict[str, str]) -> int:
+    for token in tokens:
+        if token[0] == "\0":
+            number = numbers.get(token)
+            return int(number[1:]) if number else len(numbers)
+    return len(numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How a formula relates to earlier ones: their positions, or None."""
+
+    duplicate_of: int | None = None
+    reduced_from: int | None = None
+
+
+def likenesses(shapes: Sequence[Shape]) -> list[Likeness]:
+    """For each formula, the first one it repeats, and the one it was reduced from (before or after it)."""
+    first: dict[str, int] = {}
+    result: list[Likeness] = []
+    distinct: list[int] = []
+    for index, shape in enumerate(shapes):
+        earlier = first.setdefault(shape.digest, index)
+        result.append(Likeness(duplicate_of=earlier if earlier != index else None))
+        if earlier == index:
+            distinct.append(index)
+    for place, index in enumerate(distinct):
+        for other in distinct[max(0, place - _WINDOW) : place]:
+            small, large = (index, other) if shapes[index].size <= shapes[other].size else (other, index)
+            if result[small].reduced_from is None and _is_reduced(shapes[small], shapes[large]):
+                result[small] = Likeness(None, large)
+    return result
+
+
+def _is_reduced(small: Shape, large: Shape) -> bool:
+    if small.size < _LEAST_TOKENS or small.size > large.size:
+        return False
+    if small.size == large.size and small.named != large.named:
+        return False
+    return small.nameless <= large.nameless if small.size * 4 >= large.size else small.named <= large.named

@@ -1,0 +1,307 @@
+"""An issue's markdown as blocks: CommonMark by markdown-it-py, and what people do to it.
+
+A block is a stretch of text that may hold commands, formulas or solver output, with the place it
+was written at. Inline markup is not looked at. Text too large for the parser to be quick about is
+cut by fences alone, so that no text takes long.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+# GitHub refuses bodies above 65,536 characters; what is larger is no ordinary issue.
+_LARGE_TEXT = 100_000
+# The parser tries its rules on each line outside a fence: long texts of very short lines are slow.
+_MANY_LINES = 4_000
+
+_parser = MarkdownIt("commonmark", {"maxNesting": 40}).disable(["inline", "text_join", "reference"])
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of an issue's text.
+
+    ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``html``, ``heading`` and ``paragraph``; ``text``
+    is normalised for reading and ``written`` is what stood there, when it differs; ``line`` (from 1) is
+    where ``text`` begins in the body; ``container`` names what it is nested in, outermost first
+    (``quote``, ``list``, ``details``).
+    """
+
+    kind: str
+    language: str
+    text: str
+    line: int
+    container: tuple[str, ...] = ()
+    written: str = ""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether the author marked it as literal text."""
+        return self.kind in ("fenced", "indented", "pre")
+
+
+_TYPOGRAPHY = {
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"), '"'),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032"), "'"),
+    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000"), " "),
+    **dict.fromkeys(range(0x2000, 0x200B), " "),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"), None),
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212"), "-"),
+    0x2014: "--",
+    0x2028: "\n",
+    0x2029: "\n",
+    0x85: "\n",
+}
+_CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], " ")
+
+
+def normalise(text: str) -> str:
+    """Line ends, typographic quotes and dashes, odd spaces and invisible characters made plain."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii():
+        text = text.translate(_TYPOGRAPHY)
+    if _HAS_CONTROL.search(text):
+        text = text.translate(_CONTROL)
+    return text
+
+
+_HAS_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TAG_LINE = re.compile(r"(</?details\b[^<>\n]{0,200}>|</summary>)", re.IGNORECASE)
+_PRE_INSIDE_LINE = re.compile(r"(?<=\S)[ \t]*(<pre\b)", re.IGNORECASE)
+_FENCE_LINE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)*[ \t]*(`{3,}|~{3,})")
+
+
+def blocks_of(text: str) -> list[Block]:
+    """All blocks of a markdown text, in order."""
+    if not text or text.isspace():
+        return []
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(plain) > _LARGE_TEXT or plain.count("\n") > _MANY_LINES:
+        return _cut_by_fences(plain)
+    source, origin = _with_tags_apart(plain)
+    try:
+        tokens = _parser.parse(source)
+    except (RecursionError, ValueError, IndexError):
+        return _cut_by_fences(plain)
+    return _Collector(source.split("\n"), origin).collect(tokens)
+
+
+def _with_tags_apart(text: str) -> tuple[str, list[int] | None]:
+    """``<details>`` and the like on lines of their own, so that the markdown inside them is seen.
+
+    The second value maps each line to the line it came from.
+    """
+    lowered = text.lower()
+    has_details = "<details" in lowered or "</summary" in lowered
+    has_pre = "<pre" in lowered
+    if not has_details and not has_pre:
+        return text, None
+    lines: list[str] = []
+    origin: list[int] = []
+    fence = ""
+    for number, line in enumerate(text.split("\n")):
+        mark = _FENCE_LINE.match(line)
+        if mark:
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = ""
+        pieces = [line]
+        if not fence and "<" in line:
+            if has_details:
+                pieces = _TAG_LINE.sub(r"\n\n\1\n\n", line).split("\n")
+            if has_pre:
+                pieces = [
+                    part for piece in pieces for part in _PRE_INSIDE_LINE.sub(r"\n\1", piece).split("\n")
+                ]
+        lines += pieces
+        origin += [number] * len(pieces)
+    return "\n".join(lines), origin
+
+
+_PRE = re.compile(r"<pre\b[^<>]*>(.*?)(?:</pre\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]{0,200})?/?>")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_COMMAND_LINE_START = re.compile(
+    r"^[ \t`]*\((?:set-logic|set-option|set-info|declare-[a-z-]+|define-[a-z-]+|assert"
+    r"|check-sat[a-z-]*|push|pop)(?=[\s()])",
+    re.MULTILINE,
+)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
+_INFO_IS_CODE = re.compile(r"^\s*[(;]")
+
+
+class _Collector:
+    """Turns markdown-it's tokens into blocks."""
+
+    def __init__(self, lines: list[str], origin: list[int] | None) -> None:
+        self.lines = lines
+        self.origin = origin
+        self.blocks: list[Block] = []
+        self.container: list[str] = []
+        # The loose text that is open: its first and last source line, while commands go on in it.
+        self.loose: tuple[int, int] | None = None
+
+    def collect(self, tokens: list[Token]) -> list[Block]:
+        for token in tokens:
+            self._take(token)
+        return self.blocks
+
+    def _take(self, token: Token) -> None:
+        match token.type:
+            case "blockquote_open":
+                self.container.append("quote")
+            case "list_item_open":
+                self.container.append("list")
+            case "blockquote_close" | "list_item_close":
+                self.container.pop()
+            case "fence":
+                self._fence(token)
+            case "code_block":
+                self._indented(token)
+            case "html_block":
+                self._html(token)
+            case "inline":
+                self._inline(token)
+
+    def _line(self, token: Token, offset: int = 0) -> int:
+        line = (token.map[0] if token.map else 0) + offset
+        if self.origin is not None:
+            line = self.origin[min(line, len(self.origin) - 1)]
+        return line + 1
+
+    def _add(self, kind: str, language: str, text: str, line: int) -> None:
+        read = normalise(text)
+        if kind == "fenced" and "&" in read and _ENTITY_OPERATOR.search(read):
+            read = html.unescape(read)
+        written = text if read != text else ""
+        self.blocks.append(Block(kind, language, read, line, tuple(self.container), written))
+
+    def _fence(self, token: Token) -> None:
+        self.loose = None
+        info = token.info.strip()
+        # "```(declare-const x Int)": the first command stands where the language belongs.
+        if _INFO_IS_CODE.match(info):
+            self._add("fenced", "", info + "\n" + token.content, self._line(token))
+            return
+        language = info.split()[0].strip("{}.").lower() if info else ""
+        self._add("fenced", language, token.content, self._line(token, 1))
+
+    def _indented(self, token: Token) -> None:
+        if self._continue_loose(token, token.content):
+            return
+        self._add("indented", "", token.content, self._line(token))
+
+    def _html(self, token: Token) -> None:
+        content = token.content
+        lowered = content.lower()
+        if "<details" in lowered:
+            self.container.append("details")
+        if "</details" in lowered:
+            if "details" in self.container:
+                self.container.remove("details")
+            return
+        self.loose = None
+        found = False
+        for piece in _PRE.finditer(content):
+            found = True
+            inner = html.unescape(_TAG.sub("", _BREAK.sub("\n", piece[1])))
+            offset = content.count("\n", 0, piece.start(1))
+            self._add("pre", "", inner, self._line(token, offset))
+        if found:
+            return
+        bare = html.unescape(_TAG.sub("", content))
+        if bare.strip():
+            kind = "paragraph" if _COMMAND_LINE_START.search(bare) else "html"
+            self._add(kind, "", bare, self._line(token))
+
+    def _inline(self, token: Token) -> None:
+        content = token.content
+        if self._continue_loose(token, content):
+            return
+        self.loose = None
+        has_commands = bool(_COMMAND_LINE_START.search(content))
+        kind = "heading" if token.level and not has_commands and self._is_heading(token) else "paragraph"
+        if has_commands:
+            if not self.container and token.map:
+                self.loose = (token.map[0], token.map[1])
+                content = "\n".join(self.lines[token.map[0] : token.map[1]])
+            content = _loose_text(content)
+        self._add(kind, "", content, self._line(token))
+
+    def _is_heading(self, token: Token) -> bool:
+        return token.map is not None and self.lines[token.map[0]].lstrip().startswith("#")
+
+    def _continue_loose(self, token: Token, content: str) -> bool:
+        """Add to the bare SMT-LIB above what blank lines or markup cut off it."""
+        if self.loose is None or self.container or not token.map or not self.blocks:
+            return False
+        first, last = self.loose
+        start = content.lstrip()
+        is_open = _depth(self.blocks[-1].text) > 0
+        if not is_open and not start.startswith(("(", ";")):
+            return False
+        if not is_open and token.type == "code_block" and _COMMAND_LINE_START.search(content) is None:
+            return False
+        if any(line.strip() for line in self.lines[last : token.map[0]]):
+            return False
+        self.loose = (first, token.map[1])
+        written = "\n".join(self.lines[first : token.map[1]])
+        old = self.blocks[-1]
+        text = normalise(_loose_text(written))
+        self.blocks[-1] = Block(old.kind, old.language, text, old.line, old.container, written)
+        return True
+
+
+def _loose_text(text: str) -> str:
+    """Text outside of code, as a reader of the page sees it: no escapes, entities or code marks."""
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    if "&" in text:
+        text = html.unescape(text)
+    return text.replace("`", " ") if "`" in text else text
+
+
+def _depth(text: str) -> int:
+    return text.count("(") - text.count(")")
+
+
+_FENCE_OPEN = re.compile(r"^[ \t>]{0,12}(`{3,}|~{3,})[ \t]*([^\s`]{0,40})[^\n`]{0,200}$", re.MULTILINE)
+
+
+def _cut_by_fences(text: str) -> list[Block]:
+    """Blocks of a very large text: fences, and what lies between them as paragraphs."""
+    blocks: list[Block] = []
+    position = 0
+    line = 1
+    while position < len(text):
+        opening = _FENCE_OPEN.search(text, position)
+        end = opening.start() if opening else len(text)
+        between = text[position:end]
+        if between.strip():
+            kind = "indented" if between.lstrip("\n").startswith("    ") else "paragraph"
+            blocks.append(_large_block(kind, "", between, line))
+        line += between.count("\n")
+        if opening is None:
+            break
+        closing = text.find("\n" + opening[1], opening.end())
+        content = text[opening.end() + 1 : closing + 1 if closing >= 0 else len(text)]
+        blocks.append(_large_block("fenced", opening[2].lower(), content, line + 1))
+        if closing < 0:
+            break
+        after = text.find("\n", closing + 1)
+        position = after + 1 if after >= 0 else len(text)
+        line += text.count("\n", opening.start(), position)
+    return blocks
+
+
+def _large_block(kind: str, language: str, text: str, line: int) -> Block:
+    read = normalise(text)
+    return Block(kind, language, read, line, (), text if read != text else "")

@@ -1,0 +1,250 @@
+"""Finding SMT-LIB commands in text that people pasted: tolerant, linear, never raising.
+
+This is no reader of SMT-LIB (that is the language's part): it knows where a command starts and
+ends, which names it declares and which it leaves free, and nothing of sorts. Strings, quoted
+symbols and comments are respected; broken nesting is cut off at the next command that starts a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Commands whose text is of use for learning, as SMT-LIB 2.7 has them.
+STANDARD = _words(
+    """
+    set-logic set-option declare-const declare-datatype declare-datatypes declare-fun declare-sort
+    declare-sort-parameter define-const define-fun define-fun-rec define-funs-rec define-sort assert
+    push pop reset reset-assertions check-sat check-sat-assuming
+    """
+)
+# Commands that ask, print or leave; set aside.
+ASKING = _words(
+    """
+    set-info get-assertions get-assignment get-info get-model get-option get-proof
+    get-unsat-assumptions get-unsat-core get-value echo exit check-sat-using simplify eval display
+    help help-tactic apply labels get-objectives get-qe get-qe-disjunct get-interpolant
+    get-interpolant-next get-interpolants get-abduct get-abduct-next get-difficulty
+    get-learned-literals get-timeout-core get-timeout-core-assuming get-unsat-core-lemmas
+    get-instantiations get-user-command block-model block-model-values get-consequences
+    get-proof-graph get-model-domain-elements dbg-elim-unused-vars dbg-euf-project dbg-lp-qe
+    dbg-model dbg-mbi dbg-nlsat dbg-pp-var dbg-set-qe dbg-skolemize dbg-tree-qe include
+    set-user-tactic declare-tactic define-tactic dump-models model-add model-del query check-synth
+    check-synth-next get-synth-solution poly/factor reduce minimize-core dbg-size dbg-shared-occs
+    dbg-subst mbp qe-lite declare-oracle-fun
+    """
+)
+# Commands that hold constraints in other languages than SMT-LIB's core: fixed points, optimisation, SyGuS.
+FOREIGN = _words(
+    """
+    declare-rel declare-var declare-pool declare-map declare-heap declare-codatatype
+    declare-codatatypes rule assert-soft assert-not minimize maximize constraint synth-fun synth-inv
+    inv-constraint declare-preds declare-funs declare-sorts define declare-datalog assume
+    pop-assumptions declare-primed-var feature
+    """
+)
+COMMANDS = STANDARD | ASKING | FOREIGN
+CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
+ASKS_SOMETHING = CHECKS | {
+    "get-qe",
+    "query",
+    "check-synth",
+    "simplify",
+    "apply",
+    "get-interpolant",
+    "get-abduct",
+}
+ASSERTS = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint", "inv-constraint"})
+# In prose only these begin a formula; words such as "apply" or "reset" are English as well.
+STRONG = frozenset(word for word in COMMANDS if "-" in word) | {"assert"}
+
+_MARK = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]')
+_LEXEME = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]|[^\s()";|]+|["|]')
+_HEAD = re.compile(r"\(\s{0,64}([A-Za-z][A-Za-z0-9/-]*)(?=[\s();]|$)")
+# A line that starts with one of these ends whatever was still open above it.
+_RESTART = re.compile(
+    r"\((?:set-logic|set-option|set-info|declare-[a-z-]+|define-[a-z-]+|assert|check-sat[a-z-]*|push|pop|exit"
+    r"|get-[a-z-]+)(?=[\s()])"
+)
+# Models hold definitions and declarations, so only these end an open piece of output.
+_RESTART_OUTPUT = re.compile(r"\((?:set-logic|set-option|declare-const|assert|check-sat[a-z-]*)(?=[\s()])")
+
+
+def command_word(text: str, start: int) -> str:
+    """The word of the command that starts at ``start`` (an opening parenthesis), or an empty string."""
+    found = _HEAD.match(text, start)
+    if found is None or found[1] not in COMMANDS:
+        return ""
+    return found[1]
+
+
+def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, bool]:
+    """Where the expression that opens at ``start`` ends, and whether it is whole."""
+    restart = _RESTART_OUTPUT if output else _RESTART
+    depth = 0
+    for mark in _MARK.finditer(text, start):
+        at = mark.start()
+        sign = text[at]
+        if sign == "(":
+            if depth and text[at - 1] == "\n" and restart.match(text, at):
+                return at, False
+            depth += 1
+        elif sign == ")":
+            depth -= 1
+            if depth == 0:
+                return at + 1, True
+        elif sign != ";" and mark.end() - at > 64:
+            # A quote that was never closed runs into the next commands: cut it there.
+            newline = text.find("\n(", at, mark.end())
+            while newline >= 0:
+                if restart.match(text, newline + 1):
+                    return newline + 1, False
+                newline = text.find("\n(", newline + 1, mark.end())
+    return len(text), False
+
+
+def lexemes(text: str) -> list[str]:
+    """The tokens of a command, comments left out."""
+    return [token for token in _LEXEME.findall(text) if token[0] != ";"]
+
+
+# Constants that theories bring along and that stand where a variable could.
+_THEORY_CONSTANTS = _words(
+    """
+    true false RNE RNA RTP RTN RTZ roundNearestTiesToEven roundNearestTiesToAway roundTowardPositive
+    roundTowardNegative roundTowardZero re.all re.none re.allchar re.nostr re.full re.empty
+    seq.empty set.empty set.universe bag.empty emptyset univset emptybag sep.emp sep.nil emp real.pi
+    pi euler _ tuple.unit unit
+    """
+)
+_LITERAL = re.compile(r'[0-9"#:\-+]|bv\d+\[')
+_BINDERS = frozenset({"forall", "exists", "lambda", "choice", "set.comprehension", "witness"})
+_NAMING = frozenset({":named", ":qid", ":skolemid", ":lblpos", ":lblneg", ":id"})
+_SORTS = _words(
+    """
+    Bool Int Real String RegLan RoundingMode Float16 Float32 Float64 Float128
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names a command declares, binds, and leaves free where a constant stands."""
+
+    declared: frozenset[str]
+    bound: frozenset[str]
+    free: frozenset[str]
+    main: str = ""
+
+
+_NOTHING = Names(frozenset(), frozenset(), frozenset())
+_DECLARES_ONE = _words(
+    """
+    declare-const declare-fun declare-sort declare-sort-parameter define-const define-fun
+    define-fun-rec define-sort declare-rel declare-var declare-pool declare-map synth-fun synth-inv
+    define
+    """
+)
+_TERM_START = {
+    "assert": 2,
+    "assert-soft": 2,
+    "assert-not": 2,
+    "rule": 2,
+    "constraint": 2,
+    "check-sat-assuming": 2,
+}
+
+
+def names_of(word: str, tokens: Sequence[str]) -> Names:
+    """What a command declares and uses, from its tokens; sorts are not looked at."""
+    if word in _DECLARES_ONE:
+        name = unquoted(tokens[2]) if len(tokens) > 2 else ""
+        return Names(frozenset({name} - {"", "(", ")"}), frozenset(), frozenset(), name)
+    if word.startswith("declare-datatype") or word.startswith("declare-codatatype"):
+        symbols = [
+            unquoted(token) for token in tokens[2:] if token not in "()" and token[0] not in '0123456789":#'
+        ]
+        declared = frozenset(symbols) - _SORTS - {"par", "_", "Array", "BitVec"}
+        return Names(declared, frozenset(), frozenset(), symbols[0] if symbols else "")
+    if word == "define-funs-rec":
+        heads = [unquoted(name) for opening, name in pairwise(tokens[2:]) if opening == "("]
+        return Names(frozenset(heads) - {"("}, frozenset(), frozenset(), "")
+    if word in _TERM_START:
+        return _names_of_term(tokens, _TERM_START[word])
+    return _NOTHING
+
+
+def unquoted(token: str) -> str:
+    """A symbol without its bars: ``|a|`` and ``a`` are one name."""
+    return token[1:-1] if len(token) > 2 and token[0] == "|" == token[-1] else token
+
+
+# What an opening parenthesis means inside a term.
+_PLAIN, _SKIP, _QUANTIFIER, _LET, _BOUND_LIST, _LET_LIST = range(6)
+
+
+def _names_of_term(tokens: Sequence[str], start: int) -> Names:
+    bound: set[str] = set()
+    used: set[str] = set()
+    named: set[str] = set()
+    modes = [_PLAIN]
+    index = start
+    count = len(tokens)
+    while index < count:
+        token = tokens[index]
+        index += 1
+        mode = modes[-1]
+        if token == ")":
+            if len(modes) > 1:
+                modes.pop()
+            continue
+        if token == "(":
+            head = tokens[index] if index < count else ")"
+            entered, is_head_read = _enter(mode, head, bound, modes)
+            modes.append(entered)
+            index += is_head_read
+            continue
+        if token in _NAMING:
+            if token == ":named" and index < count:
+                named.add(unquoted(tokens[index]))
+            index += 1
+            continue
+        if mode == _SKIP or token in _THEORY_CONSTANTS or _LITERAL.match(token):
+            continue
+        used.add(unquoted(token))
+    if "match" in tokens or "par" in tokens:
+        used.clear()  # patterns bind names in a way this scan does not follow
+    return Names(frozenset(named), frozenset(bound), frozenset(used - bound))
+
+
+def _enter(mode: int, head: str, bound: set[str], modes: list[int]) -> tuple[int, bool]:
+    """The meaning of an opening parenthesis, and whether the token after it was read with it."""
+    is_symbol = head not in "()"
+    if mode == _SKIP:
+        return _SKIP, False
+    if mode == _BOUND_LIST:
+        if is_symbol:
+            bound.add(unquoted(head))
+        return _SKIP, is_symbol
+    if mode == _LET_LIST:
+        if is_symbol:
+            bound.add(unquoted(head))
+        return _PLAIN, is_symbol
+    if mode in (_QUANTIFIER, _LET):
+        modes[-1] = _PLAIN
+        if not is_symbol or mode == _QUANTIFIER or head not in ("_", "as"):
+            entered = _BOUND_LIST if mode == _QUANTIFIER else _LET_LIST
+            return entered, False
+    if head in ("_", "as"):
+        return _SKIP, True
+    if head in _BINDERS:
+        return _QUANTIFIER, True
+    if head == "let":
+        return _LET, True
+    return _PLAIN, is_symbol
