@@ -26,8 +26,8 @@ _PARAMETER_SORTS = (INT, STRING, REAL, BOOL, bit_vector(8), ROUNDING_MODE)
 _INDEX_VALUES = (5, 8, 4, 3, 2, 1, 0, 6, 7)
 _WANT_VALUES = {"const": 0, "rel.join_image": 1}
 """Functions that want a value, not any term, at this argument."""
-_SETS_OF_BOTH = {"union", "intersection", "setminus", "complement", "subset"}
-"""z3's functions on arrays; the same names were CVC4's for sets."""
+_SETS_OF_BOTH = {"union", "intersection", "setminus", "complement", "subset", "insert"}
+"""z3's functions on arrays and lists; the same names were CVC4's for sets."""
 
 
 @dataclass(frozen=True)
