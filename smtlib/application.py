@@ -128,7 +128,7 @@ class Applications:
         bindings: dict[Sort, Sort] = {}
         if len(ranks) != 1 or len(args) != 2 or not unify(ranks[0].params[0], args[0].sort, bindings):
             raise SortError(
-                f"(_ update {selector}) takes a datatype with this selector and a value, got {_sorts_of(args)}"
+                f"(_ update {selector}) takes a datatype with {selector} and a value, got {_sorts_of(args)}"
             )
         if instantiate(ranks[0].result, bindings) is not args[1].sort:
             raise SortError(

@@ -15,7 +15,7 @@ MAX_SORT_DEPTH = 200
 """Sorts nested deeper than this are refused; no formula seen comes near."""
 
 MAX_SORT_TEXT = 20_000
-"""Sorts that print longer (in characters) are refused: a few definitions that double each other would explode."""
+"""Sorts that print longer (in characters) are refused: definitions that double each other would explode."""
 
 
 @dataclass(frozen=True, slots=True)

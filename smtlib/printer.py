@@ -101,7 +101,7 @@ class _TermPrinter:
         size: dict[Term, int] = {}
         shared = []
         for term in order:
-            length = len(term.op.text) + 1
+            length = len(self.naming.head(term)) + 1
             if term.args:
                 length += 2 + sum(size[a] for a in term.args)
                 if term.variables:
