@@ -306,9 +306,13 @@ def main(arguments: list[str]) -> int:
     os.dup2(null, 1)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     engine = None
-    if arguments[:1] == ["--engine"]:
-        engine = load_engine(arguments[1], arguments[2:])
-    send(replies, {"ready": True})
+    try:
+        if arguments[:1] == ["--engine"]:
+            engine = load_engine(arguments[1], arguments[2:])
+    except Exception as problem:  # noqa: BLE001 (told to the other side, which raises it)
+        send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
+        return 1
+    send(replies, {"problem": None})
     while (request := receive(requests)) is not None:
         reply, body = serve_one(*request, engine, requests)
         if reply["ended"] == "cancelled":

@@ -62,7 +62,7 @@ class Evidence:
 
 
 def prepare_output(out: Path) -> Path:
-    """Make sure that findings can be written below ``out`` and give their folder; BadOutput if they cannot."""
+    """Make sure that findings can be written below ``out``; gives their folder, or BadOutput."""
     folder = out / "findings"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def _is_running(pid: str) -> bool:
 
 
 def read_findings(folder: Path) -> Iterator[FindingRecord]:
-    """The findings that are in ``folder`` already; folders without a readable finding.json are passed over."""
+    """The findings in ``folder``; folders without a readable finding.json are passed over."""
     for file in sorted(folder.glob("*/finding.json")):
         try:
             data = json.loads(file.read_text("utf-8"))

@@ -34,6 +34,7 @@ _URL_WITH_LOGIN = re.compile(r"://[^/\s]*@")
 # What a reply may take beyond the solver's own limit before its supervisor counts as lost (killing, reaping,
 # a machine that is busy with something else).
 _GRACE = 30.0
+_LOADING = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +151,12 @@ class Supervisor:
                 # Out of the terminal's group: Ctrl-C is for exhume, which then closes this one.
                 start_new_session=True,
             )
-            if process.stdout is None or _receive(process.stdout.fileno(), 60.0) is None:
+            ready = _receive(process.stdout.fileno(), _LOADING) if process.stdout else None
+            problem = ready[0]["problem"] if ready else "it ended or did not answer"
+            if problem:
                 _end(process)
-                raise EnvironmentProblem(
-                    f"cannot load {' '.join(self._arguments[1:2]) or 'the runner'} in a process"
-                )
+                what = self._arguments[1] if self._arguments else "the runner"
+                raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
             self._process = process
         return self._process
 

@@ -22,19 +22,21 @@ def prepare(library_file: str, options: Sequence[str]) -> tuple[Any, Any, bool]:
     library.Z3_mk_config.restype = ctypes.c_void_p
     library.Z3_mk_context.argtypes = [ctypes.c_void_p]
     library.Z3_mk_context.restype = ctypes.c_void_p
+    library.Z3_del_context.argtypes = [ctypes.c_void_p]
     library.Z3_set_error_handler.argtypes = [ctypes.c_void_p, _HANDLER]
     library.Z3_eval_smtlib2_string.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.Z3_eval_smtlib2_string.restype = ctypes.c_char_p
     for option in options:
         name, _, value = option.partition("=")
         library.Z3_global_param_set(name.encode(), value.encode())
-    context = _context(library)
+    context = new_context(library)
     # Makes the SMT-LIB part of the context too, which a child would else pay for.
     library.Z3_eval_smtlib2_string(context, b"")
     return library, context, _counts_on(library)
 
 
-def _context(library: Any) -> Any:
+def new_context(library: Any) -> Any:
+    """A context for one script, of a library that ``prepare`` has loaded."""
     context = library.Z3_mk_context(library.Z3_mk_config())
     # Without a handler the library ends the process at the first ``(error``.
     library.Z3_set_error_handler(context, _IGNORE)
@@ -43,9 +45,11 @@ def _context(library: Any) -> Any:
 
 def _counts_on(library: Any) -> bool:
     """Whether a second text's positions go on from the first one's (z3 5) or start anew (z3 4.8)."""
-    context = _context(library)
+    context = new_context(library)
     library.Z3_eval_smtlib2_string(context, b"\n\n")
-    return b"line 3" in library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
+    said = library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
+    library.Z3_del_context(context)
+    return b"line 3" in said
 
 
 def run(
