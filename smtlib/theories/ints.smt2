@@ -3,7 +3,7 @@
  :about "Integer arithmetic"
  :sorts ((Int 0))
  :funs (
-  (- Int Int)
+  (- Int Int :was (~))
   (- Int Int Int :left-assoc)
   (+ Int Int Int :left-assoc)
   (+ Int Int :only (z3) :note "one argument")

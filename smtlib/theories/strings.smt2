@@ -3,7 +3,7 @@
  :about "Strings and regular expressions"
  :sorts ((String 0) (RegLan 0) (Unicode 0 :only (z3)))
  :funs (
-  ((_ char c) String)
+  ((_ char c) String :note "c is hexadecimal: #x0 to #x2FFFF")
   (str.++ String String String :left-assoc)
   (str.++ String String :only (z3) :note "one argument")
   (str.len String Int)
@@ -59,7 +59,7 @@
   (re.xor RegLan RegLan RegLan :only (z3))
   (re.reverse RegLan RegLan :only (z3))
   (re.of.pred (-> Unicode Bool) RegLan :only (z3))
-  ((_ Char n) Unicode :only (z3))
+  ((_ Char n) Unicode :where (<= n 196607) :only (z3))
   (char.<= Unicode Unicode Bool :only (z3))
   (char.is_digit Unicode Bool :only (z3))
   (char.to_int Unicode Int :only (z3))

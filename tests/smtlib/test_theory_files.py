@@ -16,14 +16,14 @@ import cvc5
 import pytest
 import z3
 
-from smtlib.reader import SExp
+from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import BOOL, INT, REAL, REGLAN, ROUNDING_MODE, STRING, Sort, bit_vector, make_sort, subsorts
-from smtlib.theories import Bindings, Signature, SortPattern, Theories, default_theories
+from smtlib.theories import Bindings, Signature, SortPattern, Theories, default_theories, evaluate_index
 
 Accepts = Callable[[str], bool]
 
 _PARAMETER_SORTS = (INT, STRING, REAL, BOOL, bit_vector(8), ROUNDING_MODE)
-_INDEX_VALUES = (5, 8, 4, 3, 2, 1, 0, 6, 7)
+_INDEX_VALUES = (5, 8, 4, 3, 2, 1, 0, 6, 7, 200_000)
 _WANT_VALUES = {"const": 0, "rel.join_image": 1}
 """Functions that want a value, not any term, at this argument."""
 _SETS_OF_BOTH = {"union", "intersection", "setminus", "complement", "subset", "insert"}
@@ -41,18 +41,21 @@ class Application:
 
     def formula(self, name: str | None = None) -> str:
         """A Bool term that is well-sorted where the application has this result sort."""
-        name = name or self.signature.name
-        head = f"(_ {name} {' '.join(self.indices)})" if self.indices else name
-        if self.signature.needs_as:
-            head = f"(as {head} {self.result})"
-        wanted = _WANT_VALUES.get(self.signature.name)
-        arguments = [_VALUES[s] if i == wanted else _constant(s) for i, s in enumerate(self.sorts)]
-        term = f"({head} {' '.join(arguments)})" if arguments else head
+        term = self.term(name or self.signature.name)
         if self.result is REGLAN:
             return f"(str.in_re {_constant(STRING)} {term})"
         if self.result in (INT, REAL):  # solvers convert between these two
             return f"(= (seq.unit {term}) {_constant(make_sort('Seq', (), (self.result,)))})"
         return f"(= {term} {_constant(self.result)})"
+
+    def term(self, name: str) -> str:
+        """The application as text, with ``name`` for its function."""
+        head = f"(_ {name} {' '.join(self.indices)})" if self.indices else name
+        if self.signature.needs_as:
+            head = f"(as {head} {self.result})"
+        wanted = _WANT_VALUES.get(self.signature.name)
+        arguments = [_VALUES[s] if i == wanted else _constant(s) for i, s in enumerate(self.sorts)]
+        return f"({head} {' '.join(arguments)})" if arguments else head
 
 
 _VALUES = {INT: "0", STRING: '""', BOOL: "true"}
@@ -240,6 +243,46 @@ def test_lookup_finds_the_result_sort_of_every_entry() -> None:
             found = default_theories().find(signature.name, indices, variant.sorts, qualifier)
             assert found is not None, str(signature)
             assert found[0] is variant.result, f"{signature}: {found[1]} comes first"
+
+
+def _breaches(signature: Signature) -> Iterator[Application]:
+    """Applications to declared constants that break the side condition."""
+    assert signature.where is not None
+    declared = set(_declarations())
+    for bindings in _bindings(signature):
+        if evaluate_index(signature.where, bindings):
+            continue
+        try:
+            sorts = tuple(p.instantiate(bindings) for p in signature.params)
+        except KeyError:
+            continue
+        if all(f"(declare-const {_constant(s)} {s})" in declared for s in sorts):
+            yield Application(signature, tuple(str(bindings[i]) for i in signature.indices), sorts, BOOL)
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_solvers_refuse_what_breaks_a_side_condition(solver: str) -> None:
+    accepts = _solver(solver)
+    for signature, _ in _entries():
+        if signature.where is None or (solver == "cvc5" and signature.name.startswith("fp.to_")):
+            continue  # cvc5 builds fp.to_ubv of width 0
+        breaches = list(itertools.islice(_breaches(signature), 20))
+        assert breaches or ">= i 0" in sexp_text(signature.where), signature  # no numeral is negative
+        for breach in breaches:
+            term = breach.term(signature.name)
+            assert not accepts(f"(let ((it {term})) true)"), f"{solver} takes {term}"
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_solvers_refuse_sorts_that_break_a_side_condition(solver: str) -> None:
+    accepts = _solver(solver)
+    for symbol in default_theories().sorts.values():
+        if symbol.where is None:
+            continue
+        for values in itertools.product((0, 1, 2), repeat=len(symbol.indices)):
+            holds = evaluate_index(symbol.where, dict(zip(symbol.indices, values, strict=True)))
+            sort = make_sort(symbol.name, values)
+            assert accepts(f"(exists ((it {sort})) true)") == bool(holds), f"{solver}: {sort}"
 
 
 def test_only_names_known_solvers() -> None:
