@@ -27,10 +27,11 @@ _CHUNK_BYTES = 8 << 20
 
 # Names that say which solver's tracker a file comes from; another word before a number is only
 # believed when a folder of that name holds the file.
-_SOLVERS = frozenset(
-    "z3 z3str3 z3str4 z3-noodler cvc4 cvc5 cvc5-projects yices yices2 bitwuzla boolector opensmt mathsat mathsat5"
-    " smtinterpol smtrat stp verit princess ostrich dreal iprover vampire colibri colibri2 alt-ergo".split()
-)
+_SOLVER_NAMES = """
+z3 z3str3 z3str4 z3-noodler cvc4 cvc5 cvc5-projects yices yices2 bitwuzla boolector opensmt mathsat mathsat5
+smtinterpol smtrat stp verit princess ostrich dreal iprover vampire colibri colibri2 alt-ergo
+"""
+_SOLVERS = frozenset(_SOLVER_NAMES.split())
 _NAMED = re.compile(
     r"(?P<tracker>[A-Za-z][\w.-]*?)[_-](?:issue|bug|gh)?[_-]?(?P<issue>\d{1,9})(?:[_-](?P<position>\d{1,6}))?"
 )

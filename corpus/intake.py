@@ -13,20 +13,20 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
-from smtlib import CheckedScript
-
 from corpus.examine import WELL_SORTED, Examination, examine
 from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
 from corpus.store import Corpus, digest, storable
+from smtlib import CheckedScript
 
 OnWellSorted = Callable[[int, CheckedScript], None]
 """Called with the id and meaning of each new well-sorted formula, in the same transaction."""
 
-_FORMULA_COLUMNS = (
-    "id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error"
-    " error_line error_column logic commands assertions check_sats pushes quantifiers terms theories operators"
-    " command_line solver solver_version expected bug_class decomposed"
-).split()
+_FORMULA_COLUMN_NAMES = """
+id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
+error_column logic commands assertions check_sats pushes quantifiers terms theories operators command_line
+solver solver_version expected bug_class decomposed
+"""
+_FORMULA_COLUMNS = _FORMULA_COLUMN_NAMES.split()
 
 
 class Intake:

@@ -28,7 +28,7 @@ class Migration:
 
 def migrations() -> list[Migration]:
     """All migrations, in order; their numbers count up from 1 without a gap."""
-    found = []
+    found: list[Migration] = []
     for file in sorted(MIGRATIONS.glob("*.sql")):
         match = re.fullmatch(r"(\d{4})_\w+", file.stem)
         if not match or int(match[1]) != len(found) + 1:

@@ -19,8 +19,15 @@ from typing import Any, Self
 import duckdb
 
 from corpus import schema
-from corpus.errors import BadReference, CorpusError, CorpusLocked, CorpusMissing, ReadOnly
-from corpus.errors import explain_open_failure, storage_full
+from corpus.errors import (
+    BadReference,
+    CorpusError,
+    CorpusLocked,
+    CorpusMissing,
+    ReadOnly,
+    explain_open_failure,
+    storage_full,
+)
 
 # A corpus never fetches code or data by itself.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {

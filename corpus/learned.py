@@ -1,0 +1,308 @@
+"""Storing what was learned: skeletons, atoms and signatures of assertions, and rule sets.
+
+The same skeleton, atom or signature is one row; counts are brought up to date by
+:func:`refresh_counts`. A rule set whose inputs and parameters were seen before is not stored again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from corpus.records import Added
+from corpus.store import Corpus, digest
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonRecord:
+    """A skeleton: its canonical text and its size."""
+
+    text: str
+    holes: int
+    binders: int
+    quantified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AtomRecord:
+    """The content of a hole: ``segments`` joined by the symbols that fill its slots.
+
+    ``occurrences`` tells which slot stands after each segment but the last; ``slots`` is, per
+    slot, what may fill it, as JSON has it; ``prelude`` the declarations that must come first.
+    """
+
+    text: str
+    segments: Sequence[str]
+    occurrences: Sequence[int]
+    slots: Sequence[object]
+    prelude: Sequence[object] = ()
+    size: int = 1
+    operator: str | None = None
+    signature: str | None = None
+    coarse_signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """An association rule between signatures; ``conviction`` may be infinite."""
+
+    antecedent: tuple[str, ...]
+    consequent: tuple[str, ...]
+    support: int
+    confidence: float
+    lift: float
+    conviction: float
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSetRecord:
+    """What one mining gave, and with which parameters."""
+
+    coarse: bool
+    min_support: int
+    min_confidence: float
+    transactions: int
+    rules: Sequence[RuleRecord]
+
+
+class Decompositions:
+    """Collects decomposed assertions; :meth:`flush` stores them, inside a transaction.
+
+    Lives no longer than its work: after an undone transaction it is thrown away.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._skeletons: dict[str, int] = dict(corpus.rows("select sha256, id from skeleton"))
+        self._atoms: dict[str, int] = dict(corpus.rows("select sha256, id from atom"))
+        self._signatures: dict[tuple[bool, str], int] = {
+            (coarse, text): ident
+            for coarse, text, ident in corpus.rows("select coarse, text, id from signature")
+        }
+        self._rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in _COLUMNS}
+        self._formulas: list[int] = []
+
+    def add(self, formula_id: int, assertions: Iterable[tuple[SkeletonRecord, Sequence[AtomRecord]]]) -> None:
+        """Take in all assertions of a formula, in order: the skeleton and the atom of each hole."""
+        for position, (skeleton, atoms) in enumerate(assertions):
+            ident = self.corpus.new_ids("assertion", 1)[0]
+            self._rows["assertion"].append((ident, formula_id, position, self._skeleton(skeleton)))
+            links = self._rows["assertion_atom"]
+            links.extend([(ident, hole, self._atom(atom)) for hole, atom in enumerate(atoms)])
+        self._formulas.append(formula_id)
+
+    def _skeleton(self, skeleton: SkeletonRecord) -> int:
+        key = digest(skeleton.text)
+        ident = self._skeletons.get(key)
+        if ident is None:
+            ident = self._skeletons[key] = self.corpus.new_ids("skeleton", 1)[0]
+            row = (ident, key, skeleton.text, skeleton.holes, skeleton.binders, skeleton.quantified, 0, 0)
+            self._rows["skeleton"].append(row)
+        return ident
+
+    def _atom(self, atom: AtomRecord) -> int:
+        # Not the text alone: (= a b) over Int and over Real are two atoms.
+        parts = [_json(part) for part in (atom.segments, atom.occurrences, atom.slots, atom.prelude)]
+        key = digest("\n".join(parts))
+        ident = self._atoms.get(key)
+        if ident is None:
+            ident = self._atoms[key] = self.corpus.new_ids("atom", 1)[0]
+            coarse = self._signature(True, atom.coarse_signature, atom.operator, None)
+            fine = self._signature(False, atom.signature, atom.operator, coarse)
+            self._rows["atom"].append((ident, key, atom.text, *parts, atom.size, fine, coarse, 0, 0))
+        return ident
+
+    def _signature(
+        self, coarse: bool, text: str | None, operator: str | None, coarse_id: int | None
+    ) -> int | None:
+        if text is None:
+            return None
+        ident = self._signatures.get((coarse, text))
+        if ident is None:
+            ident = self._signatures[coarse, text] = self.corpus.new_ids("signature", 1)[0]
+            self._rows["signature"].append((ident, coarse, text, operator, coarse_id, 0, 0))
+        return ident
+
+    def flush(self) -> None:
+        """Store what was taken in."""
+        for table, rows in self._rows.items():
+            self.corpus.insert(table, _COLUMNS[table], rows)
+            rows.clear()
+        self.corpus.execute(
+            "update formula set decomposed = true"
+            " where not decomposed and id in (select unnest(?::integer[]))",
+            [self._formulas],
+        )
+        self._formulas.clear()
+
+
+_COLUMNS = {
+    "skeleton": ("id", "sha256", "text", "holes", "binders", "quantified", "assertions", "formulas"),
+    "signature": ("id", "coarse", "text", "operator", "coarse_id", "atoms", "formulas"),
+    "atom": (
+        *("id", "sha256", "text", "segments", "occurrences", "slots", "prelude", "size"),
+        *("signature_id", "coarse_signature_id", "uses", "formulas"),
+    ),
+    "assertion": ("id", "formula_id", "position", "skeleton_id"),
+    "assertion_atom": ("assertion_id", "hole", "atom_id"),
+}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def store_decompositions(
+    corpus: Corpus,
+    formulas: Iterable[tuple[int, Iterable[tuple[SkeletonRecord, Sequence[AtomRecord]]]]],
+) -> None:
+    """Store the assertions of several formulas and refresh the counts, in one transaction."""
+    with corpus.transaction():
+        decompositions = Decompositions(corpus)
+        for formula_id, assertions in formulas:
+            decompositions.add(formula_id, assertions)
+        decompositions.flush()
+        refresh_counts(corpus)
+
+
+# Each counts over current formulas only, and touches only the rows whose counts changed.
+_REFRESH = (
+    """
+    with counted as (
+        select skeleton_id as id, count(*) as n, count(distinct formula_id) as formulas
+        from assertion join current_formula as f on f.id = formula_id group by all)
+    update skeleton set assertions = coalesce(n, 0), formulas = coalesce(c.formulas, 0)
+    from (select skeleton.id, n, counted.formulas from skeleton left join counted using (id)) as c
+    where c.id = skeleton.id
+        and (assertions, skeleton.formulas) is distinct from (coalesce(n, 0), coalesce(c.formulas, 0))
+    """,
+    """
+    with counted as (
+        select atom_id as id, sum(uses) as n, count(*) as formulas
+        from atom_formula join current_formula as f on f.id = formula_id group by all)
+    update atom set uses = coalesce(n, 0), formulas = coalesce(c.formulas, 0)
+    from (select atom.id, n, counted.formulas from atom left join counted using (id)) as c
+    where c.id = atom.id and (uses, atom.formulas) is distinct from (coalesce(n, 0), coalesce(c.formulas, 0))
+    """,
+    *(
+        f"""
+    with counted as (
+        select {column} as id, count(distinct atom_id) as n, count(distinct formula_id) as formulas
+        from atom_formula join current_formula as f on f.id = formula_id join atom on atom.id = atom_id
+        where {column} is not null group by all)
+    update signature set atoms = coalesce(n, 0), formulas = coalesce(c.formulas, 0)
+    from (select signature.id, n, counted.formulas from signature left join counted using (id)
+        where signature.coarse = {coarse}) as c
+    where c.id = signature.id
+        and (atoms, signature.formulas) is distinct from (coalesce(n, 0), coalesce(c.formulas, 0))
+    """
+        for column, coarse in (("signature_id", "false"), ("coarse_signature_id", "true"))
+    ),
+)
+
+
+def refresh_counts(corpus: Corpus) -> None:
+    """Bring the counts of skeletons, atoms and signatures up to date, in one transaction."""
+    with corpus.transaction():
+        for statement in _REFRESH:
+            corpus.execute(statement)
+
+
+def transactions(corpus: Corpus, coarse: bool = False) -> dict[int, tuple[str, ...]]:
+    """Per current formula the signatures of its atoms, sorted; formulas without one are left out."""
+    column = "coarse_signature_id" if coarse else "signature_id"
+    rows = corpus.rows(
+        f"""
+        select formula_id, list_sort(list(distinct signature.text))
+        from atom_formula
+        join current_formula as f on f.id = formula_id
+        join atom on atom.id = atom_id
+        join signature on signature.id = {column}
+        group by formula_id order by formula_id
+        """
+    )
+    return {formula: tuple(texts) for formula, texts in rows}
+
+
+def rule_set_fingerprint(
+    baskets: Iterable[Sequence[str]], coarse: bool, min_support: int, min_confidence: float, algorithm: str
+) -> str:
+    """The identity of a mining: what it is given, with what parameters, by what code."""
+    hashed = sha256(_json([coarse, min_support, min_confidence, algorithm]).encode())
+    for basket in baskets:
+        hashed.update(("\n" + _json(list(basket))).encode())
+    return hashed.hexdigest()
+
+
+def find_rule_set(corpus: Corpus, fingerprint: str) -> int | None:
+    """The rule set that this mining gave, where it was done before."""
+    found = corpus.scalar("select id from rule_set where fingerprint = ?", [fingerprint])
+    return None if found is None else int(found)
+
+
+def store_rule_set(corpus: Corpus, record: RuleSetRecord, fingerprint: str, version: str) -> Added:
+    """Store a rule set, unless one with this fingerprint is there."""
+    with corpus.transaction():
+        known = find_rule_set(corpus, fingerprint)
+        if known is not None:
+            return Added(known, False)
+        ident = corpus.new_ids("rule_set", 1)[0]
+        corpus.execute(
+            "insert into rule_set values (?, ?, ?, ?, ?, ?, ?, ?, current_timestamp at time zone 'UTC')",
+            [
+                ident,
+                record.coarse,
+                record.min_support,
+                record.min_confidence,
+                record.transactions,
+                len(record.rules),
+                fingerprint,
+                version,
+            ],
+        )
+        signatures = dict(corpus.rows("select text, id from signature where coarse = ?", [record.coarse]))
+        columns = (
+            *("id", "rule_set_id", "antecedent", "consequent"),
+            *("support", "confidence", "lift", "conviction"),
+        )
+        corpus.insert(
+            "rule",
+            columns,
+            [
+                (
+                    rule_id,
+                    ident,
+                    [signatures[text] for text in rule.antecedent],
+                    [signatures[text] for text in rule.consequent],
+                    rule.support,
+                    rule.confidence,
+                    rule.lift,
+                    rule.conviction if math.isfinite(rule.conviction) else None,
+                )
+                for rule_id, rule in zip(corpus.new_ids("rule", len(record.rules)), record.rules, strict=True)
+            ],
+        )
+        return Added(ident, True)
+
+
+_FINGERPRINT = (
+    "select id, sha256, assertions from skeleton where assertions > 0 order by id",
+    "select id, sha256, signature_id, coarse_signature_id, uses from atom where uses > 0 order by id",
+    "select id, coarse, text from signature order by id",
+    """select rule.id, coarse, antecedent, consequent, support, confidence
+    from rule join rule_set on rule_set.id = rule_set_id
+    where rule_set_id in (select max(id) from rule_set group by coarse) order by rule.id""",
+    """select atom_id, spec, version, accepted
+    from atom_acceptance join solver on solver.id = solver_id order by atom_id, spec, version""",
+)
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """A hash of all that generation depends on: skeletons, atoms, what accepts them, current rules."""
+    hashed = sha256()
+    for sql in _FINGERPRINT:
+        hashed.update(repr(corpus.rows(sql)).encode())
+    return hashed.hexdigest()

@@ -1,0 +1,114 @@
+"""Asking the solvers which of the corpus's formulas they accept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from corpus.acceptance import Acceptance, Prober, Solver, version_of
+from corpus.examine import WELL_SORTED, examine
+from corpus.store import Corpus
+from smtlib import print_script
+
+_CHUNK = 500
+
+TARGETS: tuple[Solver, ...] = ("z3", "cvc5")
+"""The solvers whose acceptance is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """For one solver: formulas asked about in this run, and how many it accepted."""
+
+    solver: Solver
+    version: str
+    asked: int
+    accepted: int
+
+
+def solver_id(corpus: Corpus, spec: str, version: str) -> int:
+    """The id of a solver in one version, which is stored where it is not yet."""
+    found = corpus.scalar("select id from solver where spec = ? and version = ?", [spec, version])
+    if found is not None:
+        return int(found)
+    with corpus.transaction():
+        ident = corpus.new_ids("solver", 1)[0]
+        corpus.insert("solver", ("id", "spec", "version"), [(ident, spec, version)])
+    return ident
+
+
+def probe_formulas(
+    corpus: Corpus,
+    solvers: Sequence[Solver] = TARGETS,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[ProbeReport]:
+    """Ask each solver, in its installed version, about every formula it was not asked about.
+
+    Well-sorted formulas are asked about as exhume prints them, for that is how their parts are
+    used; others as they were written. What was answered is stored as it goes.
+    """
+    versions = {solver: version_of(solver) for solver in solvers}
+    ids = {solver: solver_id(corpus, solver, versions[solver]) for solver in solvers}
+    unasked = {solver: _unasked(corpus, ids[solver]) for solver in solvers}
+    everything = sorted(set().union(*unasked.values()))
+    asked = dict.fromkeys(solvers, 0)
+    accepted = dict.fromkeys(solvers, 0)
+    probers = {solver: Prober(solver, jobs) for solver in solvers if unasked[solver]}
+    try:
+        for start in range(0, len(everything), _CHUNK):
+            chunk = _forms(corpus, everything[start : start + _CHUNK])
+            with corpus.transaction():
+                for solver, prober in probers.items():
+                    wanted = [entry for entry in chunk if entry[0] in unasked[solver]]
+                    answers = list(prober.probe(text for _, _, text in wanted))
+                    store_acceptance(
+                        corpus, ids[solver], [(*w[:2], a) for w, a in zip(wanted, answers, strict=True)]
+                    )
+                    asked[solver] += len(answers)
+                    accepted[solver] += sum(answer.accepted for answer in answers)
+            if progress is not None:
+                progress(start + len(chunk), len(everything))
+    finally:
+        for prober in probers.values():
+            prober.close()
+    return [ProbeReport(s, versions[s], asked[s], accepted[s]) for s in solvers]
+
+
+def store_acceptance(corpus: Corpus, solver: int, answers: Sequence[tuple[int, str, Acceptance]]) -> None:
+    """Store what a solver said to formulas: per formula its id, the form asked about, the answer."""
+    columns = ("formula_id", "solver_id", "form", "accepted", "outcome", "message", "cause")
+    rows = [
+        (formula, solver, form, a.accepted, a.outcome, a.message or None, a.cause or None)
+        for formula, form, a in answers
+    ]
+    with corpus.transaction():
+        corpus.insert("acceptance", columns, rows)
+
+
+def _unasked(corpus: Corpus, solver: int) -> set[int]:
+    rows = corpus.rows(
+        """select id from current_formula where text_id is not null
+        and id not in (select formula_id from acceptance where solver_id = ?)""",
+        [solver],
+    )
+    return {ident for (ident,) in rows}
+
+
+def _forms(corpus: Corpus, formulas: list[int]) -> list[tuple[int, str, str]]:
+    """Id, form and text of each formula."""
+    rows = corpus.rows(
+        """select formula.id, status, body from formula join text on text.id = text_id
+        where formula.id in (select unnest(?::integer[])) order by formula.id""",
+        [formulas],
+    )
+    return list(_form(rows))
+
+
+def _form(rows: list[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
+    for ident, status, body in rows:
+        examined = examine(body) if status == WELL_SORTED else None
+        if examined is not None and examined.status == WELL_SORTED and examined.checked is not None:
+            yield ident, "printed", print_script(examined.checked)
+        else:
+            yield ident, "written", body

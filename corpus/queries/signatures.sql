@@ -1,0 +1,8 @@
+-- about: Signatures by the number of formulas that have them.
+-- parameter: coarse integer = 0  1 for signatures without widths.
+-- parameter: like text = '%'  Only signatures like this SQL pattern.
+-- example: exhume query signatures like='(str.%'
+select id as signature, text, formulas, atoms
+from signature
+where coarse = ($coarse <> 0) and text like $like
+order by formulas desc, atoms desc, id;

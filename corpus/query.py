@@ -1,0 +1,357 @@
+"""Questions to a corpus: own SQL and named queries, read-only, with a deadline and a row cap.
+
+The SQL of a user sees the corpus and nothing else: no files, no network, no settings, no writes.
+Results are formatted here; printing is the caller's.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from datetime import time as day_time
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+from rich.table import Table
+from rich.text import Text
+
+from corpus import schema
+from corpus.errors import QueryError, QueryTimeout
+from corpus.store import connect
+
+Format = Literal["table", "json", "ndjson", "csv", "parquet"]
+FORMATS: tuple[Format, ...] = ("table", "json", "ndjson", "csv", "parquet")
+
+QUERIES = Path(__file__).with_name("queries")
+
+# Locked, so that the SQL cannot lift them. Without a temporary folder nothing is spilt to disk.
+_CONFINED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "temp_directory": "",
+    "memory_limit": "4GB",
+    "lock_configuration": "true",
+}
+_READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A ``$name`` of a query. Without a default it must be given."""
+
+    name: str
+    type: str
+    about: str
+    default: str | None = None
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuery:
+    """A question that ships with exhume: one SQL file with a header."""
+
+    name: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    example: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The rows of a query; ``truncated`` when there were more than the cap allowed."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    truncated: bool
+    seconds: float
+
+
+def named_queries() -> list[NamedQuery]:
+    """Every query that ships, by name."""
+    return [_read_query(file) for file in sorted(QUERIES.glob("*.sql"))]
+
+
+def find_query(name: str) -> NamedQuery:
+    """The query of this name; the error offers near names."""
+    known = {query.name: query for query in named_queries()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see exhume query --list"
+    raise QueryError(f"there is no query {name!r}: {hint}")
+
+
+_HEADER = re.compile(r"-- (about|parameter|example): *(.*)")
+_PARAMETER = re.compile(r"(\w+) (\w+)(?: *= *('[^']*'|\S+))?  +(.+)")
+_CONTINUED = re.compile(r"--  +(.*)")
+
+
+def _read_query(file: Path) -> NamedQuery:
+    """Read the header: ``-- about:``, ``-- parameter: NAME TYPE [= DEFAULT]  ABOUT``, ``-- example:``."""
+    sql = file.read_text(encoding="utf-8")
+    entries: list[list[str]] = []
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        if match := _HEADER.fullmatch(line):
+            entries.append([match[1], match[2]])
+        elif entries and (match := _CONTINUED.fullmatch(line)):
+            entries[-1][1] += " " + match[1]
+    parameters = []
+    for kind, value in entries:
+        if kind != "parameter":
+            continue
+        match = _PARAMETER.fullmatch(value)
+        if match is None:
+            raise RuntimeError(f"{file.name}: cannot read the parameter {value!r}")
+        name, type_name, default, about = match.groups()
+        plain = None if default in (None, "null") else default.strip("'")
+        parameters.append(Parameter(name, type_name, about, plain, required=default is None))
+    said = dict(entries)
+    return NamedQuery(file.stem, said["about"], tuple(parameters), said["example"], sql)
+
+
+def parse_parameters(given: Iterable[str]) -> dict[str, str]:
+    """``name=value`` texts of a command line as a dictionary."""
+    found = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise QueryError(f"a parameter is given as NAME=VALUE, not as {item!r}")
+        found[name] = value
+    return found
+
+
+def run_query(
+    path: Path | str,
+    query: NamedQuery | str,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    deadline: float = 30.0,
+    max_rows: int | None = 10_000,
+) -> Result:
+    """Run ``query`` on the corpus file ``path``. ``max_rows=None`` lifts the cap.
+
+    Raises :class:`QueryError` for SQL that is wrong or more than a question, and
+    :class:`QueryTimeout` when it is not done after ``deadline`` seconds.
+    """
+    path = Path(path)
+    connection = connect(path, read_only=True, settings=_CONFINED)
+    try:
+        schema.require_current(connection, path)
+        if isinstance(query, NamedQuery):
+            sql, values = query.sql, _values_of(query, parameters or {})
+        else:
+            sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
+        _require_question(connection, sql, values)
+        return _fetch(connection, sql, values, deadline, max_rows)
+    finally:
+        connection.close()
+
+
+def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> None:
+    """Raise unless ``sql`` is one reading statement and gets exactly its parameters."""
+    try:
+        statements = connection.extract_statements(sql)
+    except duckdb.Error as error:
+        raise QueryError(_first_lines(error)) from error
+    if len(statements) != 1:
+        raise QueryError(f"expected one SQL statement, found {len(statements)}")
+    statement = statements[0]
+    if (
+        statement.type not in _READING
+        or duckdb.ExpectedResultType.CHANGED_ROWS in statement.expected_result_type
+    ):
+        kind = str(statement.type).rpartition(".")[2]
+        raise QueryError(f"a query can only read: {kind} is not allowed")
+    wanted = set(statement.named_parameters)
+    if missing := sorted(wanted - values.keys()):
+        raise QueryError(f"the query needs a value for {', '.join(missing)}: give NAME=VALUE")
+    if unknown := sorted(values.keys() - wanted):
+        raise QueryError(f"the query has no parameter {', '.join(unknown)}")
+
+
+def _fetch(
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    values: dict[str, object],
+    deadline: float,
+    max_rows: int | None,
+) -> Result:
+    start = time.monotonic()
+    timer = threading.Timer(deadline, connection.interrupt)
+    timer.start()
+    try:
+        cursor = connection.execute(sql, values) if values else connection.execute(sql)
+        columns = [(str(name), str(kind)) for name, kind, *_ in cursor.description or ()]
+        rows = cursor.fetchall() if max_rows is None else cursor.fetchmany(max_rows + 1)
+    except duckdb.InterruptException as error:
+        raise QueryTimeout(
+            f"the query was not done after {deadline:g} s: narrow it, or give it longer"
+        ) from error
+    except duckdb.Error as error:
+        raise QueryError(_first_lines(error)) from error
+    finally:
+        timer.cancel()
+        timer.join()
+    seconds = time.monotonic() - start
+    truncated = max_rows is not None and len(rows) > max_rows
+    names = _distinct_names(name for name, _ in columns)
+    return Result(names, tuple(kind for _, kind in columns), rows[:max_rows], truncated, seconds)
+
+
+def _values_of(query: NamedQuery, given: Mapping[str, object]) -> dict[str, object]:
+    known = {parameter.name: parameter for parameter in query.parameters}
+    if unknown := sorted(given.keys() - known.keys()):
+        names = ", ".join(known) or "none"
+        raise QueryError(f"{query.name} has no parameter {', '.join(unknown)}; it has {names}")
+    if missing := [p.name for p in query.parameters if p.required and p.name not in given]:
+        raise QueryError(f"{query.name} needs {', '.join(missing)}; for example: {query.example}")
+    return {name: _typed(query, known[name], given.get(name, known[name].default)) for name in known}
+
+
+def _typed(query: NamedQuery, parameter: Parameter, value: object) -> object:
+    if value is None or not isinstance(value, str):
+        return value
+    kinds: dict[str, type[int] | type[float]] = {"integer": int, "number": float}
+    try:
+        return kinds[parameter.type](value) if parameter.type in kinds else value
+    except ValueError:
+        raise QueryError(f"{query.name}: {parameter.name} is {parameter.type}, not {value!r}") from None
+
+
+def _guess(value: object) -> object:
+    """A parameter of own SQL: a number where it looks like one."""
+    if isinstance(value, str):
+        if re.fullmatch(r"[+-]?\d{1,18}", value):
+            return int(value)
+        if re.fullmatch(r"[+-]?\d+\.\d+", value):
+            return float(value)
+    return value
+
+
+def _distinct_names(names: Iterable[str]) -> tuple[str, ...]:
+    seen: dict[str, None] = {}
+    for name in names:
+        free, count = name, 1
+        while free in seen:
+            count += 1
+            free = f"{name}_{count}"
+        seen[free] = None
+    return tuple(seen)
+
+
+def _first_lines(error: duckdb.Error) -> str:
+    return str(error).strip()
+
+
+# Formats
+
+
+def formatted(result: Result, form: Format) -> Iterator[str]:
+    """The result as text, in pieces: ``json`` one list of objects, ``ndjson`` an object a line, ``csv``."""
+    if form == "json":
+        yield json.dumps([_object(result, row) for row in result.rows], indent=2, ensure_ascii=False) + "\n"
+    elif form == "ndjson":
+        for row in result.rows:
+            yield json.dumps(_object(result, row), ensure_ascii=False) + "\n"
+    elif form == "csv":
+        buffer = StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(result.columns)
+        writer.writerows([[_cell(value) for value in row] for row in result.rows])
+        yield buffer.getvalue()
+    else:
+        raise QueryError(f"{form} is not a text format: see as_table and write_parquet")
+
+
+def as_table(result: Result, width: int = 80) -> Table:
+    """The result as a rich table; cells are one line of at most ``width`` characters."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, kind in zip(result.columns, result.types, strict=True):
+        number = re.fullmatch(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL.*", kind)
+        table.add_column(Text(_visible(name)), justify="right" if number else "left", overflow="fold")
+    for row in result.rows:
+        cells = [_visible(_cell(value)) for value in row]
+        table.add_row(*(Text(c if len(c) <= width else c[: width - 3] + "...") for c in cells))
+    return table
+
+
+def write_parquet(result: Result, path: Path | str) -> None:
+    """Write the result to a local file: whole or not at all."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise QueryError(f"cannot write {path}: there is no folder {path.parent}")
+    kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
+    names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
+    draft = path.with_name(f".{path.name}.part")
+    target = str(draft.absolute()).replace("'", "''")
+    with duckdb.connect(":memory:") as memory:
+        try:
+            memory.execute(
+                f"create table result ({', '.join(map(' '.join, zip(names, kinds, strict=True)))})"
+            )
+            if result.rows:
+                lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)
+                columns = [list(column) for column in zip(*result.rows, strict=True)]
+                memory.execute(f"insert into result select {lists}", columns)
+            memory.execute(f"copy result to '{target}' (format parquet)")
+            draft.replace(path)
+        except (duckdb.Error, OSError) as error:
+            draft.unlink(missing_ok=True)
+            raise QueryError(f"cannot write {path}: {error}") from error
+
+
+def _object(result: Result, row: tuple[Any, ...]) -> dict[str, object]:
+    return {name: _plain(value) for name, value in zip(result.columns, row, strict=True)}
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON has it."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (datetime, date, day_time)):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+def _cell(value: Any) -> str:
+    plain = _plain(value)
+    if plain is None:
+        return ""
+    if isinstance(plain, str):
+        return plain
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, float):
+        return f"{plain:.6g}" if abs(plain) < 1e6 else repr(plain)
+    return str(plain) if isinstance(plain, int) else json.dumps(plain, ensure_ascii=False)
+
+
+def _visible(text: str) -> str:
+    """``text`` on one line, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else {"\n": "⏎", "\t": " ", "\r": ""}.get(c, "\ufffd") for c in text)

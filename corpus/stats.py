@@ -1,0 +1,39 @@
+"""How much a corpus holds."""
+
+from __future__ import annotations
+
+from corpus.store import Corpus
+
+# A formula that another superseded counts no more; neither do its assertions.
+_COUNTS = """
+select
+    (select count(*) from issue) as issues,
+    (select count(*) from block) as blocks,
+    (select count(*) from current_formula) as formulas,
+    (select count(*) from current_formula where status in ('read', 'well-sorted')) as formulas_read,
+    (select count(*) from current_formula where status = 'well-sorted') as formulas_well_sorted,
+    (select coalesce(sum(assertions), 0) from current_formula where status = 'well-sorted') as assertions,
+    (select count(*) from skeleton where assertions > 0) as skeletons,
+    (select count(*) from atom where uses > 0) as atoms,
+    (select count(*) from signature where not coarse) as signatures,
+    (select coalesce(sum(rules), 0) from rule_set
+        where id = (select max(id) from rule_set where not coarse)) as rules
+"""
+
+STATISTICS = (
+    "issues",
+    "blocks",
+    "formulas",
+    "formulas_read",
+    "formulas_well_sorted",
+    "assertions",
+    "skeletons",
+    "atoms",
+    "signatures",
+    "rules",
+)
+
+
+def stats(corpus: Corpus) -> dict[str, int]:
+    """The counts that ``exhume stats`` shows. ``rules`` are those of the newest fine rule set."""
+    return dict(zip(STATISTICS, map(int, corpus.rows(_COUNTS)[0]), strict=True))
