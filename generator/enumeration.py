@@ -1,0 +1,142 @@
+"""The strategy ``enumerate``: every filling of one skeleton up to a bound, each once, in a fixed order.
+
+The holes run over the first ``atoms`` atoms of the library (the most frequent ones), the symbols of each
+rank over all ways to identify slots with each other (restricted growth strings, so that no two fillings
+differ by renaming only) with at most ``symbols`` different ones, and each binder over the variables below it
+and one that does not occur. Test ``index`` is the index-th of this order, so an enumeration
+is resumed by the number it had reached.
+
+Source of the growth strings: Zhang et al., "Skeletal Program Enumeration for Rigorous Compiler Testing"
+(PLDI 2017), which the paper of the strategy ``skeletons`` builds on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from generator.library import Library
+from generator.naming import Declarations
+from generator.strategy import GeneratedTest
+from generator.templates import AtomTemplate, Rank, SkeletonTemplate
+from generator.text import header
+
+_Binder = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EnumerationBound:
+    """How far an enumeration goes: atoms tried per hole, different symbols per rank."""
+
+    atoms: int = 4
+    symbols: int = 3
+
+
+class EnumerationStrategy:
+    """All fillings of one skeleton within a bound."""
+
+    name = "enumerate"
+
+    def __init__(self, library: Library, skeleton: SkeletonTemplate, bound: EnumerationBound) -> None:
+        self.library = library
+        self.skeleton = skeleton
+        self.bound = bound
+
+    def generate(self, start: int, stop: int | None = None) -> Iterator[GeneratedTest]:
+        """Yield the fillings from number ``start`` on, up to ``stop`` or the end."""
+        plans = itertools.islice(enumerate(self._plans()), start, stop)
+        for index, (atoms, names, binders) in plans:
+            yield self._test(index, atoms, names, binders)
+
+    def count(self) -> int:
+        """How many fillings there are, by going through them."""
+        return sum(1 for _ in self._plans())
+
+    def _plans(self) -> Iterator[tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]]:
+        pool = self.library.atoms[: self.bound.atoms]
+        for atoms in itertools.product(pool, repeat=self.skeleton.holes):
+            for names in self._namings(atoms):
+                for binders in self._binders(atoms, names, 0, []):
+                    yield atoms, names, binders
+
+    def _namings(self, atoms: Sequence[AtomTemplate]) -> Iterator[list[list[str]]]:
+        """All ways to give the atoms' slots symbols, up to renaming."""
+        slots: dict[Rank, list[tuple[int, int]]] = {}
+        for position, atom in enumerate(atoms):
+            for slot, rank in enumerate(atom.ranks):
+                slots.setdefault(rank, []).append((position, slot))
+        choices = [list(_growth_strings(len(places), self.bound.symbols)) for places in slots.values()]
+        for picked in itertools.product(*choices):
+            names = [[""] * len(atom.ranks) for atom in atoms]
+            for number, (rank, places) in enumerate(slots.items()):
+                prefix = "f" if rank[0] else "x"
+                for block, (position, slot) in zip(picked[number], places, strict=True):
+                    names[position][slot] = f"{prefix}{number}_{block}"
+            yield names
+
+    def _binders(
+        self,
+        atoms: Sequence[AtomTemplate],
+        names: list[list[str]],
+        quantifier: int,
+        chosen: list[list[_Binder]],
+    ) -> Iterator[list[list[_Binder]]]:
+        if quantifier == len(self.skeleton.quantifiers):
+            yield list(chosen)
+            return
+        wanted = self.skeleton.quantifiers[quantifier]
+        around = self.skeleton.enclosing[wanted.first] if wanted.first < wanted.last else ()
+        taken = {name for q in around if q < quantifier for name, _ in chosen[q]}
+        candidates: dict[_Binder, None] = {}
+        for position in range(wanted.first, wanted.last):
+            for name, (params, sort) in zip(names[position], atoms[position].ranks, strict=True):
+                if not params and name not in taken and sort != "RegLan":
+                    candidates.setdefault((name, sort))
+        fallback = next(iter(candidates), ("", "Bool"))[1]
+        fresh = [(f"z{quantifier}_{i}", fallback) for i in range(wanted.variables)]
+        for count in range(min(wanted.variables, len(candidates)), -1, -1):
+            for picked in itertools.permutations(candidates, count):
+                chosen.append([*picked, *fresh[count:]])
+                yield from self._binders(atoms, names, quantifier + 1, chosen)
+                chosen.pop()
+
+    def _test(
+        self, index: int, atoms: Sequence[AtomTemplate], names: list[list[str]], binders: list[list[_Binder]]
+    ) -> GeneratedTest:
+        declarations = Declarations()
+        issues = {self.skeleton.issue: None}
+        for position, atom in enumerate(atoms):
+            hidden = {name for q in self.skeleton.enclosing[position] for name, _ in binders[q]}
+            for name, rank in zip(names[position], atom.ranks, strict=True):
+                declarations.add(name, rank)
+            declarations.use(atom, names[position], hidden)
+            issues.setdefault(atom.issue)
+        issues.pop("", None)
+        formula = self.skeleton.join(
+            [atom.join(chosen) for atom, chosen in zip(atoms, names, strict=True)],
+            [" ".join(f"({name} {sort})" for name, sort in pairs) for pairs in binders],
+        )
+        identifiers = tuple(atom.id for atom in atoms)
+        text = (
+            header(
+                self.library.fingerprint, 0, index, self.name, (self.skeleton.id,), identifiers, (), issues
+            )
+            + f"(set-logic ALL)\n{declarations.text()}(assert {formula})\n(check-sat)\n"
+        )
+        return GeneratedTest(index, text, self.name, (self.skeleton.id,), identifiers, (), tuple(issues))
+
+
+def _growth_strings(length: int, blocks: int) -> Iterator[tuple[int, ...]]:
+    """Restricted growth strings: each entry at most one above the largest before it, below ``blocks``."""
+    string = [0] * length
+
+    def extend(position: int, used: int) -> Iterator[tuple[int, ...]]:
+        if position == length:
+            yield tuple(string)
+            return
+        for block in range(min(used + 1, blocks)):
+            string[position] = block
+            yield from extend(position + 1, max(used, block + 1))
+
+    yield from extend(0, 0)

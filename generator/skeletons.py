@@ -1,0 +1,285 @@
+"""The strategy ``skeletons``: history-driven skeleton enumeration.
+
+Source: Sun et al., "Validating SMT Solvers via Skeleton Enumeration Empowered by Historical
+Bug-Triggering Inputs" (ICSE 2023), Algorithm 1 and Section III-B/C: skeletons of past bugs are filled
+with atoms of past bugs; an association rule whose antecedent the atoms so far meet, and that was not used
+yet in this skeleton, picks the next atom, else chance does; symbols are renamed apart by sort, then variables
+of equal sorts are translocated; binders get variables of the atoms below them, or new ones.
+
+Everything that costs was done when the corpus was learned. Making a test is choosing and joining.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from generator.library import Library, RuleTemplate
+from generator.naming import Declarations
+from generator.strategy import GeneratedTest
+from generator.templates import AtomTemplate, Rank, SkeletonTemplate
+from generator.text import header
+
+ASSERTION_COUNTS = ((1, 0.15), (2, 0.20), (3, 0.42), (4, 0.15), (5, 0.08))
+"""How many assertions a test has, and how often: 1 to 5, mostly 3, on average 2.8 (Section III-C)."""
+
+_THEME_SHARE = 0.85
+"""Share of free choices that stay in the test's theme."""
+
+_UNBOUND_SHARE = 0.35
+"""Share of binders whose variable does not occur below (the paper's motivating bug had one)."""
+
+_REPEAT_SHARE = 0.05
+"""Share of such meetings in which two slots of one atom do get the same symbol."""
+
+_LARGE = 12
+"""Skeletons with more holes than this are drawn less often, in proportion: tests stay small (III-C)."""
+
+_UNBINDABLE = ("RegLan",)
+"""Sorts that solvers do not quantify over."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonOptions:
+    """Switches of the strategy. ``rules`` off is the paper's variant HistFuzz_r.
+
+    ``incremental`` makes tests with push, pop and several check-sat. ``theories`` narrows the atoms to
+    those whose theories are all named (Core always is).
+    """
+
+    rules: bool = True
+    incremental: bool = False
+    theories: frozenset[str] = frozenset()
+    logic: str = "ALL"
+
+
+@dataclass(slots=True)
+class _Placed:
+    """An atom in a hole, with the names that fill its slots."""
+
+    atom: AtomTemplate
+    names: list[str]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What one test has come to so far."""
+
+    declarations: Declarations
+    theme: Sequence[AtomTemplate]
+    share: float
+    atoms: list[int] = field(default_factory=list)
+    rules: list[int] = field(default_factory=list)
+    issues: dict[str, None] = field(default_factory=dict)
+
+
+class SkeletonStrategy:
+    """Makes test ``index`` from ``(seed, index)`` and the library alone."""
+
+    name = "skeletons"
+
+    def __init__(self, library: Library, seed: int, options: SkeletonOptions | None = None) -> None:
+        self.library = library
+        self.seed = seed
+        self.options = options or SkeletonOptions()
+        themes = library.themes()
+        self._themes = [atoms for _, atoms in themes]
+        # A theme's weight grows slower than its size, so that small theories get their turn.
+        self._theme_bounds = list(itertools.accumulate(len(atoms) ** 0.5 for atoms in self._themes))
+        self._skeleton_bounds = list(
+            itertools.accumulate(min(1.0, (_LARGE / max(1, s.holes)) ** 2) for s in library.skeletons)
+        )
+        self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        """Yield the tests with ``start <= index < stop``."""
+        for index in range(start, stop):
+            yield self.test(index)
+
+    def test(self, index: int) -> GeneratedTest:
+        """The test of this index."""
+        rng = random.Random((self.seed << 40) ^ index)
+        chance = rng.random
+        draft = _Draft(
+            Declarations(),
+            self._themes[_pick(self._theme_bounds, chance)],
+            (0.35, 0.65, 0.9)[int(chance() * 3)],
+        )
+        count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
+        if self.options.incremental:
+            count = min(10, count * 2)
+        skeletons = [self.library.skeletons[_pick(self._skeleton_bounds, chance)] for _ in range(count)]
+        assertions = [self._fill(skeleton, draft, chance) for skeleton in skeletons]
+        body = self._commands(assertions, chance)
+        for skeleton in skeletons:
+            draft.issues.setdefault(skeleton.issue)
+        draft.issues.pop("", None)
+        numbers = tuple(s.id for s in skeletons)
+        text = "".join(
+            (
+                header(
+                    self.library.fingerprint,
+                    self.seed,
+                    index,
+                    self.name,
+                    numbers,
+                    draft.atoms,
+                    draft.rules,
+                    draft.issues,
+                ),
+                f"(set-logic {self.options.logic})\n",
+                draft.declarations.text(),
+                body,
+            )
+        )
+        return GeneratedTest(
+            index, text, self.name, numbers, tuple(draft.atoms), tuple(draft.rules), tuple(draft.issues)
+        )
+
+    # Filling a skeleton (Algorithm 1, Populate)
+
+    def _fill(self, skeleton: SkeletonTemplate, draft: _Draft, chance: Callable[[], float]) -> str:
+        """The skeleton's formula with atoms in its holes and variables in its binders."""
+        atoms = self._choose_atoms(skeleton.holes, draft, chance)
+        placed = [_Placed(atom, self._choose_names(atom, draft, chance)) for atom in atoms]
+        bound = self._populate_binders(skeleton, placed, draft, chance)
+        declarations = draft.declarations
+        for position, occupant in enumerate(placed):
+            hidden = {name for q in skeleton.enclosing[position] for name, _ in bound[q]}
+            declarations.use(occupant.atom, occupant.names, hidden)
+            draft.atoms.append(occupant.atom.id)
+            draft.issues.setdefault(occupant.atom.issue)
+        binders = [" ".join([f"({name} {sort})" for name, sort in pairs]) for pairs in bound]
+        return skeleton.join([p.atom.join(p.names) for p in placed], binders)
+
+    def _choose_atoms(self, count: int, draft: _Draft, chance: Callable[[], float]) -> list[AtomTemplate]:
+        """Atoms for ``count`` holes: by a rule that is met and not used yet, else by chance."""
+        library = self.library
+        chosen: list[AtomTemplate] = []
+        abstract: set[int] = set()
+        used: set[int] = set()
+        met: list[RuleTemplate] = []
+        for _ in range(count):
+            atom = None
+            while met and atom is None:
+                rule = met.pop(int(chance() * len(met)))
+                used.add(rule.id)
+                atom = self._atom_of_rule(rule, abstract, chance)
+                if atom is not None:
+                    draft.rules.append(rule.id)
+            if atom is None:
+                pool = draft.theme if chance() < _THEME_SHARE else library.atoms
+                atom = pool[int(chance() * len(pool))]
+            chosen.append(atom)
+            signature = atom.signature
+            if self.options.rules and signature not in abstract:
+                abstract.add(signature)
+                for rule in library.rules_by_signature.get(signature, ()):
+                    if rule.id not in used and rule.antecedent <= abstract:
+                        met.append(rule)
+        return chosen
+
+    def _atom_of_rule(
+        self, rule: RuleTemplate, abstract: set[int], chance: Callable[[], float]
+    ) -> AtomTemplate | None:
+        """An atom with a signature of the rule's consequent, one not placed yet where there is one."""
+        wanted = [s for s in rule.consequent if s not in abstract] or list(rule.consequent)
+        pool = self.library.by_signature.get(wanted[int(chance() * len(wanted))])
+        return pool[int(chance() * len(pool))] if pool else None
+
+    @staticmethod
+    def _choose_names(atom: AtomTemplate, draft: _Draft, chance: Callable[[], float]) -> list[str]:
+        """Symbols for an atom's slots: new ones, or by translocation ones of the same rank in use."""
+        names: list[str] = []
+        declarations = draft.declarations
+        for rank in atom.ranks:
+            known = declarations.of_rank(rank)
+            if known and chance() < draft.share:
+                name = known[int(chance() * len(known))]
+                # The same symbol in two slots of one atom says little, (= x x), so it is rare.
+                if name not in names or chance() < _REPEAT_SHARE:
+                    names.append(name)
+                    continue
+            names.append(declarations.new(rank))
+        return names
+
+    def _populate_binders(
+        self, skeleton: SkeletonTemplate, placed: list[_Placed], draft: _Draft, chance: Callable[[], float]
+    ) -> list[list[tuple[str, str]]]:
+        """Per quantifier its variables: name and sort, outermost quantifier first."""
+        bound: list[list[tuple[str, str]]] = []
+        taken: list[set[str]] = []
+        for quantifier in skeleton.quantifiers:
+            below = placed[quantifier.first : quantifier.last]
+            around = skeleton.enclosing[quantifier.first] if quantifier.first < quantifier.last else ()
+            outer: set[str] = set().union(*(taken[q] for q in around if q < len(taken)))
+            candidates = _candidates(below, outer)
+            pairs: list[tuple[str, str]] = []
+            for _ in range(quantifier.variables):
+                if candidates and chance() >= _UNBOUND_SHARE:
+                    pairs.append(candidates.pop(_early(len(candidates), chance)))
+                else:
+                    pairs.append((draft.declarations.new_bound(), self._any_sort(below, chance)))
+            bound.append(pairs)
+            taken.append({name for name, _ in pairs})
+        return bound
+
+    @staticmethod
+    def _any_sort(below: list[_Placed], chance: Callable[[], float]) -> str:
+        """A sort for a variable that does not occur: one of those below the binder, else Bool."""
+        sorts = [
+            rank[1] for p in below for rank in p.atom.ranks if not rank[0] and rank[1] not in _UNBINDABLE
+        ]
+        return sorts[int(chance() * len(sorts))] if sorts else "Bool"
+
+    # Commands
+
+    def _commands(self, assertions: list[str], chance: Callable[[], float]) -> str:
+        if not self.options.incremental:
+            return "".join([f"(assert {a})\n" for a in assertions]) + "(check-sat)\n"
+        lines = []
+        depth = 0
+        waiting = list(reversed(assertions))
+        while waiting:
+            if depth and chance() < 0.4:
+                count = 1 + int(chance() * depth)
+                lines.append(f"(pop {count})\n")
+                depth -= count
+            if chance() < 0.7:
+                lines.append("(push 1)\n")
+                depth += 1
+            for _ in range(min(len(waiting), 1 + int(chance() * 2))):
+                lines.append(f"(assert {waiting.pop()})\n")
+            lines.append("(check-sat)\n")
+        if depth and chance() < 0.5:
+            # What an outer level says after an inner one is gone.
+            lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
+        return "".join(lines)
+
+
+def _pick(bounds: list[float], chance: Callable[[], float]) -> int:
+    """An index drawn by accumulated weights."""
+    return min(bisect.bisect(bounds, chance() * bounds[-1]), len(bounds) - 1)
+
+
+def _early(count: int, chance: Callable[[], float]) -> int:
+    """An index below ``count``, small ones more often."""
+    return int(chance() * chance() * count)
+
+
+def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
+    """Variables a binder can take: those of the atoms below, not bound further out; once bound ones first."""
+    found: dict[tuple[str, str], bool] = {}
+    for occupant in below:
+        atom = occupant.atom
+        for name, rank, was_bound in zip(occupant.names, atom.ranks, atom.bound, strict=True):
+            if not rank[0] and name not in outer and rank[1] not in _UNBINDABLE:
+                pair = (name, rank[1])
+                found[pair] = found.get(pair, False) or was_bound
+    return sorted(found, key=lambda pair: not found[pair])
+
+
+__all__ = ["ASSERTION_COUNTS", "Rank", "SkeletonOptions", "SkeletonStrategy"]
