@@ -108,7 +108,6 @@ def _child(
     body: bytes,
     engine: Callable[[dict[str, Any], bytes], int] | None,
     pipes: tuple[int, int],
-    stdin: int,
 ) -> NoReturn:
     code = 127
     try:
@@ -117,9 +116,9 @@ def _child(
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        os.dup2(stdin, 0)
         os.dup2(pipes[0], 1)
         os.dup2(pipes[1], 2)
+        os.dup2(os.open(header.get("stdin") or os.devnull, os.O_RDONLY), 0)
         os.closerange(3, 256)
         if header.get("cwd"):
             os.chdir(header["cwd"])
@@ -284,11 +283,10 @@ def serve_one(
     """Run one request in a child; the reply says how it ended and holds standard output, then error."""
     out, out_end = os.pipe()
     err, err_end = os.pipe()
-    stdin = os.open(header.get("stdin") or os.devnull, os.O_RDONLY)
     pid = os.fork()
     if pid == 0:
-        _child(header, body, engine, (out_end, err_end), stdin)
-    for fd in (out_end, err_end, stdin):
+        _child(header, body, engine, (out_end, err_end))
+    for fd in (out_end, err_end):
         os.close(fd)
     watch = Watch(pid, (out, err), control, header)
     seconds = watch.wait()
