@@ -33,7 +33,10 @@ check-synth check-synth-next block-model block-model-values
 """
 _IDLE = frozenset(_IDLE_NAMES.split())
 # Options whose value is a file: some are opened, and emptied, as soon as they are set.
-_FILE_OPTION = re.compile(r"channel|file|(?<!set-)log(?!ic)|trace|dump|plugin|path|directory", re.IGNORECASE)
+_FILE_OPTION = re.compile(
+    r":(out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|directory", re.IGNORECASE
+)
+_PLAIN_VALUE = re.compile(r"\s*[^\s()|\";/\\]*\s*\)")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|\|[^|]*\||;[^\n]*|[()]')
 _HEAD = re.compile(r"\s*([^\s()|\";]+)\s*([^\s()|\";]*)")
 _NOT_BLANK = re.compile(r"[^\n]")
@@ -62,17 +65,20 @@ def without_solving(text: str) -> str:
                 if name == "exit":
                     pieces.append(text[kept:start])
                     return "".join(pieces)
-                if head and _is_idle(name, head[2]):
+                if head and (_is_idle(name) or (name == "set-option" and _opens_file(text, head))):
                     pieces += text[kept:start], _NOT_BLANK.sub(" ", text[start : match.end()])
                     kept = match.end()
     pieces.append(text[kept:])
     return "".join(pieces)
 
 
-def _is_idle(name: str, option: str) -> bool:
-    if name == "set-option":
-        return bool(_FILE_OPTION.search(option))
+def _is_idle(name: str) -> bool:
     return name in _IDLE or name.startswith("get-")
+
+
+def _opens_file(text: str, head: re.Match[str]) -> bool:
+    """Whether a ``set-option`` may name a file; plain words and numbers of other options do not."""
+    return bool(_FILE_OPTION.search(head[2])) or not _PLAIN_VALUE.match(text, head.end())
 
 
 def z3_check() -> Check:

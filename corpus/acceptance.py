@@ -14,6 +14,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -120,10 +121,16 @@ class Prober:
 class _Worker:
     def __init__(self, solver: Solver, seconds: float, megabytes: int) -> None:
         self.solver = solver
+        # What a text might still write by a relative name lands in a folder that goes away.
+        self._folder = tempfile.TemporaryDirectory(prefix="exhume-probe-")
         # -P: the folder of the script, full of our modules' names, stays off the import path.
         command = [sys.executable, "-P", str(_WORKER), solver, str(seconds), str(megabytes)]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._folder.name,
         )
 
     def ask(self, texts: list[str]) -> list[Acceptance]:
@@ -155,6 +162,7 @@ class _Worker:
                     stream.close()
                 except OSError:  # unsent bytes of a worker that died
                     continue
+        self._folder.cleanup()
 
 
 def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
