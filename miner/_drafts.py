@@ -139,6 +139,8 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
     # An opened file or input: its name and the runs that read it.
     opened: tuple[str, list[Invocation]] | None = None
     elided = False
+    # Comments that stand before the first command of a script.
+    leading: list[Piece] = []
     for index, segment in enumerate(segments):
         match segment.kind:
             case "command":
@@ -148,6 +150,8 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
                     if opened is not None:
                         current.file, current.invocations = opened[0], list(opened[1])
                     drafts.append(current)
+                    current.pieces += leading
+                    leading = []
                 current.add(piece)
                 if is_elided(segment.text):
                     current.flags |= {"incomplete", "elided"}
@@ -157,6 +161,8 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
             case "comment":
                 if current is not None:
                     current.add(piece_of(segment, block, first_line))
+                else:
+                    leading.append(piece_of(segment, block, first_line))
             case "elision":
                 before = segments[index - 1].kind if index else ""
                 after = segments[index + 1].kind if index + 1 < len(segments) else ""
@@ -166,6 +172,7 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
                     elided = True
             case "open":
                 current = None
+                leading = []
                 opened = (segment.file, list(segment.invocations))
             case "close":
                 current = None

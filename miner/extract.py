@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from miner._drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner._runs import Expected, Output, Run, Section, attach, expectations, runs_of
-from miner.commandline import Invocation
-from miner.fingerprint import Shape, Spelled, likenesses, shape_of
+from miner.commandline import Invocation, invocations_of
+from miner.fingerprint import Likeness, Shape, Spelled, likenesses, shape_of
 from miner.markdown import Block, blocks_of
 from miner.records import Issue
 from miner.sexpr import CHECKS, FOREIGN, STANDARD, lexemes
@@ -175,12 +175,13 @@ def _assemble(
     expected = expectations(issue, kept, attached)
     shapes = [_shape(draft) for _, draft in kept]
     likes = likenesses(shapes)
+    _link_continued(kept, likes)
     formulas: list[Formula] = []
     for (section, draft), shape, like, mine, answer in zip(
         kept, shapes, likes, attached, expected, strict=True
     ):
         text, set_aside, flags = _for_learning(draft)
-        invocations = dict.fromkeys([*draft.invocations, *(run.invocation for run in mine if run.invocation)])
+        runs_said = [*draft.invocations, *_said_in_comments(draft), *(run.invocation for run in mine)]
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
@@ -190,7 +191,7 @@ def _assemble(
                 blocks=tuple(blocks),
                 line=draft.pieces[0].line,
                 file=draft.file,
-                invocations=tuple(invocations),
+                invocations=tuple(dict.fromkeys(run for run in runs_said if run is not None)),
                 outputs=tuple(run.output for run in mine if run.output and not run.is_expectation),
                 expected=answer,
                 flags=tuple(sorted(draft.flags | flags)),
@@ -209,6 +210,28 @@ def _assemble(
         tuple(runs),
         attachments,
     )
+
+
+_COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
+
+
+def _said_in_comments(draft: Draft) -> list[Invocation]:
+    """cvc5's regressions tell their command line in a comment."""
+    found: list[Invocation] = []
+    for piece in draft.pieces:
+        mark = None if piece.word else _COMMAND_LINE_COMMENT.match(piece.text)
+        if mark is not None:
+            found += invocations_of("cvc5 " + mark[1])
+    return found
+
+
+def _link_continued(kept: Sequence[tuple[Section, Draft]], likes: list[Likeness]) -> None:
+    """What another formula goes on from is contained in that one."""
+    places = {id(draft): place for place, (_, draft) in enumerate(kept)}
+    for place, (_, draft) in enumerate(kept):
+        base = places.get(id(draft.base)) if draft.base is not None else None
+        if base is not None and likes[base] == Likeness() and likes[place].duplicate_of is None:
+            likes[base] = Likeness(None, place)
 
 
 def _fragment(section: Section, draft: Draft) -> Fragment:
@@ -248,7 +271,7 @@ def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
         flags.add("check-sat-added")
     if draft.base is not None:
         flags |= {"continued", "joined"}
-    elif draft.unresolved and len(draft.unresolved) < 1000:
+    elif draft.unresolved and "incomplete" not in draft.flags:
         flags.add("undeclared")
     if draft.loose:
         flags.add("loose")

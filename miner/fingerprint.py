@@ -42,7 +42,7 @@ def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
     marked = {name: "\0" + name for name in renamable}
     marked |= {f"|{name}|": "\0" + name for name in renamable}
     kept = [
-        (command.word, [marked.get(token, token) for token in command.tokens])
+        (command.word, [marked.get(token, token) for token in _plainly(command)])
         for command in commands
         if command.word not in ("set-info", "set-option", "set-logic")
     ]
@@ -56,6 +56,13 @@ def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
             nameless.update("\0" if token[0] == "\0" else token for token in plain)
         scoped = scoped or word in ("push", "pop", "reset", "reset-assertions")
     return Shape(_digest(kept, scoped), named, nameless, sum(named.values()))
+
+
+def _plainly(command: Spelled) -> Sequence[str]:
+    """``declare-const`` as the ``declare-fun`` that it stands for."""
+    if command.word != "declare-const" or len(command.tokens) < 5:
+        return command.tokens
+    return ["(", "declare-fun", command.tokens[2], "(", ")", *command.tokens[3:]]
 
 
 def _digest(commands: list[tuple[str, list[str]]], scoped: bool) -> str:

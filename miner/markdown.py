@@ -26,8 +26,8 @@ _parser = MarkdownIt("commonmark", {"maxNesting": 40}).disable(["inline", "text_
 class Block:
     """A stretch of an issue's text.
 
-    ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``html``, ``heading`` and ``paragraph``; ``text``
-    is normalised for reading and ``written`` is what stood there, when it differs; ``line`` (from 1) is
+    ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``span`` (of code in a paragraph), ``html``,
+    ``heading`` and ``paragraph``; ``text`` is normalised for reading and ``written`` is what stood there, when it differs; ``line`` (from 1) is
     where ``text`` begins in the body; ``container`` names what it is nested in, outermost first
     (``quote``, ``list``, ``details``).
     """
@@ -42,7 +42,7 @@ class Block:
     @property
     def is_code(self) -> bool:
         """Whether the author marked it as literal text."""
-        return self.kind in ("fenced", "indented", "pre")
+        return self.kind in ("fenced", "indented", "pre", "span")
 
 
 _TYPOGRAPHY = {
@@ -127,15 +127,24 @@ def _with_tags_apart(text: str) -> tuple[str, list[int] | None]:
 
 _PRE = re.compile(r"<pre\b[^<>]*>(.*?)(?:</pre\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]{0,200})?/?>")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# A code span that holds a script: commands of it do not mix with the words around it.
+_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^`]*\((?:declare-|assert\b)[^`]*)\1(?!`)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _COMMAND_LINE_START = re.compile(
     r"^[ \t`]*\((?:set-logic|set-option|set-info|declare-[a-z-]+|define-[a-z-]+|assert"
     r"|check-sat[a-z-]*|push|pop)(?=[\s()])",
     re.MULTILINE,
 )
+_ANY_COMMAND = re.compile(r"\((?:set-logic|declare-[a-z-]+|define-[a-z-]+|assert|check-sat[a-z-]*)(?=[\s()])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
 _INFO_IS_CODE = re.compile(r"^\s*[(;]")
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Nothing, on as many lines."""
+    return "\n" * found[0].count("\n")
 
 
 class _Collector:
@@ -200,7 +209,7 @@ class _Collector:
         self._add("indented", "", token.content, self._line(token))
 
     def _html(self, token: Token) -> None:
-        content = token.content
+        content = _COMMENT.sub(_blank, token.content) if "<!--" in token.content else token.content
         lowered = content.lower()
         if "<details" in lowered:
             self.container.append("details")
@@ -227,6 +236,8 @@ class _Collector:
         if self._continue_loose(token, content):
             return
         self.loose = None
+        if "`" in content and "(" in content:
+            content = self._spans(token, content)
         has_commands = bool(_COMMAND_LINE_START.search(content))
         kind = "heading" if token.level and not has_commands and self._is_heading(token) else "paragraph"
         if has_commands:
@@ -235,6 +246,15 @@ class _Collector:
                 content = "\n".join(self.lines[token.map[0] : token.map[1]])
             content = _loose_text(content)
         self._add(kind, "", content, self._line(token))
+
+    def _spans(self, token: Token, content: str) -> str:
+        """Make blocks of the scripts in code spans; gives the text without them."""
+        for span in _SPAN.finditer(content):
+            if span[2].count("(assert") and len(_ANY_COMMAND.findall(span[2])) > 1:
+                line = self._line(token, content.count("\n", 0, span.start(2)))
+                self._add("span", "", span[2], line)
+                content = content.replace(span[0], _blank(span), 1)
+        return content
 
     def _is_heading(self, token: Token) -> bool:
         return token.map is not None and self.lines[token.map[0]].lstrip().startswith("#")

@@ -1,0 +1,236 @@
+"""What an issue is about: bug class, areas, severity, versions and commits, each with the text that says so.
+
+The rules are data: ``classes.toml``, beside this module. An issue that no rule of class speaks for is ``none``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from miner.extract import Extraction
+from miner.markdown import normalise
+from miner.records import Issue
+
+CLASSES = (
+    "soundness",
+    "invalid-model",
+    "crash",
+    "leak",
+    "performance",
+    "incompleteness",
+    "regression",
+    "none",
+)
+GROUPS = ("class", "area", "severity", "version", "commit", "fixed-by", "introduced-by")
+PLACES = ("title", "label", "text", "output", "formula")
+
+# Reading further than this tells nothing more of what an issue is about.
+_BODY_READ = 12_000
+_COMMENT_READ = 3_000
+_ALL_READ = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of ``classes.toml``."""
+
+    id: str
+    group: str
+    value: str
+    where: frozenset[str]
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+    weight: int
+    examples: tuple[str, ...]
+    never: tuple[str, ...]
+
+    def search(self, text: str, lowered: str) -> re.Match[str] | None:
+        """The first place in a text where the rule holds."""
+        if not any(word in lowered for word in self.words):
+            return None
+        return self.pattern.search(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A value, and the words it was read from: ``where`` is a place of an issue, ``rule`` the rule's id."""
+
+    value: str
+    text: str
+    where: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """All that the rules say of an issue."""
+
+    bug_class: Evidence
+    areas: tuple[Evidence, ...] = ()
+    severity: Evidence | None = None
+    version: Evidence | None = None
+    commit: Evidence | None = None
+    fixed_by: Evidence | None = None
+    introduced_by: Evidence | None = None
+    # Said to be a regression, whatever its class.
+    regression: Evidence | None = None
+
+    @property
+    def is_bug(self) -> bool:
+        """Whether any class but ``none`` was found."""
+        return self.bug_class.value != "none"
+
+
+_NONE = Evidence("none", "", "", "")
+_BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The rules of ``classes.toml``, in order."""
+    data = tomllib.loads((resources.files("miner") / "classes.toml").read_text(encoding="utf-8"))
+    return tuple(_rule(entry) for entry in data["rule"])
+
+
+def _rule(entry: Mapping[str, object]) -> Rule:
+    def texts(key: str) -> tuple[str, ...]:
+        value = entry.get(key, [])
+        return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+    weight = entry.get("weight", 1)
+    return Rule(
+        id=str(entry["id"]),
+        group=str(entry["group"]),
+        value=str(entry.get("value", "")),
+        where=frozenset(texts("where")),
+        words=texts("words"),
+        pattern=re.compile(str(entry["pattern"]), re.IGNORECASE),
+        weight=weight if isinstance(weight, int) else 1,
+        examples=texts("examples"),
+        never=texts("never"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    rule: Rule
+    value: str
+    text: str
+    where: str
+    weight: int
+
+    def evidence(self) -> Evidence:
+        return Evidence(self.value, self.text, self.where, self.rule.id)
+
+
+def classify(issue: Issue, extraction: Extraction) -> Classification:
+    """Classify an issue by its title, labels, prose, and by what solvers printed."""
+    hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
+    for place, where, text in _texts(issue, extraction):
+        lowered = text.lower()
+        for rule in rules():
+            if place not in rule.where:
+                continue
+            if rule.group == "fixed-by" and where == "body":
+                continue
+            found = rule.search(text, lowered)
+            if found is not None:
+                hits[rule.group].append(_hit(rule, found, place, where))
+    bug_class = _heaviest(hits["class"])
+    return Classification(
+        bug_class=bug_class,
+        areas=tuple(_first_per_value(hits["area"])),
+        severity=_severity(hits["severity"], bug_class),
+        version=_strongest(hits["version"]),
+        commit=_strongest(hits["commit"]),
+        fixed_by=_strongest(hits["fixed-by"]),
+        introduced_by=_strongest(hits["introduced-by"]),
+        regression=next((hit.evidence() for hit in hits["class"] if hit.value == "regression"), None),
+    )
+
+
+def is_wanted(issue: Issue, classification: Classification) -> bool:
+    """Whether an issue is mined by default: closed, no pull request, and about a bug."""
+    return issue.state == "closed" and not issue.is_pull_request and classification.is_bug
+
+
+def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
+    value = rule.value
+    if not value:
+        groups = found.groupdict()
+        value = groups.get("v") or groups.get("w") or ""
+    weight = rule.weight * (3 if place in ("title", "label") else 1)
+    return _Hit(rule, value, " ".join(found[0].split())[:200], where, weight)
+
+
+def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str]]:
+    """The texts to look at: what kind of place, which place, the text."""
+    yield "title", "title", normalise(issue.title[:1000])
+    if issue.labels:
+        yield "label", "label", "\n".join(issue.labels)[:2000]
+    prose: dict[str, list[str]] = {}
+    for located in extraction.blocks:
+        if not located.block.is_code:
+            prose.setdefault(located.where, []).append(located.block.text)
+    left = _ALL_READ
+    for where in ["body", *(f"comment:{comment.id}" for comment in issue.comments)]:
+        text = "\n".join(prose.get(where, ())) or _unread(issue, where)
+        text = text[: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
+        left -= len(text)
+        if text:
+            yield "text", where, text
+    output = "\n".join(run.output.text[:3000] for run in extraction.runs[:20] if run.output)
+    if output:
+        yield "output", "output", output[:_BODY_READ]
+    formulas = "\n".join(formula.original[:3000] for formula in extraction.formulas[:6])
+    if formulas:
+        yield "formula", "formula", formulas
+
+
+def _unread(issue: Issue, where: str) -> str:
+    """A text in which extraction found nothing to read."""
+    if where == "body":
+        return normalise(issue.body[:_BODY_READ]) if "```" not in issue.body else ""
+    number = where.removeprefix("comment:")
+    for comment in issue.comments:
+        if str(comment.id) == number:
+            return normalise(comment.body[:_COMMENT_READ]) if "```" not in comment.body else ""
+    return ""
+
+
+def _heaviest(hits: Sequence[_Hit]) -> Evidence:
+    if not hits:
+        return _NONE
+    weights: dict[str, int] = {}
+    for hit in hits:
+        weights[hit.value] = weights.get(hit.value, 0) + hit.weight
+    best = max(weights, key=lambda value: (weights[value], -CLASSES.index(value)))
+    if best == "regression" and len(weights) > 1:
+        del weights[best]
+        best = max(weights, key=lambda value: (weights[value], -CLASSES.index(value)))
+    return max((hit for hit in hits if hit.value == best), key=lambda hit: hit.weight).evidence()
+
+
+def _first_per_value(hits: Sequence[_Hit]) -> list[Evidence]:
+    found: dict[str, Evidence] = {}
+    for hit in hits:
+        found.setdefault(hit.value, hit.evidence())
+    return list(found.values())
+
+
+def _strongest(hits: Sequence[_Hit]) -> Evidence | None:
+    usable = [hit for hit in hits if hit.value]
+    return max(usable, key=lambda hit: hit.weight).evidence() if usable else None
+
+
+def _severity(hits: Sequence[_Hit], bug_class: Evidence) -> Evidence | None:
+    stated = _strongest(hits)
+    if stated is not None or bug_class.value == "none":
+        return stated
+    # Not stated: what such a bug means for those who rely on the answer.
+    return Evidence(_BY_CLASS.get(bug_class.value, "low"), bug_class.text, bug_class.where, bug_class.rule)

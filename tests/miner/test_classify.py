@@ -1,0 +1,94 @@
+"""Every rule's own examples, and issues as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from miner.classify import CLASSES, GROUPS, PLACES, Rule, classify, is_wanted, rules
+from miner.extract import extract_issue
+from miner.records import Comment, Issue
+
+RULES = rules()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_rule_holds_on_its_examples_and_on_nothing_it_must_not(rule: Rule) -> None:
+    assert rule.examples
+    assert rule.never
+    for text in rule.examples:
+        assert rule.search(text, text.lower()), text
+    for text in rule.never:
+        assert not rule.search(text, text.lower()), text
+
+
+def test_rules_name_known_groups_places_and_classes() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert rule.group in GROUPS
+        assert rule.where <= set(PLACES)
+        assert rule.value in CLASSES if rule.group == "class" else True
+        assert rule.value or "v" in rule.pattern.groupindex
+    assert {rule.value for rule in RULES if rule.group == "class"} == set(CLASSES) - {"none"}
+
+
+def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] = ()) -> Issue:
+    return Issue(
+        tracker="Z3Prover/z3",
+        number=1,
+        title=title,
+        body=body,
+        labels=labels,
+        state="closed",
+        comments=tuple(Comment(id=number, body=text) for number, text in enumerate(comments, 1)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "wanted"),
+    [
+        ("Soundness bug in NIA logic", "", "soundness"),
+        ("Invalid model with arrays", "```\nsat\n```", "invalid-model"),
+        (
+            "Bug with check-models",
+            '```\n$ z3 a.smt2\n(error "an invalid model was generated")\n```',
+            "invalid-model",
+        ),
+        ("Crash at smt_context.cpp:12", "", "crash"),
+        ("Problem", "```\n$ z3 a.smt2\nASSERTION VIOLATION\nFile: a.cpp\n```", "crash"),
+        ("ast_manager LEAKED: 6", "", "leak"),
+        ("Performance regression on strings", "", "performance"),
+        ("z3 returns unknown for trivial LIA", "", "incompleteness"),
+        ("Regression from 4.8.5", "", "regression"),
+        ("How do I install it?", "Thanks for the tool.", "none"),
+    ],
+)
+def test_class_of_an_issue(title: str, body: str, wanted: str) -> None:
+    issue = _issue(title, body)
+    assert classify(issue, extract_issue(issue)).bug_class.value == wanted
+
+
+def test_all_that_is_said_comes_with_its_words() -> None:
+    issue = _issue(
+        "Soundness bug in QF_S since commit 2c02264a9",
+        "z3 4.8.9 says unsat.\n\nCommit: 1f2e3d4c",
+        "regression 387964f5089a\nfixed by 1ec977930a53",
+        labels=("major",),
+    )
+    said = classify(issue, extract_issue(issue))
+    assert said.severity is not None
+    assert (said.severity.value, said.severity.where) == ("high", "label")
+    assert said.version is not None
+    assert said.version.value == "4.8.9"
+    assert said.commit is not None
+    assert said.commit.value == "1f2e3d4c"
+    assert said.fixed_by is not None
+    assert (said.fixed_by.value, said.fixed_by.where) == ("1ec977930a53", "comment:1")
+    assert said.introduced_by is not None
+    assert said.introduced_by.text.startswith(("since commit", "regression"))
+    assert "strings" in {area.value for area in said.areas}
+    assert is_wanted(issue, said)
+
+
+def test_code_is_not_prose() -> None:
+    issue = _issue("A question", "```python\nraise Exception('segfault')\n```")
+    assert not classify(issue, extract_issue(issue)).is_bug
