@@ -24,7 +24,7 @@ TABLE = {
     "sat": ("(set-logic QF_LIA)(declare-const x Int)(assert (> x 3))(check-sat)", "ok", ("sat",)),
     "unsat": ("(set-logic QF_LRA)(declare-const x Real)(assert (< x x))(check-sat)", "ok", ("unsat",)),
     "bit-vectors": (
-        "(set-logic QF_BV)(declare-const a (_ BitVec 8))(assert (bvult a #x01))(assert (= a #x00))(check-sat)",
+        "(set-logic QF_BV)(declare-const a (_ BitVec 8))(assert (bvult a #x01))(check-sat)",
         "ok",
         ("sat",),
     ),
@@ -44,8 +44,8 @@ TABLE = {
         ("unsat",),
     ),
     "incremental": (
-        "(set-logic QF_LIA)\n(declare-const x Int)\n(check-sat)\n(push 1)\n(assert (< x x))\n(check-sat)\n(pop 1)\n"
-        "(check-sat)\n(get-model)\n",
+        "(set-logic QF_LIA)\n(declare-const x Int)\n(check-sat)\n(push 1)\n(assert (< x x))\n(check-sat)\n"
+        "(pop 1)\n(check-sat)\n(get-model)\n",
         "ok",
         ("sat", "unsat", "sat"),
     ),
@@ -56,7 +56,8 @@ TABLE = {
         ("sat", "sat"),
     ),
     "query out of place": (
-        "(set-logic QF_UF)(declare-const a Bool)(assert (and a (not a)))(check-sat)\n(get-value (a))\n(check-sat)",
+        "(set-logic QF_UF)(declare-const a Bool)(assert (and a (not a)))(check-sat)\n"
+        "(get-value (a))\n(check-sat)",
         "ok",
         ("unsat", "unsat"),
     ),

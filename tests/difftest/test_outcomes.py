@@ -161,7 +161,8 @@ def test_an_interrupt_from_outside_is_no_crash() -> None:
         ("", "../src/a.cpp:10:5: runtime error: signed integer overflow\n", "a.cpp:10"),
         (
             "",
-            "==9==ERROR: AddressSanitizer: heap-use-after-free on 0x61\n    #0 0x55 in f(int) /s/t/y.cpp:5:3\n",
+            "==9==ERROR: AddressSanitizer: heap-use-after-free on 0x61\n"
+            "    #0 0x55 in f(int) /s/t/y.cpp:5:3\n",
             "y.cpp:5",
         ),
         ("", "solver: ./src/q.cpp:9: void f(): Assertion `p' failed.\n", "q.cpp:9"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -59,7 +58,8 @@ def test_a_program_that_ignores_signals_is_ended_in_time(
     supervisor: Supervisor, assert_gone: Callable[[str], None]
 ) -> None:
     marker = uuid.uuid4().hex
-    code = f"import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; time.sleep(60) # {marker}"
+    code = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; time.sleep(60)"
+    code += f" # {marker}"
     assert supervisor.execute([*PYTHON, code], SHORT).ended == "timeout"
     assert_gone(marker)
 
@@ -108,7 +108,8 @@ def test_eating_memory_ends_the_run(supervisor: Supervisor) -> None:
 
 
 def test_memory_of_children_counts(supervisor: Supervisor) -> None:
-    code = "import os, time\nfor _ in range(4):\n if os.fork() == 0: break\nx = b'x' * (80 << 20); time.sleep(30)"
+    code = "import os, time\nfor _ in range(4):\n if os.fork() == 0: break\n"
+    code += "x = b'x' * (80 << 20); time.sleep(30)"
     got = supervisor.execute([*PYTHON, code], Limits(seconds=20, memory=200 << 20))
     assert got.ended == "memory"
 
@@ -214,7 +215,7 @@ def test_one_run_alone_needs_no_supervisor_of_the_callers() -> None:
 
 def test_file_descriptors_do_not_pile_up(supervisor: Supervisor) -> None:
     supervisor.execute(["true"], LONG)
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     children = {supervisor.execute(["sh", "-c", "ls /proc/$PPID/fd | wc -l"], LONG).stdout for _ in range(5)}
     assert len(children) == 1
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -1,0 +1,122 @@
+"""What counts as wrong, with whom, and under which key."""
+
+from __future__ import annotations
+
+import pytest
+
+from difftest import FindingClass, Outcome, Solver, Verdict
+from difftest.findings import find_candidates, finding_id, is_same, theories
+
+A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
+TEXT = "(declare-const x Int)(assert (> x 1))(check-sat)"
+
+
+def ok(*answers: str | None) -> Verdict:
+    return Verdict(Outcome.OK, answers, 0.1)
+
+
+def invalid(*answers: str | None) -> Verdict:
+    return Verdict(Outcome.INVALID_MODEL, answers, 0.1, "an invalid model was generated")
+
+
+def crash(location: str | None = "x.cpp:1", shape: str = "Assertion") -> Verdict:
+    return Verdict(Outcome.CRASH, (None,), 0.1, "Assertion", location, shape)
+
+
+def test_agreement_is_nothing() -> None:
+    assert find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("sat")}) == []
+
+
+@pytest.mark.parametrize("other", [ok("unknown"), ok(None), ok(), Verdict(Outcome.TIMEOUT, (None,), 1.0)])
+def test_what_was_not_answered_contradicts_nothing(other: Verdict) -> None:
+    assert find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": other}) == []
+
+
+def test_disagreement_on_any_question_is_soundness() -> None:
+    (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat", "sat"), "b": ok("sat", "unsat")})
+    assert (found.finding_class, found.check, found.guilty) == (FindingClass.SOUNDNESS, 1, None)
+    assert found.solvers == ("a", "b")
+    assert found.key == "soundness|a+b|Int"
+
+
+def test_answers_are_compared_question_by_question() -> None:
+    assert find_candidates(TEXT, [A, B], {"a": ok(None, "unsat"), "b": ok("sat", "unsat")}) == []
+
+
+def test_a_partial_run_is_still_compared() -> None:
+    late = Verdict(Outcome.TIMEOUT, ("unsat", None), 1.0)
+    assert find_candidates(TEXT, [A, B], {"a": ok("sat", "sat"), "b": late})[0].check == 0
+
+
+def test_two_against_one_names_the_one() -> None:
+    (found,) = find_candidates(TEXT, [A, B, C], {"a": ok("sat"), "b": ok("unsat"), "c": ok("sat")})
+    assert (found.guilty, found.reason) == ("b", "a and c say otherwise")
+
+
+def test_a_known_answer_names_the_liar_even_alone() -> None:
+    (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("sat")}, ("unsat",))[:1]
+    assert (found.guilty, found.solvers) == ("a", ("a",))
+    assert len(find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("unsat")}, ("unsat",))) == 1
+
+
+def test_a_refuted_model_behind_a_wrong_sat_is_one_finding_that_names_the_liar() -> None:
+    (found,) = find_candidates(TEXT, [A, B], {"a": invalid("sat"), "b": ok("unsat")})
+    assert (found.finding_class, found.guilty) == (FindingClass.SOUNDNESS, "a")
+
+
+def test_an_invalid_model_is_a_finding_of_its_own() -> None:
+    (found,) = find_candidates(TEXT, [A, B], {"a": invalid("sat"), "b": ok("sat")})
+    assert (found.finding_class, found.key) == (FindingClass.INVALID_MODEL, "invalid-model|a|Int")
+
+
+def test_a_crash_is_keyed_by_its_place_whatever_the_theory() -> None:
+    one = find_candidates(TEXT, [A], {"a": crash()})
+    two = find_candidates("(declare-const s String)(check-sat)", [A], {"a": crash()})
+    assert one[0].key == two[0].key == "crash|a|x.cpp:1"
+    assert find_candidates(TEXT, [A], {"a": crash("y.cpp:1")})[0].key != one[0].key
+
+
+def test_a_crash_without_a_place_is_keyed_by_message_and_theory() -> None:
+    one = find_candidates(TEXT, [A], {"a": crash(None)})[0].key
+    assert one == "crash|a|Assertion|Int"
+    assert find_candidates(TEXT, [A], {"a": crash(None, "Other")})[0].key != one
+
+
+def test_two_solvers_that_crash_are_two_findings() -> None:
+    assert len(find_candidates(TEXT, [A, B], {"a": crash(), "b": crash()})) == 2
+
+
+def test_a_refusal_is_no_finding() -> None:
+    refused = Verdict(Outcome.REFUSED, (None,), 0.1, "no such thing")
+    assert find_candidates(TEXT, [A, B], {"a": refused, "b": ok("sat")}) == []
+
+
+def test_a_rerun_shows_the_same_only_if_class_and_place_agree() -> None:
+    (first,) = find_candidates(TEXT, [A], {"a": crash()})
+    assert is_same(first, find_candidates(TEXT, [A], {"a": crash()}))
+    assert not is_same(first, find_candidates(TEXT, [A], {"a": crash("other.cpp:9")}))
+    assert not is_same(first, find_candidates(TEXT, [A], {"a": invalid("sat")}))
+    assert not is_same(first, [])
+
+
+def test_the_id_depends_on_key_and_formula_alone() -> None:
+    assert finding_id("k", "t") == finding_id("k", "t")
+    assert len({finding_id("k", "t"), finding_id("k", "u"), finding_id("l", "t")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(assert true)", ("Core",)),
+        ("; (declare-const x Int) String\n(assert true)", ("Core",)),
+        ("(declare-const x (_ BitVec 8))", ("BV",)),
+        ("(declare-const x Real)(assert (= (* x y) 1.5))", ("Nonlinear", "Real")),
+        ('(assert (= (str.len "a") 1))', ("Int", "String")),
+        ("(declare-const a (Array Int Bool))", ("Array", "Int")),
+        ("(declare-fun f (U) U)", ("UF",)),
+        ("(declare-fun f () Float32)(assert (forall ((x U)) true))", ("FP", "Quantifier")),
+        ("(declare-datatypes ((T 0)) (((c))))", ("Datatype",)),
+    ],
+)
+def test_theories_are_read_off_the_text(text: str, expected: tuple[str, ...]) -> None:
+    assert theories(text) == expected

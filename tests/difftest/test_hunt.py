@@ -1,0 +1,451 @@
+"""Hunts with solvers of ours that lie, crash and hang, each bug planted and found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from difftest import (
+    BadOutput,
+    CandidateDropped,
+    DuplicateSeen,
+    Event,
+    FindingClass,
+    FindingConfirmed,
+    HuntFinished,
+    HuntOptions,
+    HuntSummary,
+    Limits,
+    Outcome,
+    Progress,
+    Solver,
+    Stage,
+    TestDone,
+    find_solver,
+    hunt,
+)
+from generator.strategy import GeneratedTest
+
+TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+QUICK = (Stage(2.0, 1.0),)
+Make = Callable[..., GeneratedTest]
+Fake = Callable[..., Solver]
+
+
+def run(
+    tests: Iterable[GeneratedTest], solvers: Sequence[Solver], out: Path, **options: object
+) -> tuple[list[Event], HuntSummary]:
+    settings = HuntOptions(out, **{"stages": QUICK, **options})  # type: ignore[arg-type]
+    events = list(hunt(tests, solvers, settings))
+    assert isinstance(events[-1], HuntFinished)
+    return events, events[-1].summary
+
+
+def of(kind: type, events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def honest(fake: Fake) -> Solver:
+    return fake("say('sat')", "honest")
+
+
+def test_tests_on_which_all_agree_are_decided_and_nothing_is_written(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    tests = [make_test(TEXT, index) for index in range(5)]
+    events, summary = run(tests, [honest, fake("say('sat')", "twin")], tmp_path / "out")
+    assert (summary.tests, summary.decided, summary.findings) == (5, 5, ())
+    assert sorted(event.index for event in of(TestDone, events)) == [0, 1, 2, 3, 4]  # type: ignore[union-attr]
+    assert list((tmp_path / "out" / "findings").iterdir()) == []
+    assert summary.seconds > 0
+    assert 0 < summary.solver_seconds <= summary.seconds
+
+
+def test_a_liar_is_found_confirmed_and_written_up(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    events, summary = run([make_test(TEXT, 7)], [honest, fake("say('unsat')", "liar")], tmp_path, seed=42)
+    (record,) = summary.findings
+    assert record.finding_class is FindingClass.SOUNDNESS
+    assert [type(event) for event in events if not isinstance(event, Progress)] == [
+        TestDone,
+        FindingConfirmed,
+        HuntFinished,
+    ]
+    data = json.loads((record.path / "finding.json").read_text())
+    assert data["schema"] == 1
+    assert data["test"] == {
+        "seed": 42,
+        "index": 7,
+        "strategy": "by-hand",
+        "skeletons": [1],
+        "atoms": [2, 3],
+        "rules": [],
+        "issues": ["z3#17"],
+        "known": [],
+    }
+    assert [solver["answers"] for solver in data["solvers"]] == [["sat"], ["unsat"]]
+    assert (record.path / "original.smt2").read_text() == TEXT
+    assert (record.path / "liar.stdout").read_text() == "unsat\n"
+    report = (record.path / "report.md").read_text()
+    assert TEXT in report
+    assert "fake 1.0" in report
+    assert "z3#17" in report
+
+
+def test_the_printed_command_shows_the_finding_again(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    _, summary = run([make_test(TEXT)], [honest, fake("say('unsat')", "liar")], tmp_path / "a b")
+    command = summary.findings[0].path / "command.txt"
+    said = subprocess.run(["sh", str(command)], capture_output=True, text=True, check=True, cwd="/")
+    assert said.stdout == "sat\nunsat\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "finding_class", "key"),
+    [
+        ("os.kill(os.getpid(), 11)", "crash", "crash|bad|signal SIGSEGV|Int"),
+        ("say('sat'); os.abort()", "crash", "crash|bad|signal SIGABRT|Int"),
+        (
+            "say('ASSERTION VIOLATION', 'File: ../src/a.cpp', 'Line: 12', 'x'); sys.exit(114)",
+            "crash",
+            "crash|bad|a.cpp:12",
+        ),
+        (
+            "print('Fatal failure within f() at /b/y.cpp:3', file=sys.stderr); sys.exit(1)",
+            "crash",
+            "crash|bad|y.cpp:3",
+        ),
+        (
+            "say('sat', '(error \"line 4 column 10: an invalid model was generated\")')",
+            "invalid-model",
+            "invalid-model|bad|Int",
+        ),
+    ],
+)
+def test_each_planted_fault_is_found_under_its_key(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, body: str, finding_class: str, key: str
+) -> None:
+    _, summary = run([make_test(TEXT)], [honest, fake(body, "bad")], tmp_path)
+    assert [(str(f.finding_class), f.key, f.solver) for f in summary.findings] == [
+        (finding_class, key, "bad")
+    ]
+
+
+def test_an_answer_in_the_wrong_order_is_found(make_test: Make, fake: Fake, tmp_path: Path) -> None:
+    text = TEXT + "(assert (< x 0))\n(check-sat)\n"
+    right, swapped = fake("say('sat', 'unsat')", "right"), fake("say('unsat', 'sat')", "swapped")
+    _, summary = run([make_test(text)], [right, swapped], tmp_path)
+    assert len(summary.findings) == 1
+
+
+def test_warnings_between_answers_make_no_finding(make_test: Make, fake: Fake, tmp_path: Path) -> None:
+    text = TEXT + "(assert (< x 0))\n(check-sat)\n"
+    noisy = fake("say('warning: unsat?', 'sat', 'WARNING', '', 'unsat')", "noisy")
+    _, summary = run([make_test(text)], [fake("say('sat', 'unsat')", "plain"), noisy], tmp_path)
+    assert (summary.decided, summary.findings) == (1, ())
+
+
+def test_a_known_answer_that_all_contradict_is_found(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+    _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
+    assert [finding.solver for finding in summary.findings] == ["honest"]
+
+
+def test_what_does_not_show_again_is_dropped_and_counted(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    once = tmp_path / "once"
+    flaky = fake(
+        f"say('sat' if os.path.exists({str(once)!r}) else 'unsat'); open({str(once)!r}, 'w')", "flaky"
+    )
+    events, summary = run([make_test(TEXT)], [honest, flaky], tmp_path / "out")
+    assert (summary.findings, summary.unconfirmed, len(of(CandidateDropped, events))) == ((), 1, 1)
+    assert list((tmp_path / "out" / "findings").iterdir()) == []
+
+
+def test_when_the_first_trigger_does_not_show_again_the_next_one_may(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    body = f"""
+if 'first' in text and os.path.exists({str(mark)!r}): say('sat')
+else: say('unsat')
+if 'first' in text: open({str(mark)!r}, 'w'); time.sleep(0.3)
+"""
+    tests = [make_test("; first\n" + TEXT, 0), *(make_test(f"; {i}\n" + TEXT, i) for i in (1, 2))]
+    _, summary = run(tests, [honest, fake(body, "liar")], tmp_path / "out", jobs=2)
+    assert len(summary.findings) == 1
+    assert "; first" not in (summary.findings[0].path / "original.smt2").read_text()
+
+
+def test_one_cause_gets_one_folder_and_its_triggers_are_listed(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    tests = [make_test(f"; {index}\n{TEXT}", index) for index in range(6)]
+    events, summary = run(tests, [honest, fake("say('unsat')", "liar")], tmp_path)
+    (record,) = summary.findings
+    assert summary.duplicates == len(of(DuplicateSeen, events)) == 5
+    found = json.loads((record.path / "finding.json").read_text())["test"]["index"]
+    listed = [int(line) for line in (record.path / "duplicates.txt").read_text().split()]
+    assert sorted([found, *listed]) == [0, 1, 2, 3, 4, 5]
+    assert len(list((tmp_path / "findings").iterdir())) == 1
+
+
+def test_a_second_hunt_into_the_folder_knows_what_is_there(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    liar = fake("say('unsat')", "liar")
+    _, first = run([make_test(TEXT)], [honest, liar], tmp_path)
+    (tmp_path / "findings" / "junk").mkdir()
+    (tmp_path / "findings" / "junk" / "finding.json").write_text("{")
+    _, second = run([make_test("; other\n" + TEXT)], [honest, liar], tmp_path)
+    assert [finding.known for finding in first.findings] == [False]
+    assert [(finding.known, finding.id) for finding in second.findings] == [(True, first.findings[0].id)]
+
+
+def test_a_hanging_solver_is_a_timeout_and_the_rest_goes_on(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, assert_gone: Callable[[str], None]
+) -> None:
+    marker = uuid.uuid4().hex
+    body = f"""
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if 'hang' in text:
+    subprocess.Popen(['sh', '-c', 'sleep 60 # {marker}; true'], start_new_session=True)
+    time.sleep(60)
+say('sat')
+"""
+    tests = [make_test("; hang\n" + TEXT, 0), make_test(TEXT, 1)]
+    _, summary = run(tests, [honest, fake(body, "hangs")], tmp_path, stages=(Stage(0.4, 1.0),))
+    assert (summary.tests, summary.decided) == (2, 1)
+    assert summary.outcomes["hangs"] == {Outcome.TIMEOUT: 1, Outcome.OK: 1}
+    assert_gone(marker)
+
+
+def test_floods_and_memory_eaters_are_memouts(make_test: Make, fake: Fake, tmp_path: Path) -> None:
+    flood = fake("say('sat')\nwhile True: say('x' * 1000)", "flood")
+    eater = fake("x = []\nwhile True: x.append(bytearray(b'y' * (4 << 20))); time.sleep(0.003)", "eater")
+    limits = Limits(memory=150 << 20, output=50_000)
+    _, summary = run([make_test(TEXT)], [flood, eater], tmp_path, limits=limits, stages=(Stage(20.0, 1.0),))
+    assert {name: list(counts) for name, counts in summary.outcomes.items()} == {
+        "flood": [Outcome.MEMOUT],
+        "eater": [Outcome.MEMOUT],
+    }
+
+
+def test_refusals_are_counted_and_never_findings(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    refuses = fake("say('(error \"Parse Error: what is that\")', 'unsat'); sys.exit(1)", "refuses")
+    _, summary = run([make_test(TEXT)], [honest, refuses], tmp_path)
+    assert (summary.findings, summary.decided) == ((), 0)
+    assert summary.outcomes["refuses"] == {Outcome.REFUSED: 1}
+
+
+SLOW = "time.sleep(0.6 if 'slow' in text else 0); say('sat')"
+
+
+def test_undecided_tests_get_more_time_and_are_counted_once(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    tests = [make_test("; slow\n" + TEXT, 0), make_test(TEXT, 1)]
+    stages = (Stage(0.3, 1.0), Stage(5.0, 1.0))
+    events, summary = run(tests, [honest, fake(SLOW, "slow")], tmp_path, stages=stages)
+    assert (summary.tests, summary.decided) == (2, 2)
+    assert summary.outcomes["slow"][Outcome.OK] == 2
+    assert summary.outcomes["slow"][Outcome.TIMEOUT] == 0
+    assert [event.stage for event in of(TestDone, events)] == [0, 0, 1]  # type: ignore[union-attr]
+
+
+def test_which_tests_get_more_time_depends_on_the_seed_alone(
+    make_test: Make, fake: Fake, tmp_path: Path
+) -> None:
+    tests = [make_test(TEXT, index) for index in range(8)]
+    slow = fake("time.sleep(9)", "slow")
+    stages = (Stage(0.02, 1.0), Stage(0.03, 0.5))
+
+    def retried(seed: int, jobs: int) -> list[int]:
+        events, _ = run(tests, [slow], tmp_path, stages=stages, seed=seed, jobs=jobs)
+        return sorted(e.index for e in of(TestDone, events) if e.stage == 1)  # type: ignore[union-attr]
+
+    assert retried(1, 1) == retried(1, 2)
+    assert 0 < len(retried(1, 1)) < 8
+    assert any(retried(1, 1) != retried(seed, 1) for seed in (2, 3, 4))
+
+
+def test_as_many_tests_are_taken_as_asked_for(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+    taken = []
+
+    def endless() -> Iterator[GeneratedTest]:
+        for index in range(10**9):
+            taken.append(index)
+            yield make_test(TEXT, index)
+
+    *_, last = hunt(endless(), [honest], HuntOptions(tmp_path, tests=4, stages=QUICK))
+    assert isinstance(last, HuntFinished)
+    assert last.summary.tests == 4
+    assert len(taken) == 4
+
+
+def test_a_time_limit_ends_an_endless_hunt(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+    endless = (make_test(TEXT, index) for index in range(10**9))
+    started = time.monotonic()
+    events, summary = run(endless, [honest], tmp_path, seconds=1.0, progress_seconds=0.1)
+    assert time.monotonic() - started < 5
+    assert summary.tests > 2
+    assert not summary.interrupted
+    assert of(Progress, events)
+
+
+def test_a_stopped_hunt_reports_what_was_done(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+    stop = threading.Event()
+    endless = (make_test(TEXT, index) for index in range(10**9))
+    done = 0
+    for event in hunt(endless, [honest], HuntOptions(tmp_path, stages=QUICK), stop):
+        if isinstance(event, TestDone):
+            done += 1
+            if done == 3:
+                stop.set()
+        last = event
+    assert isinstance(last, HuntFinished)
+    assert last.summary.interrupted
+    assert 3 <= last.summary.tests == done <= 6
+
+
+def test_ctrl_c_ends_a_hunt_with_its_summary_and_no_process(
+    tmp_path: Path, fake: Fake, assert_gone: Callable[[str], None]
+) -> None:
+    solver = fake("time.sleep(0.05); say('sat')", "slow" + uuid.uuid4().hex)
+    code = f"""
+    from pathlib import Path
+    from difftest import *
+    from generator.strategy import GeneratedTest
+    tests = (GeneratedTest(i, "(check-sat)", "s") for i in range(10**9))
+    for event in hunt(tests, find_solvers([{solver.spec!r}]), HuntOptions(Path({str(tmp_path)!r}))):
+        if isinstance(event, TestDone) and event.index == 0:
+            print("up", flush=True)
+    print("interrupted", event.summary.interrupted, event.summary.tests > 0)
+    """
+    root = Path(__file__).parents[2]
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=root, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "interrupted True True\n"
+    process.stdout.close()
+    assert process.wait() == 0
+    assert_gone(solver.name)
+
+
+def test_a_hunt_that_is_left_early_leaves_no_process(
+    make_test: Make, fake: Fake, tmp_path: Path, assert_gone: Callable[[str], None]
+) -> None:
+    solver = fake("time.sleep(30)", "sleeps" + uuid.uuid4().hex)
+    options = HuntOptions(tmp_path, stages=(Stage(30.0, 1.0),), progress_seconds=0.1)
+    events = hunt([make_test(TEXT)], [solver], options)
+    assert isinstance(next(events), Progress)
+    events.close()  # type: ignore[attr-defined]
+    assert_gone(solver.name)
+
+
+def test_an_output_folder_that_cannot_be_made_is_told_before_anything_runs(
+    make_test: Make, honest: Solver, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadOutput, match="cannot write findings") as caught:
+        run([make_test(TEXT)], [honest], tmp_path / "file")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_an_output_folder_without_write_permission_is_told(
+    make_test: Make, honest: Solver, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(BadOutput):
+        run([make_test(TEXT)], [honest], tmp_path / "out")
+
+
+def test_what_a_killed_hunt_left_half_done_is_cleared_and_what_a_living_one_has_is_not(
+    make_test: Make, honest: Solver, tmp_path: Path
+) -> None:
+    folder = tmp_path / "findings"
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    for pid in (dead.pid, os.getppid()):
+        (folder / f".tmp-{pid}-0").mkdir(parents=True)
+    run([make_test(TEXT)], [honest], tmp_path)
+    assert [path.name for path in folder.iterdir()] == [f".tmp-{os.getppid()}-0"]
+
+
+def test_a_finding_appears_whole_or_not_at_all(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+    rename = Path.rename
+
+    def watch(self: Path, target: Path) -> Path:
+        assert not target.exists()
+        seen.append({path.name for path in self.iterdir()})
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", watch)
+    run([make_test(TEXT)], [honest, fake("say('unsat')", "liar")], tmp_path)
+    (files,) = seen
+    assert files == {
+        "original.smt2",
+        "command.txt",
+        "finding.json",
+        "report.md",
+        "honest.stdout",
+        "honest.stderr",
+        "liar.stdout",
+        "liar.stderr",
+    }
+
+
+def test_a_test_that_kills_its_supervisor_is_a_refusal_and_no_end(
+    make_test: Make, fake: Fake, tmp_path: Path
+) -> None:
+    killer = fake("if 'kill' in text: os.kill(os.getppid(), 9); time.sleep(5)\nsay('sat')", "killer")
+    _, summary = run([make_test("; kill\n" + TEXT, 0), make_test(TEXT, 1)], [killer], tmp_path)
+    assert summary.outcomes["killer"] == {Outcome.REFUSED: 1, Outcome.OK: 1}
+
+
+def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+    _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
+    document = json.loads(json.dumps(summary.to_json()))
+    assert list(document) == ["tests", "decided", "seconds", "solver_seconds", "outcomes", "findings"]
+    assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
+    assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}
+
+
+def test_the_real_solvers_agree_on_easy_tests_by_every_way(make_test: Make, tmp_path: Path) -> None:
+    solvers = [find_solver("z3"), find_solver("cvc5")]
+    texts = [
+        TEXT,
+        TEXT.replace("(> x 1)", "(and (> x 1) (< x 1))"),
+        TEXT + "(push 1)(check-sat)(pop 1)(check-sat)",
+    ]
+    tests = [make_test(text, index) for index, text in enumerate(texts)]
+    for warm in (True, False):
+        out = tmp_path / str(warm)
+        _, summary = run(tests, solvers, out, warm=warm, jobs=2, stages=(Stage(20.0, 1.0),))
+        assert (summary.tests, summary.decided, summary.findings) == (3, 3, ())
+        shutil.rmtree(out)
