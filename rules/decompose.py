@@ -1,0 +1,212 @@
+"""From an assertion to its skeleton and the atoms in the skeleton's holes.
+
+Applications of non-recursive defined functions are expanded first, annotations (``:named``,
+``:pattern`` ...) are dropped and ``let`` is looked through, as the checker's terms do. All walks are
+iterative, and all that could explode has a limit: what exceeds one is skipped and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from rules._expansion import Expander, OverBudgetError
+from rules._names import AtomNames, ScriptNames, SkipError
+from rules._printing import TOO_LARGE, CanonicalPrinter
+from rules.atoms import Atom, Slot
+from rules.signature import Signatures
+from rules.skeletons import CONNECTIVES, QUANTIFIERS, Skeleton
+from smtlib import BOOL, CheckedScript, Declaration, Kind, Sort, Term, Theories, default_theories
+
+MAX_HOLES = 2_000
+"""Skeletons with more holes are skipped: shared connectives grow exponentially as a tree."""
+
+MAX_SKELETON_NODES = 10_000
+"""Skeletons with more connectives, quantifiers and holes are skipped."""
+
+MAX_ATOM_TEXT = 20_000
+"""Atoms that print longer with their prelude, in characters, are skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A hole's content: the atom and, per slot, the symbol that stood there, as the script named it.
+
+    ``atom`` is None where the content was ``skipped``; then that is the reason.
+    """
+
+    term: Term
+    atom: Atom | None
+    names: tuple[str, ...] = ()
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """An assertion taken apart. ``binders`` has, per binder of the skeleton, the names and sorts bound there
+    in the script. ``skeleton`` is None where the assertion was ``skipped``; then that is the reason."""
+
+    skeleton: Skeleton | None
+    holes: tuple[Hole, ...] = ()
+    binders: tuple[tuple[tuple[str, str], ...], ...] = ()
+    skipped: str = ""
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atoms that were taken, in order of their holes."""
+        return tuple(h.atom for h in self.holes if h.atom is not None)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the assertion, or the atoms that are missing, were skipped."""
+        if self.skipped:
+            return (self.skipped,)
+        return tuple(h.skipped for h in self.holes if h.skipped)
+
+
+def decompose(assertion: Term, script: CheckedScript) -> Decomposition:
+    """``assertion``, a term of ``script``, taken apart. For many assertions of one script use
+    :func:`decompose_script` or one :class:`Decomposer`."""
+    return Decomposer(script).decompose(assertion)
+
+
+def decompose_script(script: CheckedScript) -> Iterator[Decomposition]:
+    """The script's assertions in order, each taken apart."""
+    decomposer = Decomposer(script)
+    return (decomposer.decompose(assertion) for assertion in script.assertions)
+
+
+class Decomposer:
+    """Takes the assertions of one script apart."""
+
+    def __init__(self, script: CheckedScript, theories: Theories | None = None) -> None:
+        self.theories = theories or default_theories()
+        self.names = ScriptNames(script, self.theories)
+        self.signatures = Signatures(self.names)
+        self._expander = Expander(script)
+        self._holes: dict[Term, Hole] = {}
+
+    def decompose(self, assertion: Term) -> Decomposition:
+        """``assertion`` taken apart."""
+        # Over budget, its defined functions stay functions and come with the atoms' preludes.
+        with suppress(OverBudgetError):
+            assertion = self._expander.expand(assertion)
+        try:
+            text, terms, binders = skeleton_of(assertion)
+        except SkipError as skip:
+            return Decomposition(None, skipped=str(skip))
+        return Decomposition(Skeleton.parse(text), tuple([self.hole(t) for t in terms]), binders)
+
+    def hole(self, term: Term) -> Hole:
+        """The atom of a Bool term."""
+        found = self._holes.get(term)
+        if found is None:
+            try:
+                found = self._atom(term)
+            except SkipError as skip:
+                found = Hole(term, None, skipped=str(skip))
+            self._holes[term] = found
+        return found
+
+    def _atom(self, term: Term) -> Hole:
+        names = AtomNames(self.names)
+        if self.names.definitions:
+            names.add_definitions(term, lambda body, fixed: CanonicalPrinter(names, fixed).text(body))
+        printer = CanonicalPrinter(names, dict(names.functions.items()))
+        text = printer.text(term)
+        parts = text.split("\0")
+        slots = tuple([self._slot(key, names) for key in printer.slots])
+        parameters = " ".join([f"(x{i} {slot.sort})" for i, slot in enumerate(slots)])
+        parts[1::2] = ["x" + n for n in parts[1::2]]
+        signature = self.signatures.full(term, names)
+        if len(text) + sum(map(len, names.prelude)) > MAX_ATOM_TEXT:
+            raise SkipError(TOO_LARGE)
+        segments = tuple(parts[::2])
+        occurrences = tuple([int(n[1:]) for n in parts[1::2]])
+        atom = Atom(
+            f"(lambda ({parameters}) {''.join(parts)})",
+            segments,
+            occurrences,
+            slots,
+            tuple(names.prelude),
+            signature,
+            self.signatures.coarse(term),
+            self._theories(printer, slots),
+            printer.size,
+        )
+        return Hole(term, atom, tuple([_name(key) for key in printer.slots]))
+
+    def _slot(self, key: Declaration | Term, names: AtomNames) -> Slot:
+        if isinstance(key, Term):
+            return Slot((), names.sort(key.sort), True)
+        return Slot(tuple([names.sort(s) for s in key.params]), names.sort(key.result))
+
+    def _theories(self, printer: CanonicalPrinter, slots: tuple[Slot, ...]) -> frozenset[str]:
+        found = set()
+        for sort in printer.sorts:
+            found |= self._theories_of_sort(sort)
+        for name in printer.operators:
+            candidates = {s.theory for s in self.theories.functions.get(name, ())}
+            if candidates and not candidates & found:
+                found.add(min(candidates))
+        if printer.uses_datatypes:
+            found.add("Datatypes")
+        if any(slot.params for slot in slots):
+            found.add("UF")
+        return frozenset(found)
+
+    def _theories_of_sort(self, sort: Sort) -> set[str]:
+        found = set()
+        sorts = [sort]
+        for known in sorts:
+            symbol = self.theories.sorts.get(known.name)
+            if known.name in self.names.groups:
+                found.add("Datatypes")
+            elif symbol is not None:
+                found.add(symbol.theory)
+            elif known.name in self.names.user_sorts:
+                found.add("UF")
+            sorts.extend(known.args)
+        return found
+
+
+def skeleton_of(
+    assertion: Term,
+) -> tuple[str, list[Term], tuple[tuple[tuple[str, str], ...], ...]]:
+    """The canonical text of the skeleton, the terms in its holes, and what its binders bound."""
+    pieces: list[str] = []
+    holes: list[Term] = []
+    binders: list[tuple[tuple[str, str], ...]] = []
+    nodes = 0
+    stack: list[str | Term] = [assertion]
+    while stack:
+        term = stack.pop()
+        if isinstance(term, str):
+            pieces.append(term)
+            continue
+        nodes += 1
+        if nodes > MAX_SKELETON_NODES or len(holes) > MAX_HOLES:
+            raise SkipError("skeleton too large")
+        op = term.op
+        while op.kind is Kind.ANNOTATION:
+            term = term.args[0]
+            op = term.op
+        if op.kind is Kind.OPERATOR and op.name in CONNECTIVES and term.args and term.sort is BOOL:
+            pieces.append("(" + op.name)
+        elif op.kind is Kind.BINDER and op.name in QUANTIFIERS:
+            pieces.append(f"({op.name} {len(term.variables)}")
+            binders.append(tuple([(v.op.name, str(v.sort)) for v in term.variables]))
+        else:
+            pieces.append(f"(hole {len(holes)})")
+            holes.append(term)
+            continue
+        stack.append(")")
+        for arg in reversed(term.args):
+            stack.append(arg)
+            stack.append(" ")
+    return "".join(pieces), holes, tuple(binders)
+
+
+def _name(key: Declaration | Term) -> str:
+    return key.op.name if isinstance(key, Term) else key.name

@@ -1,0 +1,199 @@
+"""Signatures: what an atom looks like to the rules.
+
+``(OP OPERAND...)``, each operand ``const_SORT`` or ``var_SORT``: ``var`` where the operand holds a symbol of
+the script or a bound variable, else ``const`` (literals, constants of theories, constructors over
+such). The head is the operator with its indices, ``fun`` for an applied function of the script,
+``is`` for a tester, ``selector``. An atom that is a single symbol is ``var_Bool``.
+
+Sorts are written without blanks: ``BitVec_8``, ``FloatingPoint_8_24``, ``Array<Int,BitVec_8>``. The coarse
+form leaves out indices and arguments: ``BitVec``, ``Array``; every datatype is ``Datatype`` and every
+uninterpreted sort ``Uninterpreted``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rules._names import AtomNames, ScriptNames
+from smtlib import INT, REAL, Kind, Sort, Term
+from smtlib.environment import is_parameter
+
+_SCRIPT_HEADS = {"constructor": "constructor", "selector": "selector"}
+
+
+class Signatures:
+    """Makes the signatures of one script's atoms."""
+
+    def __init__(self, script: ScriptNames) -> None:
+        self.script = script
+        self._holds_symbol: dict[Term, bool] = {}
+        self._coarse: dict[Sort, str] = {}
+        self._full: dict[Sort, str] = {}
+
+    def full(self, term: Term, names: AtomNames) -> str:
+        """The signature with widths, formats and arguments of sorts; ``names`` are the atom's."""
+        if self.script.user_sorts:
+            return self._signature(term, _full_head, lambda sort: _flat(names.sort(sort)))
+        return self._signature(term, _full_head, self._full_sort)
+
+    def coarse(self, term: Term) -> str:
+        """The signature without them."""
+        return self._signature(term, _coarse_head, self._coarse_sort)
+
+    def holds_symbol(self, term: Term) -> bool:
+        """Whether a symbol of the script or a variable occurs in ``term``."""
+        known = self._holds_symbol
+        if term in known:
+            return known[term]
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            if top in known:
+                stack.pop()
+                continue
+            if _is_symbol(top):
+                known[top] = True
+                continue
+            pending = [a for a in top.args if a not in known]
+            if pending:
+                stack += pending
+            else:
+                known[top] = any(known[a] for a in top.args)
+        return known[term]
+
+    def _signature(self, term: Term, head: Callable[[Term], str], sort: Callable[[Sort], str]) -> str:
+        args = term.args
+        if not args:
+            return self._operand(term, sort)
+        if term.op.kind is Kind.OPERATOR and term.op.name == "@":
+            args = args[1:]
+        return f"({head(term)} {' '.join([self._operand(a, sort) for a in args])})"
+
+    def _operand(self, term: Term, sort: Callable[[Sort], str]) -> str:
+        return ("var_" if self.holds_symbol(term) else "const_") + sort(term.sort)
+
+    def _full_sort(self, sort: Sort) -> str:
+        found = self._full.get(sort)
+        if found is None:
+            found = self._full[sort] = _flat(sort.text)
+        return found
+
+    def _coarse_sort(self, sort: Sort) -> str:
+        found = self._coarse.get(sort)
+        if found is None:
+            found = sort.name
+            if found in self.script.groups:
+                found = "Datatype"
+            elif found in self.script.user_sorts or is_parameter(sort):
+                found = "Uninterpreted"
+            self._coarse[sort] = found
+        return found
+
+
+def written_signature(term: Term, signatures: Signatures) -> str:
+    """The coarse signature as a tool without sorts would see it: what is written without decimals
+    is Int, even where the context makes it a Real. For comparison with published rules only."""
+    text = signatures.coarse(term)
+    if "const_Real" not in text or not term.args:
+        return text
+    operands = []
+    for arg in term.args:
+        operand = ("var_" if signatures.holds_symbol(arg) else "const_") + arg.sort.name
+        if operand == "const_Real" and _is_written_as_int(arg):
+            operand = "const_Int"
+        operands.append(operand)
+    return f"({_coarse_head(term)} {' '.join(operands)})"
+
+
+def operator_of(signature: str) -> str:
+    """The head of a signature: ``>`` of ``(> const_Real var_Real)``, empty for a single symbol."""
+    if signature[0] != "(":
+        return ""
+    if signature[1] == "(":
+        return signature[1 : signature.index(")") + 1]
+    return signature[1:].split(" ", 1)[0]
+
+
+def _is_written_as_int(root: Term) -> bool:
+    """Whether every literal below ``root`` is written without decimals."""
+    stack = [root]
+    seen = {root}
+    while stack:
+        term = stack.pop()
+        if term.op.kind is Kind.LITERAL and term.sort in (INT, REAL) and "." in term.op.text:
+            return False
+        stack += (a for a in term.args if a not in seen)
+        seen.update(term.args)
+    return True
+
+
+def _is_symbol(term: Term) -> bool:
+    kind = term.op.kind
+    if kind is Kind.VARIABLE:
+        return True
+    if kind is Kind.SYMBOL:
+        declaration = term.op.declaration
+        return declaration is not None and declaration.origin not in _SCRIPT_HEADS
+    return False
+
+
+def _coarse_head(term: Term) -> str:
+    op = term.op
+    if op.kind is Kind.ANNOTATION:
+        return _coarse_head(term.args[0])
+    if op.kind is not Kind.SYMBOL:
+        return "fun" if op.name == "@" else op.name
+    if op.indices:
+        return op.name
+    declaration = op.declaration
+    return _SCRIPT_HEADS.get(declaration.origin, "fun") if declaration is not None else "fun"
+
+
+def _full_head(term: Term) -> str:
+    op = term.op
+    if op.kind is Kind.OPERATOR and op.indices and op.name != "map":
+        return f"(_ {op.name} {' '.join(map(str, op.indices))})"
+    return _coarse_head(term)
+
+
+def _flat(text: str) -> str:
+    """A sort without blanks and parentheses: ``(Array Int (_ BitVec 8))`` is ``Array<Int,BitVec_8>``."""
+    if text[0] != "(":
+        return text
+    out: list[str] = []
+    tokens = text.replace("(", " ( ").replace(")", " ) ").split()
+    # Per open list: "_" for an indexed sort, "<" before its first argument, "," after it.
+    opened: list[str] = []
+    fresh = False
+    for position, token in enumerate(tokens):
+        if token == "(":
+            if opened:
+                _separate(out, opened)
+            opened.append("(" if tokens[position + 1] != "_" else "_")
+            fresh = True
+            continue
+        if token == ")":
+            kind = opened.pop()
+            if kind == ",":
+                out.append(">")
+            continue
+        if token == "_" and fresh:
+            continue
+        if fresh:
+            out.append(token)
+            fresh = False
+        elif opened[-1] == "_":
+            out.append("_" + token)
+        else:
+            _separate(out, opened)
+            out.append(token)
+    return "".join(out)
+
+
+def _separate(out: list[str], opened: list[str]) -> None:
+    """Write what stands before the next argument of the innermost list."""
+    if opened[-1] == "(":
+        out.append("<")
+        opened[-1] = ","
+    elif opened[-1] == ",":
+        out.append(",")
