@@ -45,18 +45,19 @@ def write_batch(
     description: dict[str, object],
     jobs: int = 1,
     progress: Callable[[int], None] = lambda _: None,
+    first: int = 0,
 ) -> BatchReport:
-    """Write tests 0 to ``count - 1`` as ``out/test-000017.smt2`` and tell how many are distinct.
+    """Write ``count`` tests from number ``first`` on as ``out/test-000017.smt2``; tell how many are distinct.
 
     ``description`` goes into the manifest and identifies the batch. ``progress`` is told
     the number of tests written so far. Raises :class:`OutputFolderError`.
     """
     started = time.monotonic()
     prepare_folder(out, {**description, "count": count})
-    width = max(6, len(str(count - 1)))
+    width = max(6, len(str(first + count - 1)))
     seen: set[bytes] = set()
     written = 0
-    for digests in _chunks(strategy, count, out, width, jobs):
+    for digests in _chunks(strategy, range(first, first + count), out, width, jobs):
         seen.update(digests)
         written += len(digests)
         progress(written)
@@ -78,17 +79,17 @@ def prepare_folder(out: Path, description: dict[str, object]) -> None:
         raise OutputFolderError(f"cannot write to {out}: {error.strerror}") from error
 
 
-def _chunks(strategy: Strategy, count: int, out: Path, width: int, jobs: int) -> Iterator[list[bytes]]:
-    starts = range(0, count, _CHUNK)
+def _chunks(strategy: Strategy, indices: range, out: Path, width: int, jobs: int) -> Iterator[list[bytes]]:
+    starts = range(indices.start, indices.stop, _CHUNK)
     if jobs == 1:
         for start in starts:
-            yield _write_range(strategy, start, min(count, start + _CHUNK), out, width)
+            yield _write_range(strategy, start, min(indices.stop, start + _CHUNK), out, width)
         return
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(
         jobs, mp_context=context, initializer=_start_worker, initargs=(strategy,)
     ) as pool:
-        tasks = [pool.submit(_write_in_worker, s, min(count, s + _CHUNK), out, width) for s in starts]
+        tasks = [pool.submit(_write_in_worker, s, min(indices.stop, s + _CHUNK), out, width) for s in starts]
         try:
             for task in tasks:
                 yield task.result()

@@ -43,7 +43,12 @@ class EnumerationStrategy:
         self.skeleton = skeleton
         self.bound = bound
 
-    def generate(self, start: int, stop: int | None = None) -> Iterator[GeneratedTest]:
+    @property
+    def fingerprint(self) -> str:
+        """Names the corpus that the tests come from."""
+        return self.library.fingerprint
+
+    def generate(self, start: int = 0, stop: int | None = None) -> Iterator[GeneratedTest]:
         """Yield the fillings from number ``start`` on, up to ``stop`` or the end."""
         plans = itertools.islice(enumerate(self._plans()), start, stop)
         for index, (atoms, names, binders) in plans:
@@ -55,7 +60,7 @@ class EnumerationStrategy:
 
     def _plans(self) -> Iterator[tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]]:
         pool = self.library.atoms[: self.bound.atoms]
-        for atoms in itertools.product(pool, repeat=self.skeleton.holes):
+        for atoms in itertools.product(pool, repeat=self.skeleton.skeleton.holes):
             for names in self._namings(atoms):
                 for binders in self._binders(atoms, names, 0, []):
                     yield atoms, names, binders
@@ -82,14 +87,13 @@ class EnumerationStrategy:
         quantifier: int,
         chosen: list[list[_Binder]],
     ) -> Iterator[list[list[_Binder]]]:
-        if quantifier == len(self.skeleton.quantifiers):
+        if quantifier == len(self.skeleton.skeleton.binders):
             yield list(chosen)
             return
-        wanted = self.skeleton.quantifiers[quantifier]
-        around = self.skeleton.enclosing[wanted.first] if wanted.first < wanted.last else ()
-        taken = {name for q in around if q < quantifier for name, _ in chosen[q]}
+        wanted = self.skeleton.skeleton.binders[quantifier]
+        taken = {name for q in self.skeleton.outer(quantifier) for name, _ in chosen[q]}
         candidates: dict[_Binder, None] = {}
-        for position in range(wanted.first, wanted.last):
+        for position in range(wanted.first_hole, wanted.end_hole):
             for name, (params, sort) in zip(names[position], atoms[position].ranks, strict=True):
                 if not params and name not in taken and sort != "RegLan":
                     candidates.setdefault((name, sort))
@@ -110,11 +114,11 @@ class EnumerationStrategy:
             hidden = {name for q in self.skeleton.enclosing[position] for name, _ in binders[q]}
             for name, rank in zip(names[position], atom.ranks, strict=True):
                 declarations.add(name, rank)
-            declarations.use(atom, names[position], hidden)
+            declarations.use(atom.atom.prelude, names[position], hidden)
             issues.setdefault(atom.issue)
         issues.pop("", None)
-        formula = self.skeleton.join(
-            [atom.join(chosen) for atom, chosen in zip(atoms, names, strict=True)],
+        formula = self.skeleton.skeleton.fill(
+            [atom.atom.join(chosen) for atom, chosen in zip(atoms, names, strict=True)],
             [" ".join(f"({name} {sort})" for name, sort in pairs) for pairs in binders],
         )
         identifiers = tuple(atom.id for atom in atoms)

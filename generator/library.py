@@ -71,11 +71,11 @@ class Library:
         A test draws most of its atoms from one theme, as the published tool draws from one bucket:
         atoms that share sorts can share variables.
         """
-        common = Counter(t for a in self.atoms for t in a.theories)
+        common = Counter(t for a in self.atoms for t in a.atom.theories)
         groups: defaultdict[str, list[AtomTemplate]] = defaultdict(list)
         plain = []
         for atom in self.atoms:
-            theories = atom.theories - {"Core"}
+            theories = atom.atom.theories - {"Core"}
             if theories:
                 # The rarest theory leads: an array of integers is about arrays.
                 groups[min(theories, key=lambda t: (common[t], t))].append(atom)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 
-from generator.templates import AtomTemplate, Rank
+from generator.templates import Rank
 
-_PREFIXES = {"Bool": "p", "Int": "i", "Real": "r", "String": "s", "RegLan": "re", "RoundingMode": "m"}
+# None of these names can be one that an atom keeps for itself (rules.atoms.OWN_NAME).
+_PREFIXES = {"Bool": "t", "Int": "i", "Real": "r", "String": "s", "RegLan": "re", "RoundingMode": "m"}
 _HEAD_PREFIXES = {"BitVec": "v", "FloatingPoint": "fp", "Array": "a", "Seq": "q", "Set": "st"}
 
 
@@ -55,9 +56,9 @@ class Declarations:
         self._count += 1
         return f"z{self._count - 1}"
 
-    def use(self, atom: AtomTemplate, names: Sequence[str], hidden: Collection[str]) -> None:
+    def use(self, prelude: Iterable[str], names: Iterable[str], hidden: Collection[str]) -> None:
         """Note an atom's use: its prelude, and those of its symbols that no binder hides."""
-        for command in atom.prelude:
+        for command in prelude:
             self._prelude.setdefault(command)
         for name in names:
             if name not in hidden:

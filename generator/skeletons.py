@@ -90,9 +90,16 @@ class SkeletonStrategy:
         # A theme's weight grows slower than its size, so that small theories get their turn.
         self._theme_bounds = list(itertools.accumulate(len(atoms) ** 0.5 for atoms in self._themes))
         self._skeleton_bounds = list(
-            itertools.accumulate(min(1.0, (_LARGE / max(1, s.holes)) ** 2) for s in library.skeletons)
+            itertools.accumulate(
+                min(1.0, (_LARGE / max(1, s.skeleton.holes)) ** 2) for s in library.skeletons
+            )
         )
         self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the corpus that the tests come from."""
+        return self.library.fingerprint
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Yield the tests with ``start <= index < stop``."""
@@ -143,17 +150,17 @@ class SkeletonStrategy:
 
     def _fill(self, skeleton: SkeletonTemplate, draft: _Draft, chance: Callable[[], float]) -> str:
         """The skeleton's formula with atoms in its holes and variables in its binders."""
-        atoms = self._choose_atoms(skeleton.holes, draft, chance)
+        atoms = self._choose_atoms(skeleton.skeleton.holes, draft, chance)
         placed = [_Placed(atom, self._choose_names(atom, draft, chance)) for atom in atoms]
         bound = self._populate_binders(skeleton, placed, draft, chance)
         declarations = draft.declarations
         for position, occupant in enumerate(placed):
             hidden = {name for q in skeleton.enclosing[position] for name, _ in bound[q]}
-            declarations.use(occupant.atom, occupant.names, hidden)
+            declarations.use(occupant.atom.atom.prelude, occupant.names, hidden)
             draft.atoms.append(occupant.atom.id)
             draft.issues.setdefault(occupant.atom.issue)
         binders = [" ".join([f"({name} {sort})" for name, sort in pairs]) for pairs in bound]
-        return skeleton.join([p.atom.join(p.names) for p in placed], binders)
+        return skeleton.skeleton.fill([p.atom.atom.join(p.names) for p in placed], binders)
 
     def _choose_atoms(self, count: int, draft: _Draft, chance: Callable[[], float]) -> list[AtomTemplate]:
         """Atoms for ``count`` holes: by a rule that is met and not used yet, else by chance."""
@@ -177,9 +184,11 @@ class SkeletonStrategy:
             signature = atom.signature
             if self.options.rules and signature not in abstract:
                 abstract.add(signature)
-                for rule in library.rules_by_signature.get(signature, ()):
-                    if rule.id not in used and rule.antecedent <= abstract:
-                        met.append(rule)
+                met.extend(
+                    rule
+                    for rule in library.rules_by_signature.get(signature, ())
+                    if rule.id not in used and rule.antecedent <= abstract
+                )
         return chosen
 
     def _atom_of_rule(
@@ -212,13 +221,12 @@ class SkeletonStrategy:
         """Per quantifier its variables: name and sort, outermost quantifier first."""
         bound: list[list[tuple[str, str]]] = []
         taken: list[set[str]] = []
-        for quantifier in skeleton.quantifiers:
-            below = placed[quantifier.first : quantifier.last]
-            around = skeleton.enclosing[quantifier.first] if quantifier.first < quantifier.last else ()
-            outer: set[str] = set().union(*(taken[q] for q in around if q < len(taken)))
+        for number, binder in enumerate(skeleton.skeleton.binders):
+            below = placed[binder.first_hole : binder.end_hole]
+            outer = {name for q in skeleton.outer(number) for name in taken[q]}
             candidates = _candidates(below, outer)
             pairs: list[tuple[str, str]] = []
-            for _ in range(quantifier.variables):
+            for _ in range(binder.variables):
                 if candidates and chance() >= _UNBOUND_SHARE:
                     pairs.append(candidates.pop(_early(len(candidates), chance)))
                 else:
@@ -251,8 +259,8 @@ class SkeletonStrategy:
             if chance() < 0.7:
                 lines.append("(push 1)\n")
                 depth += 1
-            for _ in range(min(len(waiting), 1 + int(chance() * 2))):
-                lines.append(f"(assert {waiting.pop()})\n")
+            count = min(len(waiting), 1 + int(chance() * 2))
+            lines.extend([f"(assert {waiting.pop()})\n" for _ in range(count)])
             lines.append("(check-sat)\n")
         if depth and chance() < 0.5:
             # What an outer level says after an inner one is gone.

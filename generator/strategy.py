@@ -31,6 +31,11 @@ class Strategy(Protocol):
 
     name: str
 
+    @property
+    def fingerprint(self) -> str:
+        """Names the corpus that the tests come from."""
+        ...
+
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Yield the tests with ``start <= index < stop``, in order."""
         ...

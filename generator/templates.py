@@ -1,16 +1,14 @@
-"""What tests are joined from: skeletons and atoms, taken apart once when they are loaded.
+"""What tests are joined from: skeletons and atoms of a corpus, with what is worked out once about them.
 
-Nothing here edits SMT-LIB text. An atom is the text between its slots and the rank of each slot; a
-skeleton is the text between its holes and its binders. Joining them with symbols of the right
-ranks gives well-sorted text.
+Nothing here edits SMT-LIB text. Joining an atom with symbols of its slots' ranks, and a skeleton with atoms
+and binders, gives well-sorted text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from smtlib import read_sexps
+from rules import Atom, Skeleton
 
 Rank = tuple[tuple[str, ...], str]
 """Parameter sorts and result sort, as text. A constant has no parameters."""
@@ -18,103 +16,47 @@ Rank = tuple[tuple[str, ...], str]
 
 @dataclass(frozen=True, slots=True)
 class AtomTemplate:
-    """An atom: ``segments`` joined by the symbols that fill ``occurrences`` (indices into ``ranks``).
-
-    ``bound`` marks the slots that a quantifier bound where the atom was found. ``prelude``
-    holds the commands that must come first. ``signature`` is a signature's row id or -1.
-    """
+    """An atom of the corpus: row id, ranks of its slots, whether a quantifier bound each where it was
+    found, the row id of its signature (-1: none), and an issue it came from."""
 
     id: int
-    segments: tuple[str, ...]
-    occurrences: tuple[int, ...]
+    atom: Atom
     ranks: tuple[Rank, ...]
     bound: tuple[bool, ...]
-    prelude: tuple[str, ...]
     signature: int
-    theories: frozenset[str]
     issue: str
 
-    def join(self, names: Sequence[str]) -> str:
-        """The atom's text with ``names`` in its slots."""
-        pieces = [self.segments[0]]
-        for slot, segment in zip(self.occurrences, self.segments[1:], strict=True):
-            pieces.append(names[slot])
-            pieces.append(segment)
-        return "".join(pieces)
-
-
-@dataclass(frozen=True, slots=True)
-class Quantifier:
-    """A quantifier of a skeleton: it binds ``variables`` variables over the holes ``first <= h < last``."""
-
-    variables: int
-    first: int
-    last: int
+    @classmethod
+    def of(cls, identifier: int, atom: Atom, signature: int, issue: str) -> AtomTemplate:
+        """The template of an atom."""
+        ranks = tuple((slot.params, slot.result) for slot in atom.slots)
+        return cls(identifier, atom, ranks, tuple(s.was_bound for s in atom.slots), signature, issue)
 
 
 @dataclass(frozen=True, slots=True)
 class SkeletonTemplate:
-    """A skeleton: ``segments`` with a hole or a binder list between each two.
-
-    ``parts[i]`` stands after ``segments[i]``: ``h >= 0`` is hole h, ``-1 - q`` the variables of
-    quantifier q. ``enclosing[h]`` lists the quantifiers around hole h, outermost first.
-    """
+    """A skeleton of the corpus: row id, the binders around each hole (outermost first), and an issue."""
 
     id: int
-    segments: tuple[str, ...]
-    parts: tuple[int, ...]
-    holes: int
-    quantifiers: tuple[Quantifier, ...]
+    skeleton: Skeleton
     enclosing: tuple[tuple[int, ...], ...]
     issue: str
 
-    def join(self, atoms: Sequence[str], binders: Sequence[str]) -> str:
-        """The formula with ``atoms`` in the holes and ``binders`` as the quantifiers' variable lists."""
-        pieces = [self.segments[0]]
-        for part, segment in zip(self.parts, self.segments[1:], strict=True):
-            pieces.append(atoms[part] if part >= 0 else binders[-1 - part])
-            pieces.append(segment)
-        return "".join(pieces)
+    @classmethod
+    def of(cls, identifier: int, skeleton: Skeleton, issue: str) -> SkeletonTemplate:
+        """The template of a skeleton."""
+        enclosing: list[tuple[int, ...]] = [()] * skeleton.holes
+        # Binders are numbered in reading order, so an outer one comes before those inside it.
+        for number, binder in enumerate(skeleton.binders):
+            for hole in range(binder.first_hole, binder.end_hole):
+                enclosing[hole] = (*enclosing[hole], number)
+        return cls(identifier, skeleton, tuple(enclosing), issue)
 
-
-def compile_skeleton(identifier: int, text: str, issue: str) -> SkeletonTemplate:
-    """Take apart a skeleton's canonical text, ``(forall 2 (or (hole 0) (not (hole 1))))``."""
-    segments: list[str] = []
-    parts: list[int] = []
-    counts: list[int] = []
-    firsts: list[int] = []
-    lasts: list[int] = []
-    enclosing: list[tuple[int, ...]] = []
-    around: list[int] = []
-    pending = ""
-    # The stack holds s-expressions to write, text to put out, and None where a quantifier ends.
-    stack: list[object] = [read_sexps(text)[0]]
-    while stack:
-        item = stack.pop()
-        if item is None:
-            lasts[around.pop()] = len(enclosing)
-        elif isinstance(item, str):
-            pending += item
-        elif isinstance(item, list) and item[0] == "hole":
-            segments.append(pending)
-            parts.append(len(enclosing))
-            enclosing.append(tuple(around))
-            pending = ""
-        elif isinstance(item, list) and item[0] in ("forall", "exists"):
-            segments.append(f"{pending}({item[0]} (")
-            parts.append(-1 - len(counts))
-            around.append(len(counts))
-            counts.append(int(item[1]))
-            firsts.append(len(enclosing))
-            lasts.append(0)
-            pending = ") "
-            stack += [None, ")", item[2]]
-        elif isinstance(item, list):
-            stack.append(")")
-            for argument in reversed(item[1:]):
-                stack += [argument, " "]
-            stack.append("(" + item[0])
-    quantifiers = tuple(map(Quantifier, counts, firsts, lasts))
-    return SkeletonTemplate(
-        identifier, (*segments, pending), tuple(parts), len(enclosing), quantifiers, tuple(enclosing), issue
-    )
+    def outer(self, binder: int) -> list[int]:
+        """The binders around ``binder``, innermost first."""
+        found = []
+        parent = self.skeleton.binders[binder].parent
+        while parent >= 0:
+            found.append(parent)
+            parent = self.skeleton.binders[parent].parent
+        return found

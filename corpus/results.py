@@ -1,0 +1,93 @@
+"""Storing what hunts found: the batch, the tests that findings name, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from corpus.probing import solver_id
+from corpus.store import Corpus, digest
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRecord:
+    """What made the tests of a hunt."""
+
+    strategy: str
+    seed: int
+    version: str
+    fingerprint: str
+    solvers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """One confirmed finding: the test's text and bones, the solver it is filed under, where its folder is."""
+
+    finding_class: str
+    spec: str
+    solver_version: str
+    key: str
+    index: int
+    text: str
+    skeletons: tuple[int, ...]
+    atoms: tuple[int, ...]
+    rules: tuple[int, ...]
+    command_line: str
+    path: str
+
+
+def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord]) -> int:
+    """Store a hunt's batch and its findings, in one transaction; how many findings were new to the corpus.
+
+    A finding whose class, solver and key are stored already is not stored again.
+    """
+    now = datetime.now(UTC).replace(tzinfo=None)
+    solvers = {f: solver_id(corpus, f.spec, f.solver_version) for f in found}
+    known = set(corpus.rows("select class, solver_id, key from finding"))
+    new = [f for f in found if (f.finding_class, solvers[f], f.key) not in known]
+    with corpus.transaction():
+        batch_id = corpus.new_ids("batch", 1)[0]
+        corpus.insert(
+            "batch",
+            ("id", "strategy", "seed", "version", "corpus_fingerprint", "solvers", "created_at"),
+            [
+                (
+                    batch_id,
+                    batch.strategy,
+                    batch.seed,
+                    batch.version,
+                    batch.fingerprint,
+                    list(batch.solvers),
+                    now,
+                )
+            ],
+        )
+        texts = corpus.add_texts([f.text for f in new])
+        tests: dict[int, int] = {}
+        rows = []
+        for record, text_id in zip(new, texts, strict=True):
+            if record.index not in tests:
+                tests[record.index] = corpus.new_ids("test", 1)[0]
+                bones = (list(record.skeletons), list(record.atoms), list(record.rules))
+                rows.append((tests[record.index], batch_id, record.index, text_id, digest(record.text), *bones))
+        corpus.insert(
+            "test", ("id", "batch_id", "index", "text_id", "sha256", "skeletons", "atoms", "rules"), rows
+        )
+        columns = (
+            *("id", "class", "solver_id", "key", "test_id", "original_text_id", "command_line", "path"),
+            *("seed", "found_at"),
+        )
+        corpus.insert(
+            "finding",
+            columns,
+            [
+                (
+                    *(corpus.new_ids("finding", 1)[0], f.finding_class, solvers[f], f.key, tests[f.index]),
+                    *(text_id, f.command_line, f.path, batch.seed, now),
+                )
+                for f, text_id in zip(new, texts, strict=True)
+            ],
+        )
+    return len(new)

@@ -1,0 +1,82 @@
+"""The entry point: puts the commands together and turns errors into a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from corpus.acceptance import SolverMissing
+from corpus.errors import CorpusError
+from difftest import DifftestError
+from exhume import corpus_commands, demo, generate_commands, test_commands
+from exhume.exits import Exit
+from exhume.screen import say
+from generator import GenerationError
+from generator.text import VERSION
+from smtlib import SmtLibError
+
+app = typer.Typer(
+    name="exhume",
+    help="Digs up the bugs SMT solvers had and builds new tests in their likeness.\n\n"
+    "A first session: 'exhume demo'. Then, with formulas of your own: import, learn, generate, hunt.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (demo, corpus_commands, generate_commands, test_commands):
+    module.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"exhume {VERSION}")  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Handles the options of exhume itself."""
+
+
+def main() -> None:
+    """Run the command line and exit. Expected errors are one line; our own bugs show a traceback."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; the exit code."""
+    try:
+        outcome = app(arguments, prog_name="exhume", standalone_mode=False)
+        sys.stdout.flush()
+        return int(outcome or Exit.DONE)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        say("exhume: interrupted")
+        return Exit.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return Exit.USAGE
+    except BrokenPipeError:
+        # Whoever read our output has gone: say nothing, here and when Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.DONE
+    except DifftestError as error:
+        say(f"exhume: {error}")
+        return error.exit_code
+    except SolverMissing as error:
+        say(f"exhume: {error}")
+        return Exit.ENVIRONMENT
+    except (CorpusError, GenerationError, SmtLibError) as error:
+        say(f"exhume: {error}")
+        return Exit.USAGE

@@ -1,0 +1,183 @@
+"""Commands on a corpus: import, learn, stats, query."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.importer import import_paths
+from corpus.learn import LearnReport, learn
+from corpus.probing import probe_formulas
+from corpus.query import (
+    NamedQuery,
+    Result,
+    as_table,
+    find_query,
+    formatted,
+    named_queries,
+    parse_parameters,
+    run_query,
+    write_parquet,
+)
+from corpus.stats import stats
+from corpus.store import Corpus
+from exhume.options import CorpusFile, Jobs, Json
+from exhume.screen import out, print_json, progress, say, table
+
+
+class Format(StrEnum):
+    """How a query's result is shown."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("import")(import_command)
+    app.command("learn")(learn_command)
+    app.command("stats")(stats_command)
+    app.command("query")(query_command)
+
+
+def import_command(
+    paths: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders or files of SMT-LIB.", exists=True)],
+    corpus: CorpusFile,
+    tracker: Annotated[str | None, typer.Option(help="The tracker they come from, if paths do not tell.")] = None,
+    json: Json = False,
+) -> None:
+    """Put folders of .smt2 files into a corpus; tracker and issue number are read off path or name.
+
+    Importing twice changes nothing. A file that cannot be read is kept as a row with its error.
+    """
+    with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
+        report = import_paths(opened, paths, tracker=tracker, progress=tick)
+    if json:
+        print_json(
+            {
+                "files": report.files,
+                "new": report.new,
+                "known": report.known,
+                "well_sorted": report.well_sorted,
+                "ill_sorted": report.read,
+                "errors": report.errors,
+                "skipped": [{"path": path, "why": why} for path, why in report.skipped],
+            }
+        )
+        return
+    for path, why in report.skipped[:10]:
+        say(f"skipped {path}: {why}")
+    for source, error in report.first_errors[:10]:
+        say(f"not read {source}: {error}")
+    out.print(
+        f"{report.files} files: {report.new} new ({report.well_sorted} well sorted, {report.read} with a sort error,"
+        f" {report.errors} not readable), {report.known} known"
+    )
+    if report.new:
+        say(f"next: exhume learn --corpus {corpus}")
+
+
+def learn_command(
+    corpus: CorpusFile,
+    min_support: Annotated[int, typer.Option(help="Formulas that must hold a rule.", min=1)] = 9,
+    min_confidence: Annotated[float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)] = 0.5,
+    probe: Annotated[bool, typer.Option(help="Ask z3 and cvc5 which formulas they accept.")] = True,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Learn skeletons, atoms, signatures and association rules; ask the solvers what they accept."""
+    with Corpus.open(corpus, write=True) as opened:
+        with progress("learning", json) as tick:
+            report = learn(opened, min_support, min_confidence, progress=tick)
+        if probe:
+            with progress("asking solvers", json) as tick:
+                probe_formulas(opened, jobs=jobs, progress=tick)
+        totals = stats(opened)
+    show_learned(report, totals, json)
+
+
+def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> None:
+    """Print what learning came to."""
+    if json:
+        print_json({**totals, **report.to_json()})
+        return
+    out.print(
+        f"{totals['skeletons']} skeletons, {totals['atoms']} atoms, {totals['signatures']} signatures"
+        f" from {totals['assertions']} assertions"
+    )
+    out.print(f"{report.rules} rules over full signatures, {report.coarse_rules} over coarse ones")
+    for reason, count in sorted(report.skipped.items(), key=lambda item: -item[1]):
+        say(f"left out: {count} assertions, {reason}")
+
+
+def stats_command(corpus: CorpusFile, json: Json = False) -> None:
+    """Show how much a corpus holds."""
+    with Corpus.open(corpus) as opened:
+        totals = stats(opened)
+    if json:
+        print_json(totals)
+    else:
+        out.print(table("", ["what", "count"], [[k.replace("_", " "), str(v)] for k, v in totals.items()], frozenset({1})))
+
+
+def query_command(
+    query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="A named query, or SQL of your own.")] = "",
+    corpus: Annotated[Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")] = None,
+    parameter: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to show the result.")] = Format.TABLE,
+    out_file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write there; needed for parquet.")] = None,
+    limit: Annotated[int, typer.Option(help="Rows shown at the most.", min=1)] = 10_000,
+    deadline: Annotated[float, typer.Option(help="Seconds a query may take.", min=0.1)] = 30.0,
+    json: Json = False,
+) -> None:
+    """Ask a corpus: a named query (see --list) or SQL. Read-only."""
+    if listing:
+        _list_queries(json)
+        return
+    if not query or corpus is None:
+        raise typer.BadParameter("name a query (or write SQL) and a --corpus; --list shows the named ones")
+    chosen: NamedQuery | str = query if " " in query.strip() else find_query(query)
+    form = Format.JSON if json else form
+    result = run_query(corpus, chosen, parse_parameters(parameter or []), deadline=deadline, max_rows=limit)
+    _show(result, form, out_file)
+    if result.truncated:
+        say(f"stopped after {limit} rows; raise --limit for more")
+
+
+def _list_queries(json: bool) -> None:
+    queries = named_queries()
+    if json:
+        print_json(
+            [
+                {"name": q.name, "about": q.about, "parameters": [p.name for p in q.parameters], "example": q.example}
+                for q in queries
+            ]
+        )
+        return
+    rows = [[q.name, " ".join(p.name for p in q.parameters), q.about] for q in queries]
+    out.print(table("", ["name", "parameters", "about"], rows))
+
+
+def _show(result: Result, form: Format, out_file: Path | None) -> None:
+    if form is Format.PARQUET:
+        if out_file is None:
+            raise typer.BadParameter("parquet is no text: name a file with --out")
+        write_parquet(result, out_file)
+    elif form is Format.TABLE:
+        if out_file is not None:
+            raise typer.BadParameter("a table goes to the screen; choose json, ndjson, csv or parquet with --out")
+        out.print(as_table(result))
+    else:
+        text = formatted(result, form.value)
+        if out_file is None:
+            sys.stdout.writelines(text)
+        else:
+            out_file.write_text("".join(text), encoding="utf-8")

@@ -1,0 +1,24 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CorpusFile = Annotated[
+    Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")]
+Seed = Annotated[int, typer.Option(help="Same corpus, seed and version: same tests.", min=0)]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes at once.", min=1)]
+OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")]
+SolverSpecs = Annotated[
+    list[str],
+    typer.Option(
+        "--solver",
+        metavar="SPEC",
+        help="z3, cvc5, a release like z3==4.8.5, or NAME=COMMAND LINE. Give it once per solver.",
+    ),
+]

@@ -1,0 +1,278 @@
+"""Commands that run solvers: hunt, replay, solvers."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.results import BatchRecord, FoundRecord, store_hunt
+from corpus.store import Corpus
+from difftest import (
+    FindingConfirmed,
+    FindingRecord,
+    HuntFinished,
+    HuntOptions,
+    HuntSummary,
+    Limits,
+    Progress,
+    ReplayResult,
+    Solver,
+    find_files,
+    find_solver,
+    find_solvers,
+    hunt,
+    replay,
+)
+from exhume.exits import Exit
+from exhume.generate_commands import (
+    Incremental,
+    Rules,
+    RulesOption,
+    SkeletonsFrom,
+    StrategyName,
+    build_strategy,
+)
+from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed, SolverSpecs
+from exhume.screen import err, out, print_json, progress, say, table
+from generator import GeneratedTest, Strategy, StrategySettings
+from generator.text import VERSION
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_QUIET_INTERVAL = 60.0
+_ENDLESS = 1 << 40
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("hunt")(hunt_command)
+    app.command("replay")(replay_command)
+    solvers = typer.Typer(help="Show or fetch solvers.", invoke_without_command=True, rich_markup_mode=None)
+    solvers.callback()(solvers_command)
+    solvers.command("install")(install_command)
+    app.add_typer(solvers, name="solvers")
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``90``, ``90s``, ``10m``, ``8h``, ``2d``."""
+    match = _DURATION.match(text)
+    if match is None:
+        raise typer.BadParameter(f"{text} is no duration; write 90s, 10m, 8h or 2d")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def hunt_command(
+    corpus: CorpusFile,
+    solver: SolverSpecs,
+    out_folder: OutFolder,
+    tests: Annotated[int | None, typer.Option(help="Stop after so many tests.", min=1)] = None,
+    duration: Annotated[str | None, typer.Option("--time", help="Stop after this time: 90s, 10m, 8h, 2d.")] = None,
+    seed: Seed = 1,
+    jobs: Jobs = 1,
+    strategy: StrategyName = "skeletons",
+    rules: RulesOption = Rules.FULL,
+    incremental: Incremental = False,
+    skeletons_from: SkeletonsFrom = None,
+    json: Json = False,
+) -> int:
+    """Generate tests and run solvers against each other; confirmed findings end up as folders in DIR.
+
+    Without --tests and --time: 1000 tests. Exit code 1 says that something was found.
+    """
+    found_solvers = find_solvers(solver)
+    settings = StrategySettings(seed=seed, incremental=incremental)
+    made = build_strategy(corpus, strategy, solver, rules, skeletons_from, settings)
+    seconds = parse_duration(duration) if duration else None
+    if tests is None and seconds is None:
+        tests = 1000
+    options = HuntOptions(out=out_folder, jobs=jobs, seed=seed, tests=tests, seconds=seconds)
+    summary, found = run_hunt(made, found_solvers, options, json)
+    record_hunt(corpus, made, seed, found_solvers, found)
+    if json:
+        print_json(summary.to_json())
+    else:
+        show_summary(summary)
+    if summary.interrupted:
+        return Exit.INTERRUPTED
+    return Exit.FINDINGS if summary.findings else Exit.DONE
+
+
+def run_hunt(
+    strategy: Strategy, solvers: list[Solver], options: HuntOptions, quiet: bool
+) -> tuple[HuntSummary, list[FindingRecord]]:
+    """Hunt with progress on standard error; the summary and the findings that are new."""
+    new: list[FindingRecord] = []
+    summary = None
+    shown = time.monotonic()
+    tests = strategy.generate(0, options.tests or _ENDLESS)
+    with progress("hunting", quiet) as tick:
+        for event in hunt(tests, solvers, options):
+            if isinstance(event, FindingConfirmed):
+                if not event.record.known:
+                    new.append(event.record)
+                say(f"{event.record.finding_class}: {event.record.solver}, {event.record.path}")
+            elif isinstance(event, Progress):
+                tick(event.tests, options.tests or 0)
+                if not err.is_terminal and not quiet and time.monotonic() - shown > _QUIET_INTERVAL:
+                    shown = time.monotonic()
+                    say(f"{event.tests} tests, {event.decided} decided, {event.findings} findings, {event.seconds:.0f} s")
+            elif isinstance(event, HuntFinished):
+                summary = event.summary
+    assert summary is not None, "a hunt ends with its summary"
+    return summary, new
+
+
+def record_hunt(
+    corpus: Path, strategy: Strategy, seed: int, solvers: list[Solver], found: list[FindingRecord]
+) -> None:
+    """Store a hunt and its new findings in the corpus, waiting a while for whoever holds it."""
+    by_name = {s.name: s for s in solvers}
+    rows = []
+    for record in found:
+        test = _test_of(record, strategy)
+        solver = by_name.get(record.solver) or by_name[record.solver.split("+")[0]]
+        rows.append(
+            FoundRecord(
+                str(record.finding_class),
+                solver.spec,
+                solver.version(),
+                record.key,
+                test.index,
+                test.text,
+                test.skeletons,
+                test.atoms,
+                test.rules,
+                (record.path / "command.txt").read_text("utf-8"),
+                str(record.path),
+            )
+        )
+    batch = BatchRecord(strategy.name, seed, VERSION, strategy.fingerprint, tuple(s.spec for s in solvers))
+    with Corpus.open(corpus, write=True, wait=30.0) as opened:
+        store_hunt(opened, batch, rows)
+
+
+def _test_of(record: FindingRecord, strategy: Strategy) -> GeneratedTest:
+    """The test of a finding, made again from its index in ``original.smt2``'s header."""
+    first = (record.path / "original.smt2").read_text("utf-8").split("\n", 1)[0]
+    index = int(first.split(" index ")[1].split()[0])
+    return next(iter(strategy.generate(index, index + 1)))
+
+
+def show_summary(summary: HuntSummary) -> None:
+    """Print what a hunt came to."""
+    rate = summary.decided / max(summary.seconds, 1e-9)
+    out.print(
+        f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
+        f" ({rate:.1f} a second)"
+    )
+    outcomes = sorted({o for counts in summary.outcomes.values() for o, n in counts.items() if n})
+    rows = [[name, *(str(counts.get(o, 0)) for o in outcomes)] for name, counts in summary.outcomes.items()]
+    out.print(table("", ["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1))))
+    if summary.findings:
+        out.print(
+            table(
+                f"\n{len(summary.findings)} findings",
+                ["class", "solver", "folder"],
+                [[str(f.finding_class), f.solver, str(f.path)] for f in summary.findings],
+            )
+        )
+    else:
+        out.print("no findings")
+
+
+def replay_command(
+    solver: SolverSpecs,
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, or folders of .smt2 files.")] = None,
+    corpus: Annotated[Path | None, typer.Option("--corpus", metavar="FILE", help="Replay this corpus's formulas.")] = None,
+    seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> int:
+    """Run solvers on files, or on a corpus's formulas, and say what is wrong. Exit code 1: something is."""
+    solvers = find_solvers(solver)
+    if bool(paths) == bool(corpus):
+        raise typer.BadParameter("name either files and folders, or a --corpus")
+    if corpus is not None:
+        with _corpus_files(corpus) as files:
+            return _replay(files, solvers, seconds, jobs, json)
+    return _replay(list(find_files(paths or [])), solvers, seconds, jobs, json)
+
+
+@contextmanager
+def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
+    """The formulas of a corpus as files in a folder that lasts as long as the context."""
+    with Corpus.open(corpus) as opened:
+        rows = opened.rows(
+            "select formula.id, body from current_formula as formula join text on text.id = text_id"
+            " where commands > 0 order by formula.id"
+        )
+    with tempfile.TemporaryDirectory(prefix="exhume-replay-") as folder:
+        files = []
+        for identifier, body in rows:
+            file = Path(folder) / f"formula-{identifier:06d}.smt2"
+            file.write_text(body, encoding="utf-8")
+            files.append(file)
+        yield files
+
+
+def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int, json: bool) -> int:
+    counts: dict[str, Counter[str]] = {s.name: Counter() for s in solvers}
+    rows = []
+    findings = 0
+    with progress("replaying", json) as tick:
+        for number, result in enumerate(replay(files, solvers, Limits(seconds=seconds), jobs), 1):
+            tick(number, len(files))
+            findings += len(result.findings)
+            for row in result.rows:
+                counts[row.solver][str(row.verdict.outcome)] += 1
+            if json:
+                rows.extend(row.to_json() for row in result.rows)
+            else:
+                for line in _wrong_lines(result):
+                    out.print(line, markup=False)
+    if json:
+        print_json(rows)
+    else:
+        outcomes = sorted({o for c in counts.values() for o in c})
+        body = [[name, *(str(c[o]) for o in outcomes)] for name, c in counts.items()]
+        out.print(table("", ["solver", *outcomes], body, frozenset(range(1, len(outcomes) + 1))))
+        out.print(f"{len(files)} files, {findings} findings")
+    return Exit.FINDINGS if findings else Exit.DONE
+
+
+def _wrong_lines(result: ReplayResult) -> Iterator[str]:
+    for candidate in result.findings:
+        answers = "; ".join(f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows)
+        yield f"{candidate.finding_class} {candidate.label} {result.file} ({answers})"
+
+
+def solvers_command(context: typer.Context, json: Json = False) -> None:
+    """Show the solvers that are installed and their versions."""
+    if context.invoked_subcommand is not None:
+        return
+    rows = [[s.spec, s.version(), " ".join(s.argv)] for s in find_solvers(["z3", "cvc5"])]
+    if json:
+        print_json([dict(zip(("spec", "version", "command"), row, strict=True)) for row in rows])
+    else:
+        out.print(table("", ["spec", "version", "command"], rows))
+
+
+def install_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A release such as z3==4.8.5.")], json: Json = False
+) -> None:
+    """Fetch a solver's release into the cache."""
+    solver = find_solver(spec)
+    row = {"spec": solver.spec, "version": solver.version(), "command": " ".join(solver.argv)}
+    if json:
+        print_json(row)
+    else:
+        out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)
+

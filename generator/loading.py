@@ -1,0 +1,118 @@
+"""From a corpus to a library: the skeletons, atoms and rules that the target solvers accept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from corpus.learned import fingerprint
+from corpus.store import Corpus
+from generator.library import Library, RuleTemplate
+from generator.templates import AtomTemplate, SkeletonTemplate
+from rules import Atom, Skeleton, Slot
+
+RuleKind = Literal["full", "coarse", "off"]
+"""Which signatures guide the filling: with widths and formats, without them, or none."""
+
+# Formulas that every target accepts in the form exhume prints. With no targets, all formulas count.
+_USABLE = """
+create or replace temp table usable as
+select formula.id as formula_id
+from current_formula as formula
+where formula.status = 'well-sorted' and (
+    select count(distinct solver.spec) from acceptance
+    join solver on solver.id = acceptance.solver_id
+    where acceptance.formula_id = formula.id and acceptance.form = 'printed' and acceptance.accepted
+        and list_contains(?, solver.spec)
+) = ?
+"""
+
+_LABEL = "coalesce(tracker.name || '#' || issue.number, formula.source)"
+
+_FROM_FORMULA = """
+join formula on formula.id = first_formula
+join tracker on tracker.id = formula.tracker_id
+left join issue on issue.id = formula.issue_id
+"""
+
+_SKELETONS = f"""
+with used as (
+    select skeleton_id, min(formula_id) as first_formula
+    from assertion where formula_id in (select formula_id from usable) group by skeleton_id
+)
+select skeleton.id, skeleton.text, {_LABEL}
+from used join skeleton on skeleton.id = used.skeleton_id {_FROM_FORMULA} order by skeleton.id
+"""
+
+_ATOMS = f"""
+with used as (
+    select atom_id, count(*) as uses, min(formula_id) as first_formula
+    from assertion_atom join assertion on assertion.id = assertion_id
+    where formula_id in (select formula_id from usable) group by atom_id
+)
+select atom.id, atom.text, segments, occurrences, slots, prelude, atom.theories, size,
+    coalesce(signature_id, -1), coalesce(coarse_signature_id, -1), {_LABEL}
+from used join atom on atom.id = used.atom_id {_FROM_FORMULA} order by used.uses desc, atom.id
+"""
+
+_RULES = """
+select id, antecedent, consequent from rule
+where rule_set_id = (select max(id) from rule_set where coarse = ?) order by id
+"""
+
+
+def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
+    """The solvers among ``solvers`` whose acceptance the corpus holds, releases by their solver's name.
+
+    >>> target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"])  # doctest: +SKIP
+    ['cvc5', 'z3']
+    """
+    known = {spec for (spec,) in corpus.rows("select distinct spec from solver join acceptance on solver_id = id")}
+    return sorted({spec.split("=", 1)[0] for spec in solvers} & known)
+
+
+def load_library(
+    corpus: Corpus,
+    solvers: Sequence[str] = ("z3", "cvc5"),
+    rules: RuleKind = "full",
+    skeletons_from: Corpus | None = None,
+) -> Library:
+    """What generation for these solvers draws on.
+
+    An atom or skeleton is in when some formula that holds it is accepted by every solver. Solvers
+    whose acceptance the corpus does not hold narrow nothing. ``skeletons_from`` is the paper's variant
+    HistFuzz_n: skeletons of another corpus. Raises :class:`GenerationError` where nothing is left.
+    """
+    donor = skeletons_from or corpus
+    _select_usable(donor, solvers)
+    skeletons = [SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)]
+    _select_usable(corpus, solvers)
+    atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
+    found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
+    name = fingerprint(corpus)
+    if skeletons_from is not None:
+        name = f"{name[:8]}{fingerprint(skeletons_from)[:8]}"
+    return Library.of(name, skeletons, atoms, [RuleTemplate(i, frozenset(a), tuple(c)) for i, a, c in found])
+
+
+def _select_usable(corpus: Corpus, solvers: Sequence[str]) -> None:
+    families = target_families(corpus, solvers)
+    corpus.rows(_USABLE, [families, len(families)])
+
+
+def _atom(row: tuple[object, ...], coarse: bool) -> AtomTemplate:
+    identifier, text, segments, occurrences, slots, prelude, theories, size, fine_id, coarse_id, label = row
+    atom = Atom(
+        str(text),
+        tuple(json.loads(str(segments))),
+        tuple(json.loads(str(occurrences))),
+        tuple(Slot(tuple(params), result, bound) for params, result, bound in json.loads(str(slots))),
+        tuple(json.loads(str(prelude))),
+        "",
+        "",
+        frozenset(theories),  # type: ignore[call-overload]
+        int(size),  # type: ignore[call-overload]
+    )
+    signature = coarse_id if coarse else fine_id
+    return AtomTemplate.of(int(identifier), atom, int(signature), str(label))  # type: ignore[call-overload]
