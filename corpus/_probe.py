@@ -160,13 +160,14 @@ def _try(
     """Results of the texts up to the first that ends the child; then how it ended."""
     read_end, write_end = os.pipe()
     error_end, complaints = os.pipe()
+    worker = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(read_end)
         os.close(error_end)
         os.dup2(complaints, 2)
         os.dup2(complaints, 1)
-        _child(check, texts, seconds, megabytes, write_end)
+        _child(check, texts, seconds, megabytes, write_end, worker)
     os.close(write_end)
     os.close(complaints)
     try:
@@ -212,10 +213,14 @@ def _listen(read_end: int, error_end: int, wanted: int, seconds: float) -> tuple
     return buffer.split(b"\n")[:-1], said.decode("utf-8", "replace").strip()[-400:], True
 
 
-def _child(check: Check, texts: list[str], seconds: float, megabytes: int, write_end: int) -> None:
+def _child(
+    check: Check, texts: list[str], seconds: float, megabytes: int, write_end: int, worker: int
+) -> None:
     code = 1
     try:
         _confine(seconds * len(texts), megabytes)
+        if os.getppid() != worker:  # it died before it could take this process along
+            os._exit(code)
         for text in texts:
             try:
                 message = check(text)

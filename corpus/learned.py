@@ -11,38 +11,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from corpus.records import Added
 from corpus.store import Corpus, digest
-
-
-@dataclass(frozen=True, slots=True)
-class SkeletonRecord:
-    """A skeleton: its canonical text and its size."""
-
-    text: str
-    holes: int
-    binders: int
-    quantified: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AtomRecord:
-    """The content of a hole: ``segments`` joined by the symbols that fill its slots.
-
-    ``occurrences`` tells which slot stands after each segment but the last; ``slots`` is, per
-    slot, what may fill it, as JSON has it; ``prelude`` the declarations that must come first.
-    """
-
-    text: str
-    segments: Sequence[str]
-    occurrences: Sequence[int]
-    slots: Sequence[object]
-    prelude: Sequence[object] = ()
-    size: int = 1
-    operator: str | None = None
-    signature: str | None = None
-    coarse_signature: str | None = None
+from rules import Atom, Decomposition, Skeleton, Slot, operator_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +49,8 @@ class Decompositions:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._skeletons: dict[str, int] = dict(corpus.rows("select sha256, id from skeleton"))
-        self._atoms: dict[str, int] = dict(corpus.rows("select sha256, id from atom"))
+        self._skeletons: dict[str, int] = dict(corpus.rows("select text, id from skeleton"))
+        self._atoms: dict[str, int] = dict(corpus.rows("select text, id from atom"))
         self._signatures: dict[tuple[bool, str], int] = {
             (coarse, text): ident
             for coarse, text, ident in corpus.rows("select coarse, text, id from signature")
@@ -85,45 +58,56 @@ class Decompositions:
         self._rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in _COLUMNS}
         self._formulas: list[int] = []
 
-    def add(self, formula_id: int, assertions: Iterable[tuple[SkeletonRecord, Sequence[AtomRecord]]]) -> None:
-        """Take in all assertions of a formula, in order: the skeleton and the atom of each hole."""
-        for position, (skeleton, atoms) in enumerate(assertions):
+    def add(self, formula_id: int, assertions: Iterable[Decomposition]) -> None:
+        """Take in all assertions of a formula, in order."""
+        links = self._rows["assertion_atom"]
+        for position, assertion in enumerate(assertions):
             ident = self.corpus.new_ids("assertion", 1)[0]
-            self._rows["assertion"].append((ident, formula_id, position, self._skeleton(skeleton)))
-            links = self._rows["assertion_atom"]
-            links.extend([(ident, hole, self._atom(atom)) for hole, atom in enumerate(atoms)])
+            skeleton = None if assertion.skeleton is None else self._skeleton(assertion.skeleton)
+            skipped = "; ".join(dict.fromkeys(assertion.reasons)) or None
+            self._rows["assertion"].append((ident, formula_id, position, skeleton, skipped))
+            for number, hole in enumerate(assertion.holes):
+                if hole.atom is not None:
+                    links.append((ident, number, self._atom(hole.atom)))
         self._formulas.append(formula_id)
 
-    def _skeleton(self, skeleton: SkeletonRecord) -> int:
-        key = digest(skeleton.text)
-        ident = self._skeletons.get(key)
+    def _skeleton(self, skeleton: Skeleton) -> int:
+        ident = self._skeletons.get(skeleton.text)
         if ident is None:
-            ident = self._skeletons[key] = self.corpus.new_ids("skeleton", 1)[0]
-            row = (ident, key, skeleton.text, skeleton.holes, skeleton.binders, skeleton.quantified, 0, 0)
-            self._rows["skeleton"].append(row)
+            ident = self._skeletons[skeleton.text] = self.corpus.new_ids("skeleton", 1)[0]
+            quantified = bool(skeleton.binders)
+            counts = (skeleton.holes, skeleton.variables, quantified, 0, 0)
+            self._rows["skeleton"].append((ident, digest(skeleton.text), skeleton.text, *counts))
         return ident
 
-    def _atom(self, atom: AtomRecord) -> int:
-        # Not the text alone: (= a b) over Int and over Real are two atoms.
-        parts = [_json(part) for part in (atom.segments, atom.occurrences, atom.slots, atom.prelude)]
-        key = digest("\n".join(parts))
-        ident = self._atoms.get(key)
+    def _atom(self, atom: Atom) -> int:
+        ident = self._atoms.get(atom.text)
         if ident is None:
-            ident = self._atoms[key] = self.corpus.new_ids("atom", 1)[0]
-            coarse = self._signature(True, atom.coarse_signature, atom.operator, None)
-            fine = self._signature(False, atom.signature, atom.operator, coarse)
-            self._rows["atom"].append((ident, key, atom.text, *parts, atom.size, fine, coarse, 0, 0))
+            ident = self._atoms[atom.text] = self.corpus.new_ids("atom", 1)[0]
+            coarse = self._signature(True, atom.coarse, None)
+            fine = self._signature(False, atom.signature, coarse)
+            slots = [[slot.params, slot.result, slot.was_bound] for slot in atom.slots]
+            parts = [_json(part) for part in (atom.segments, atom.occurrences, slots, atom.prelude)]
+            row = (
+                ident,
+                digest(atom.text),
+                atom.text,
+                *parts,
+                sorted(atom.theories),
+                atom.size,
+                fine,
+                coarse,
+                0,
+                0,
+            )
+            self._rows["atom"].append(row)
         return ident
 
-    def _signature(
-        self, coarse: bool, text: str | None, operator: str | None, coarse_id: int | None
-    ) -> int | None:
-        if text is None:
-            return None
+    def _signature(self, coarse: bool, text: str, coarse_id: int | None) -> int:
         ident = self._signatures.get((coarse, text))
         if ident is None:
             ident = self._signatures[coarse, text] = self.corpus.new_ids("signature", 1)[0]
-            self._rows["signature"].append((ident, coarse, text, operator, coarse_id, 0, 0))
+            self._rows["signature"].append((ident, coarse, text, operator_of(text), coarse_id, 0, 0))
         return ident
 
     def flush(self) -> None:
@@ -143,10 +127,10 @@ _COLUMNS = {
     "skeleton": ("id", "sha256", "text", "holes", "binders", "quantified", "assertions", "formulas"),
     "signature": ("id", "coarse", "text", "operator", "coarse_id", "atoms", "formulas"),
     "atom": (
-        *("id", "sha256", "text", "segments", "occurrences", "slots", "prelude", "size"),
+        *("id", "sha256", "text", "segments", "occurrences", "slots", "prelude", "theories", "size"),
         *("signature_id", "coarse_signature_id", "uses", "formulas"),
     ),
-    "assertion": ("id", "formula_id", "position", "skeleton_id"),
+    "assertion": ("id", "formula_id", "position", "skeleton_id", "skipped"),
     "assertion_atom": ("assertion_id", "hole", "atom_id"),
 }
 
@@ -155,10 +139,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def store_decompositions(
-    corpus: Corpus,
-    formulas: Iterable[tuple[int, Iterable[tuple[SkeletonRecord, Sequence[AtomRecord]]]]],
-) -> None:
+def store_decompositions(corpus: Corpus, formulas: Iterable[tuple[int, Iterable[Decomposition]]]) -> None:
     """Store the assertions of several formulas and refresh the counts, in one transaction."""
     with corpus.transaction():
         decompositions = Decompositions(corpus)
@@ -168,12 +149,51 @@ def store_decompositions(
         refresh_counts(corpus)
 
 
+def load_skeletons(corpus: Corpus) -> dict[int, Skeleton]:
+    """The skeletons of current formulas, by id, in order."""
+    rows = corpus.rows("select id, text from skeleton where assertions > 0 order by id")
+    return {ident: Skeleton.parse(text) for ident, text in rows}
+
+
+def load_atoms(corpus: Corpus) -> dict[int, Atom]:
+    """The atoms of current formulas, by id, in order."""
+    rows = corpus.rows(
+        """
+        select atom.id, atom.text, segments, occurrences, slots, prelude, fine.text, coarse.text, theories, size
+        from atom
+        join signature as fine on fine.id = signature_id
+        join signature as coarse on coarse.id = coarse_signature_id
+        where uses > 0
+        order by atom.id
+        """
+    )
+    return {row[0]: _atom_of(row[1:]) for row in rows}
+
+
+def _atom_of(row: tuple[Any, ...]) -> Atom:
+    text, segments, occurrences, slots, prelude, signature, coarse, theories, size = row
+    return Atom(
+        text=text,
+        segments=tuple(json.loads(segments)),
+        occurrences=tuple(json.loads(occurrences)),
+        slots=tuple(
+            Slot(tuple(params), result, was_bound) for params, result, was_bound in json.loads(slots)
+        ),
+        prelude=tuple(json.loads(prelude)),
+        signature=signature,
+        coarse=coarse,
+        theories=frozenset(theories),
+        size=size,
+    )
+
+
 # Each counts over current formulas only, and touches only the rows whose counts changed.
 _REFRESH = (
     """
     with counted as (
         select skeleton_id as id, count(*) as n, count(distinct formula_id) as formulas
-        from assertion join current_formula as f on f.id = formula_id group by all)
+        from assertion join current_formula as f on f.id = formula_id
+        where skeleton_id is not null group by all)
     update skeleton set assertions = coalesce(n, 0), formulas = coalesce(c.formulas, 0)
     from (select skeleton.id, n, counted.formulas from skeleton left join counted using (id)) as c
     where c.id = skeleton.id
@@ -192,7 +212,7 @@ _REFRESH = (
     with counted as (
         select {column} as id, count(distinct atom_id) as n, count(distinct formula_id) as formulas
         from atom_formula join current_formula as f on f.id = formula_id join atom on atom.id = atom_id
-        where {column} is not null group by all)
+        group by all)
     update signature set atoms = coalesce(n, 0), formulas = coalesce(c.formulas, 0)
     from (select signature.id, n, counted.formulas from signature left join counted using (id)
         where signature.coarse = {coarse}) as c
@@ -289,19 +309,23 @@ def store_rule_set(corpus: Corpus, record: RuleSetRecord, fingerprint: str, vers
 
 
 _FINGERPRINT = (
-    "select id, sha256, assertions from skeleton where assertions > 0 order by id",
-    "select id, sha256, signature_id, coarse_signature_id, uses from atom where uses > 0 order by id",
+    "select id, source from current_formula where decomposed order by id",
+    "select id, formula_id, skeleton_id from assertion order by id",
+    "select assertion_id, hole, atom_id from assertion_atom order by assertion_id, hole",
+    "select id, sha256 from skeleton order by id",
+    "select id, sha256, signature_id, coarse_signature_id from atom order by id",
     "select id, coarse, text from signature order by id",
     """select rule.id, coarse, antecedent, consequent, support, confidence
     from rule join rule_set on rule_set.id = rule_set_id
     where rule_set_id in (select max(id) from rule_set group by coarse) order by rule.id""",
-    """select atom_id, spec, version, accepted
-    from atom_acceptance join solver on solver.id = solver_id order by atom_id, spec, version""",
+    """select formula_id, spec, version, form, accepted
+    from acceptance join solver on solver.id = solver_id order by formula_id, spec, version, form""",
 )
 
 
 def fingerprint(corpus: Corpus) -> str:
-    """A hash of all that generation depends on: skeletons, atoms, what accepts them, current rules."""
+    """A hash of all that generation depends on: skeletons, atoms, where they stand, what accepts
+    them, current rules; ids included."""
     hashed = sha256()
     for sql in _FINGERPRINT:
         hashed.update(repr(corpus.rows(sql)).encode())

@@ -71,7 +71,9 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
             if record.index not in tests:
                 tests[record.index] = corpus.new_ids("test", 1)[0]
                 bones = (list(record.skeletons), list(record.atoms), list(record.rules))
-                rows.append((tests[record.index], batch_id, record.index, text_id, digest(record.text), *bones))
+                rows.append(
+                    (tests[record.index], batch_id, record.index, text_id, digest(record.text), *bones)
+                )
         corpus.insert(
             "test", ("id", "batch_id", "index", "text_id", "sha256", "skeletons", "atoms", "rules"), rows
         )

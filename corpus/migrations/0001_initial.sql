@@ -161,7 +161,7 @@ create table acceptance (
 create table skeleton (
     id integer primary key,
     sha256 varchar not null unique,
-    text varchar not null,              -- canonical: holes and binders numbered in order
+    text varchar not null,              -- canonical: (forall 2 (or (hole 0) (not (hole 1))))
     holes integer not null,
     binders integer not null,           -- bound variables
     quantified boolean not null,
@@ -174,7 +174,7 @@ create table signature (
     id integer primary key,
     coarse boolean not null,            -- without widths and formats
     text varchar not null,              -- (> const_Real var_Real)
-    operator varchar,
+    operator varchar not null,          -- its head; empty for a single symbol
     coarse_id integer,                  -- of a fine one: its coarse form
     atoms integer not null,             -- distinct atoms that have it
     formulas integer not null,          -- formulas (transactions) that it occurs in
@@ -185,14 +185,15 @@ create table signature (
 create table atom (
     id integer primary key,
     sha256 varchar not null unique,
-    text varchar not null,              -- canonical: symbols numbered in order
+    text varchar not null,              -- canonical, its slots as parameters: (lambda ((x0 Int)) (> x0 1))
     segments json not null,             -- the text between the slots
     occurrences json not null,          -- which slot stands after each segment but the last
-    slots json not null,                -- per slot what may fill it: its sort or rank
-    prelude json not null,              -- declarations that must come first: sorts, datatypes, definitions
-    size integer not null,              -- number of distinct terms
-    signature_id integer,               -- null: it has none
-    coarse_signature_id integer,
+    slots json not null,                -- per slot what may fill it: [[parameter sorts], sort, was a bound variable]
+    prelude json not null,              -- commands that must come first: sorts, datatypes, definitions
+    theories varchar[] not null,        -- sorted
+    size integer not null,              -- number of terms
+    signature_id integer not null,
+    coarse_signature_id integer not null,
     uses integer not null,              -- holes that it fills, superseded formulas apart
     formulas integer not null           -- in how many formulas
 );
@@ -202,11 +203,12 @@ create table assertion (
     id integer primary key,
     formula_id integer not null,
     position integer not null,          -- from 0
-    skeleton_id integer not null,
+    skeleton_id integer,                -- null: skipped
+    skipped varchar,                    -- why it, or some of its atoms, were not taken
     unique (formula_id, position)
 );
 
--- Which atom fills which hole of an assertion's skeleton.
+-- Which atom fills which hole of an assertion's skeleton; holes whose atom was skipped have no row.
 create table assertion_atom (
     assertion_id integer not null,
     hole integer not null,              -- from 0
