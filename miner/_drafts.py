@@ -257,7 +257,8 @@ def is_formula(draft: Draft) -> bool:
             draft.has_check or not draft.loose
         )
     if draft.has_assert:
-        return bool(draft.declared) or not draft.unresolved or ("elided" in draft.flags and draft.has_check)
+        # A script that a solver was given may be ill-formed; without a check it is rather a part of one.
+        return bool(draft.declared) or not draft.unresolved or (draft.has_check and not draft.loose)
     asks = not draft.words.isdisjoint(ASKS_SOMETHING)
     if any(piece.word == "check-sat" and len(piece.tokens) > 3 for piece in draft.pieces):
         return True

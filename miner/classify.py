@@ -1,6 +1,7 @@
-"""What an issue is about: bug class, areas, severity, versions and commits, each with the text that says so.
+"""What an issue is about: class, areas, severity, versions and commits, each with the words that say so.
 
-The rules are data: ``classes.toml``, beside this module. An issue that no rule of class speaks for is ``none``.
+The rules are data: ``classes.toml``, beside this module. An issue for which no rule of class speaks is
+``none``.
 """
 
 from __future__ import annotations

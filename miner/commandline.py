@@ -58,7 +58,7 @@ _PROMPTS = re.compile(
       | [A-Za-z]:\\[^>\n]{0,150}>                     # cmd.exe
       | (?:\(\w{1,20}\)\s?)?(?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/z3$
       | (?:bash|sh|zsh)(?:-\d\.\d)?[$\#%]             # bash-5.0$
-    )(?:\s|$)""",
+    )(?:\s|$|(?<=>)(?=[\w.]))""",
     re.VERBOSE,
 )
 _WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ]|>{1,3})(?P<space>\s*)")
@@ -70,6 +70,10 @@ _FILE_NAME = re.compile(
     r".*\.(?:smt2?|smtlib2?|smt2?\.txt|txt|sl|p|z3|dimacs|cnf|tptp|log|in|btor2?)$|.*/.*",
     re.IGNORECASE,
 )
+
+
+# z3 takes "/v:10" for "-v:10".
+_SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
 
 
 def solver_family(word: str) -> str:
@@ -163,7 +167,7 @@ def _is_bare_command(text: str) -> bool:
     if first in ("cat", "more", "head", "tail", "bat", "type"):
         return bool(words) and len(words) <= 4 and ("<<" in tail or bool(_FILE_NAME.match(words[-1])))
     if first == "echo" or first == "printf":
-        return "|" in tail and "(" in tail
+        return "(" in tail and ("|" in tail or tail.lstrip("-en ")[:2] in ("'(", '"('))
     if first in ("time", "timeout", "gtimeout", "ulimit", "env", "valgrind") or _ASSIGNMENT.match(first):
         return any(solver_family(word) for word in words)
     if not solver_family(first) or not words or first[-1] in ":,.":
@@ -233,7 +237,11 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             continue
         elif word.startswith("#"):
             break
-        elif word.startswith("-") or ("=" in word and "/" not in word.partition("=")[0]):
+        elif (
+            word.startswith("-")
+            or _SLASH_OPTION.fullmatch(word)
+            or ("=" in word and "/" not in word.partition("=")[0])
+        ):
             options.append(word.strip("`"))
         elif _FILE_NAME.match(word):
             files.append(base_name(word))

@@ -126,8 +126,6 @@ def likenesses(shapes: Sequence[Shape]) -> list[Likeness]:
 
 
 def _is_reduced(small: Shape, large: Shape) -> bool:
-    if small.size < _LEAST_TOKENS or small.size > large.size:
-        return False
-    if small.size == large.size and small.named != large.named:
+    if small.size < _LEAST_TOKENS or small.size >= large.size:
         return False
     return small.nameless <= large.nameless if small.size * 4 >= large.size else small.named <= large.named

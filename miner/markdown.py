@@ -27,9 +27,9 @@ class Block:
     """A stretch of an issue's text.
 
     ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``span`` (of code in a paragraph), ``html``,
-    ``heading`` and ``paragraph``; ``text`` is normalised for reading and ``written`` is what stood there, when it differs; ``line`` (from 1) is
-    where ``text`` begins in the body; ``container`` names what it is nested in, outermost first
-    (``quote``, ``list``, ``details``).
+    ``heading`` and ``paragraph``; ``text`` is normalised for reading and ``written`` is what stood there,
+    where it differs; ``line`` (from 1) is where ``text`` begins in the body; ``container`` names what it is
+    nested in, outermost first (``quote``, ``list``, ``details``).
     """
 
     kind: str

@@ -1,0 +1,173 @@
+"""No text makes extraction raise, hang or recurse deep."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from miner.classify import classify
+from miner.extract import Extraction, extract_issue, extract_text
+from miner.markdown import blocks_of
+from miner.records import Comment, Issue
+
+MEGABYTE = 1_000_000
+SCRIPT = "(declare-const x Int)\n(assert (> x 0))\n(check-sat)\n"
+
+
+def _fenced(text: str) -> str:
+    return "```\n" + text + "\n```\n"
+
+
+HOSTILE = {
+    "opening parentheses": "(" * MEGABYTE,
+    "opening parentheses, fenced": _fenced("(" * MEGABYTE),
+    "closing parentheses": _fenced(")" * MEGABYTE),
+    "one deep assertion": _fenced(
+        "(declare-const x Bool)\n(assert " + "(not " * 160_000 + "x" + ")" * 160_001
+    ),
+    "assertions never closed": _fenced("(assert " * (MEGABYTE // 8)),
+    "assertion lines never closed": _fenced("(assert (\n" * (MEGABYTE // 10)),
+    "strings never closed": _fenced('(assert "' * (MEGABYTE // 9)),
+    "quoted symbols never closed": _fenced("(assert |" * (MEGABYTE // 9)),
+    "many scripts in a block": _fenced(SCRIPT * (MEGABYTE // len(SCRIPT))),
+    "many blocks": _fenced(SCRIPT) * (MEGABYTE // (len(SCRIPT) + 8)),
+    "many fragments": _fenced(SCRIPT) + _fenced("(assert (< x 5))\n(check-sat)") * (MEGABYTE // 40),
+    "many assertions": _fenced("(declare-const x Int)\n" + "(assert (> x 0))\n" * (MEGABYTE // 17)),
+    "quotes": ">" * MEGABYTE,
+    "quotes apart": "> " * (MEGABYTE // 2),
+    "quotes 10,000 deep": ">" * 10_000 + " ```\n" + ">" * 10_000 + " (assert true)\n",
+    "lists 10,000 deep": "- " * 10_000 + "a\n",
+    "lists by indentation": "\n".join(" " * depth + "- a" for depth in range(1400)),
+    "lists and quotes": "> - " * (MEGABYTE // 4),
+    "short lines": "a\n" * (MEGABYTE // 2),
+    "short paragraphs": "a\n\n" * (MEGABYTE // 3),
+    "fences": "```\n" * (MEGABYTE // 4),
+    "backticks": "`" * MEGABYTE,
+    "code spans": "`a " * (MEGABYTE // 3),
+    "command spans": "`z3 -a` " * (MEGABYTE // 8),
+    "scripts in spans": "`(assert true) (check-sat)` " * (MEGABYTE // 28),
+    "details": "<details>" * (MEGABYTE // 9),
+    "details opened by line": "<details>\n" * 3900,
+    "pre": "<pre>" * (MEGABYTE // 5),
+    "pre by line": "<pre>\n" * (MEGABYTE // 6),
+    "angle brackets": "<" * MEGABYTE,
+    "comments of HTML": "<!--" * (MEGABYTE // 4),
+    "references": "[a]: b\n" * (MEGABYTE // 7),
+    "headings": "# a\n" * (MEGABYTE // 4),
+    "prompts": _fenced("$ z3 a.smt2\nsat\n" * (MEGABYTE // 16)),
+    "dollars": "$ " * (MEGABYTE // 2),
+    "users": "a@b:" * (MEGABYTE // 4),
+    "one long command line": _fenced("$ z3 " + "-a " * (MEGABYTE // 3)),
+    "continued command lines": _fenced("$ z3 \\\n" + "-a \\\n" * (MEGABYTE // 5)),
+    "here-documents": _fenced("$ z3 -in <<EOF\n" * (MEGABYTE // 15)),
+    "echo": _fenced("$ echo '(assert\n" * (MEGABYTE // 16)),
+    "comments": _fenced(";\n" * (MEGABYTE // 2)),
+    "elisions": _fenced("...\n" * (MEGABYTE // 4)),
+    "models": _fenced("sat\n" + "(define-fun a () Int 1)\n" * (MEGABYTE // 24)),
+    "loose script with gaps": SCRIPT + "\n(assert (> x\n\n 1))\n" * (MEGABYTE // 22),
+    "loose scripts": (SCRIPT + "\n") * 1200,
+    "expectations": _fenced(SCRIPT) + "expected should be z3 says " * (MEGABYTE // 27),
+    "line numbers": _fenced("1: (\n" * (MEGABYTE // 5)),
+    "spaces": _fenced(" " * MEGABYTE + "("),
+    "new lines": "\n" * MEGABYTE,
+    "carriage returns": "\r" * MEGABYTE,
+    "NUL": "\0" * MEGABYTE,
+    "surrogates": "\ud800" * MEGABYTE,
+    "addresses": "https://github.com/" * (MEGABYTE // 19),
+    "entities": "&amp;" * (MEGABYTE // 5),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_megabyte_of_anything_is_read_within_a_second(name: str) -> None:
+    text = HOSTILE[name]
+    # Processor time, best of three: other processes may hold the machine.
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        extract_text(text)
+        best = min(best, time.process_time() - start)
+        if best < 1.0:
+            break
+    assert best < 1.0
+
+
+def test_reading_recurses_no_deeper_for_deeper_text() -> None:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(400)
+    try:
+        for name in ("quotes 10,000 deep", "lists 10,000 deep", "one deep assertion", "here-documents"):
+            extract_text(HOSTILE[name])
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_classifying_a_long_issue_takes_no_longer_than_reading_it() -> None:
+    issue = Issue("a/b", 1, "crash " * 1000, "soundness regression " * 50_000)
+    extraction = extract_issue(issue)
+    start = time.process_time()
+    classify(issue, extraction)
+    assert time.process_time() - start < 1.0
+
+
+# What issues are made of, in any order.
+# fmt: off
+PIECES = st.sampled_from(
+    [
+        "```", "~~~", "```smt2", "\n", "\n\n", "    ", "> ", "- ", "1. ", "<details>", "</details>",
+        "<summary>", "<pre>", "</pre>", "$ ", "% ", "[5] % ", "> z3 ", "z3 a.smt2", "cvc5 -q ",
+        "cat a.smt2", "<<EOF", "EOF", "echo '", "'", '"', "|", ";", "(", ")", "(assert ",
+        "(declare-const x Int)", "(declare-fun f (Int) Int)", "(check-sat)", "(push)", "(pop)", "(reset)",
+        "(exit)", "(set-logic ALL)", "(let ((y x)) y)", "x", "sat", "unsat", "...", "expected: unsat", "\\",
+        "\t", "\r\n", "\u00a0", "“", "\u200b", "(model", "(define-fun x () Int 0)", "(check-sat-using smt)",
+        "| z3 -in", "ASSERTION VIOLATION", "`", "&lt;", "<br>", "<!--", "-->", "é", "\ud800",
+    ]
+)
+# fmt: on
+TEXTS = st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=60).map("".join))
+
+
+def _check(extraction: Extraction, text: str) -> None:
+    lines = text.count("\n") + text.count("\r") + 1
+    for located in extraction.blocks:
+        assert 1 <= located.block.line <= lines + 1
+    for place, formula in enumerate(extraction.formulas):
+        assert "(check-sat" in formula.text
+        assert formula.duplicate_of != place
+        assert formula.reduced_from != place
+        assert formula.line >= 1
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TEXTS, TEXTS)
+def test_any_text_is_read(body: str, comment: str) -> None:
+    issue = Issue("o/n", 1, comment[:80], body, comments=(Comment(7, comment),))
+    extraction = extract_issue(issue)
+    _check(extraction, body + comment)
+    classify(issue, extraction)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS)
+def test_reading_twice_gives_the_same(text: str) -> None:
+    assert extract_text(text) == extract_text(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_windows_line_ends_change_nothing(text: str) -> None:
+    unix = text.replace("\r\n", "\n").replace("\r", "\n")
+    windows = unix.replace("\n", "\r\n")
+    assert [formula.text for formula in extract_text(unix).formulas] == [
+        formula.text for formula in extract_text(windows).formulas
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 400), st.sampled_from(["> ", "- ", "1. ", "* > "]))
+def test_nested_containers_are_read(depth: int, mark: str) -> None:
+    blocks_of(mark * depth + "```\n(assert true)\n")
