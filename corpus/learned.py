@@ -159,7 +159,9 @@ def load_atoms(corpus: Corpus) -> dict[int, Atom]:
     """The atoms of current formulas, by id, in order."""
     rows = corpus.rows(
         """
-        select atom.id, atom.text, segments, occurrences, slots, prelude, fine.text, coarse.text, theories, size
+        select
+            atom.id, atom.text, segments, occurrences, slots, prelude,
+            fine.text, coarse.text, theories, size
         from atom
         join signature as fine on fine.id = signature_id
         join signature as coarse on coarse.id = coarse_signature_id

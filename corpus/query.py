@@ -292,8 +292,9 @@ def as_table(result: Result, width: int = 80) -> Table:
 def write_parquet(result: Result, path: Path | str) -> None:
     """Write the result to a local file: whole or not at all."""
     path = Path(path)
-    if not path.parent.is_dir():
-        raise QueryError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise QueryError(f"cannot write {path}: {reason}")
     kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
     names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
     draft = path.with_name(f".{path.name}.part")

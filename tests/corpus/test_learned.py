@@ -1,0 +1,234 @@
+"""Skeletons, atoms, signatures and rule sets in the store."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from corpus.importer import import_paths
+from corpus.intake import Intake
+from corpus.learn import decompose_pending, import_and_decompose
+from corpus.learned import (
+    RuleRecord,
+    RuleSetRecord,
+    find_rule_set,
+    fingerprint,
+    load_atoms,
+    load_skeletons,
+    refresh_counts,
+    rule_set_fingerprint,
+    store_decompositions,
+    store_rule_set,
+    transactions,
+)
+from corpus.query import find_query, run_query
+from corpus.records import FormulaSource, Tracker
+from corpus.stats import stats
+from corpus.store import Corpus
+from rules import decompose_script
+from smtlib import check_script, read_script
+
+TEXTS = {
+    "z3/1_0": "(declare-const x Int)(assert (or (> x 0) (not (> 1 x))))(assert (> x 0))(check-sat)",
+    "z3/2_0": "(declare-const y Int)(assert (or (> y 0) (not (< y 5))))",
+    "cvc5/1_0": "(declare-const a Real)(assert (forall ((b Real)) (> a 0.0)))(assert (or (> a 0.0) c))",
+    "cvc5/2_0": "(declare-const v (_ BitVec 8))(assert (= (bvadd v #x01) v))(assert (> 1 2))",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in TEXTS.items():
+        file = tmp_path / "in" / f"{name}.smt2"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path / "in"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, folder: Path) -> Corpus:
+    made = Corpus.open(tmp_path / "c", write=True)
+    import_and_decompose(made, [folder])
+    return made
+
+
+def tables(corpus: Corpus) -> list[object]:
+    names = ("formula", "assertion", "skeleton", "atom", "signature", "text")
+    links = corpus.rows("select * from assertion_atom order by all")
+    return [links, *(corpus.rows(f"select * from {name} order by id") for name in names)]
+
+
+def test_skeletons_and_atoms_are_stored_once_and_counted(corpus: Corpus) -> None:
+    with corpus:
+        skeletons = corpus.rows(
+            "select text, holes, binders, quantified, assertions, formulas from skeleton order by id"
+        )
+        assert skeletons == [
+            ("(hole 0)", 1, 0, False, 3, 2),
+            ("(or (hole 0) (not (hole 1)))", 2, 0, False, 2, 2),
+        ]
+        uses = dict(corpus.rows("select text, uses from atom"))
+        assert uses["(lambda ((x0 Int)) (> x0 0))"] == 3
+        assert corpus.scalar("select formulas from atom where text = '(lambda ((x0 Int)) (> x0 0))'") == 2
+        assert sum(uses.values()) == corpus.scalar("select count(*) from assertion_atom") == 7
+        assert corpus.scalar("select sum(assertions) from skeleton") == corpus.scalar(
+            "select count(*) from assertion"
+        )
+        assert corpus.verify() == []
+        counts = stats(corpus)
+        assert (counts["skeletons"], counts["atoms"], counts["assertions"]) == (2, len(uses), 5)
+
+
+def test_signatures_have_a_coarse_form_and_counts(corpus: Corpus) -> None:
+    with corpus:
+        rows = corpus.rows(
+            """select fine.text, fine.operator, coarse.text, fine.atoms, fine.formulas, coarse.formulas
+            from signature as fine join signature as coarse on coarse.id = fine.coarse_id
+            where not fine.coarse and coarse.coarse order by fine.text"""
+        )
+        assert ("(> var_Int const_Int)", ">", "(> var_Int const_Int)", 1, 2, 2) in rows
+        assert any(
+            fine == "(= var_BitVec_8 var_BitVec_8)" and coarse == "(= var_BitVec var_BitVec)"
+            for fine, _, coarse, *_ in rows
+        )
+        assert len(rows) == corpus.scalar("select count(*) from signature where not coarse")
+
+
+def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
+    with corpus:
+        atoms = {atom.text: atom for atom in load_atoms(corpus).values()}
+        skeletons = set(load_skeletons(corpus).values())
+        found = set()
+        for text in (
+            corpus.text(i) for (i,) in corpus.rows("select text_id from formula where status = 'well-sorted'")
+        ):
+            for assertion in decompose_script(check_script(read_script(text))):
+                assert assertion.skeleton in skeletons
+                for atom in assertion.atoms:
+                    stored = atoms[atom.text]
+                    assert (stored.segments, stored.occurrences, stored.slots) == (
+                        atom.segments,
+                        atom.occurrences,
+                        atom.slots,
+                    )
+                    assert (stored.prelude, stored.signature, stored.coarse) == (
+                        atom.prelude,
+                        atom.signature,
+                        atom.coarse,
+                    )
+                    assert (stored.theories, stored.size) == (atom.theories, atom.size)
+                    found.add(atom.text)
+        assert found == set(atoms)
+
+
+def test_one_pass_and_two_give_the_same_corpus(tmp_path: Path, folder: Path, corpus: Corpus) -> None:
+    with corpus, Corpus.open(tmp_path / "two", write=True) as second:
+        import_paths(second, [folder])
+        progress: list[tuple[int, int]] = []
+        report = decompose_pending(second, progress=lambda done, total: progress.append((done, total)))
+        assert (report.decomposed, report.failed) == (3, 0)
+        assert progress == [(3, 3)]
+        assert tables(corpus) == tables(second)
+        assert fingerprint(corpus) == fingerprint(second)
+        assert decompose_pending(second).decomposed == 0
+        assert tables(corpus) == tables(second)
+
+
+def test_superseding_takes_counts_back(corpus: Corpus) -> None:
+    with corpus:
+        before = fingerprint(corpus)
+        with corpus.transaction():
+            Intake(corpus).supersede(3, 4)
+            refresh_counts(corpus)
+        assert corpus.scalar("select assertions from skeleton where text like '(or%'") == 1
+        assert corpus.scalar("select uses from atom where text = '(lambda ((x0 Int)) (> x0 0))'") == 1
+        assert "(lambda ((x0 Int)) (> 1 x0))" not in {a.text for a in load_atoms(corpus).values()}
+        assert set(transactions(corpus)) == {2, 4}
+        assert fingerprint(corpus) != before
+
+
+def test_skipped_parts_keep_their_reason(corpus: Corpus) -> None:
+    with corpus:
+        script = check_script(read_script("(declare-const p Bool)(assert (or p (not p)))"))
+        [whole] = decompose_script(script)
+        cut = type(whole)(
+            whole.skeleton, (whole.holes[0], type(whole.holes[1])(whole.holes[1].term, None, (), "too large"))
+        )
+        nothing = type(whole)(None, skipped="too many holes")
+        with corpus.transaction():
+            tracker = Intake(corpus).add_tracker(Tracker("mine"))
+            formula = Intake(corpus).add_formula(FormulaSource("mine:x", script.script.text, tracker)).id
+        store_decompositions(corpus, [(formula, [cut, nothing])])
+        rows = corpus.rows(
+            "select skeleton_id is null, skipped from assertion where formula_id = ? order by position",
+            [formula],
+        )
+        assert rows == [(False, "too large"), (True, "too many holes")]
+        assert corpus.verify() == []
+
+
+def test_transactions_are_the_signatures_of_each_formula(corpus: Corpus) -> None:
+    with corpus:
+        fine, coarse = transactions(corpus), transactions(corpus, coarse=True)
+        assert list(fine) == list(coarse) == [2, 3, 4]
+        assert fine[3] == ("(> const_Int var_Int)", "(> var_Int const_Int)")
+        assert "(= var_BitVec var_BitVec)" in coarse[2]
+
+
+RULES = (
+    RuleRecord(("(> var_Int const_Int)",), ("(> const_Int var_Int)",), 9, 0.9, 2.5, math.inf),
+    RuleRecord(
+        ("(> const_Int var_Int)", "(> var_Int const_Int)"), ("(< var_Int const_Int)",), 10, 0.5, 1.1, 1.25
+    ),
+)
+
+
+def test_the_same_rule_set_is_stored_once(tmp_path: Path, corpus: Corpus) -> None:
+    with corpus:
+        record = RuleSetRecord(False, 9, 0.5, 3, RULES)
+        baskets = transactions(corpus).values()
+        key = rule_set_fingerprint(baskets, False, 9, 0.5, "apriori-1")
+        assert find_rule_set(corpus, key) is None
+        before = fingerprint(corpus)
+        first = store_rule_set(corpus, record, key, "0.1.0")
+        assert (first.new, store_rule_set(corpus, record, key, "0.1.0").new) == (True, False)
+        other = rule_set_fingerprint(baskets, False, 10, 0.5, "apriori-1")
+        assert other != key
+        second = store_rule_set(corpus, RuleSetRecord(False, 10, 0.5, 3, RULES[1:]), other, "0.1.0")
+        assert (first.id, second.id, find_rule_set(corpus, key)) == (1, 2, 1)
+        assert stats(corpus)["rules"] == 1
+        assert fingerprint(corpus) != before
+        assert corpus.verify() == []
+        assert corpus.rows("select antecedent, support, conviction from current_rule") == [
+            (["(> const_Int var_Int)", "(> var_Int const_Int)"], 10, 1.25)
+        ]
+    [row] = run_query(tmp_path / "c", find_query("rules-by-lift")).rows
+    assert row[1:4] == ("(> const_Int var_Int) , (> var_Int const_Int)", "(< var_Int const_Int)", 10)
+
+
+def test_rule_sets_of_both_kinds_are_current_together(corpus: Corpus) -> None:
+    with corpus:
+        store_rule_set(corpus, RuleSetRecord(False, 9, 0.5, 3, RULES), "a", "0")
+        coarse = RuleRecord(("(= var_BitVec var_BitVec)",), ("(> var_Int const_Int)",), 9, 1.0, 1.0, math.inf)
+        store_rule_set(corpus, RuleSetRecord(True, 9, 0.5, 3, [coarse]), "b", "0")
+        assert corpus.rows("select coarse, count(*) from current_rule group by coarse order by coarse") == [
+            (False, 2),
+            (True, 1),
+        ]
+        assert stats(corpus)["rules"] == 2
+        with corpus.transaction():
+            assert store_rule_set(corpus, RuleSetRecord(True, 9, 0.5, 0, []), "c", "0").new
+        assert corpus.scalar("select rules from rule_set where fingerprint = 'c'") == 0
+
+
+def test_the_fingerprint_follows_what_solvers_accept(corpus: Corpus) -> None:
+    with corpus:
+        before = fingerprint(corpus)
+        assert fingerprint(corpus) == before
+        with corpus.transaction():
+            corpus.execute("insert into solver values (1, 'z3', '5')")
+            corpus.execute("insert into acceptance values (3, 1, 'printed', true, 'accepted', null, null)")
+        assert fingerprint(corpus) != before
+        assert corpus.rows("select distinct solver_id, accepted from atom_acceptance") == [(1, True)]
