@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from smtlib.environment import Environment, has_parameters, instantiate, unify
+from smtlib.environment import Environment, has_parameters, instantiate, is_parameter, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp
-from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
+from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Kind, Op, Term, TermTable
 
 _ARITHMETIC = frozenset(
@@ -37,6 +37,8 @@ class Applications:
         ranks = self.environment.symbols.get(name)
         if ranks is not None:
             return self._script_function(name, ranks, args)
+        if name == "@" and len(args) > 1:
+            return self.higher_order(args[0], args[1:])
         if name.startswith(("is-", "is_")) and name[3:] in self.environment.constructors:
             return self.tester(name[3:], args)
         return self.operator(name, (), None, args)
@@ -85,7 +87,7 @@ class Applications:
         if has_parameters(sort):
             return None
         text = None
-        if has_parameters(declaration.result) and not args:
+        if has_parameters(declaration.result) and not _result_follows(declaration):
             text = f"(as {declaration.name} {sort})"
         op = self.table.op(Kind.SYMBOL, declaration.name, text, (), declaration)
         return self.table.make(op, args, sort)
@@ -151,7 +153,7 @@ class Applications:
                 raise SortError(f"{describe(function)} takes {wanted}, got {arg.sort}")
         rest = sort.args[len(args) :]
         result = rest[0] if len(rest) == 1 else make_sort("->", (), rest)
-        return self.table.make(self.table.op(Kind.OPERATOR, "@", "_apply"), (function, *args), result)
+        return self.table.make(self.table.op(Kind.OPERATOR, "@"), (function, *args), result)
 
     def map_arrays(self, function: SExp, args: tuple[Term, ...]) -> Term:
         """z3's ``((_ map f) array ...)``."""
@@ -277,6 +279,12 @@ class Applications:
             return term
         one, zero = self.table.literal("1", INT), self.table.literal("0", INT)
         return self.table.make(self.table.op(Kind.OPERATOR, "ite"), (term, one, zero), INT)
+
+
+def _result_follows(declaration: Declaration) -> bool:
+    """Whether the arguments of ``declaration`` settle the sort parameters of its result."""
+    settled = {s for param in declaration.params for s in subsorts(param) if is_parameter(s)}
+    return settled.issuperset(s for s in subsorts(declaration.result) if is_parameter(s))
 
 
 def _sorts_of(args: tuple[Term, ...]) -> str:

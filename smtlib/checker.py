@@ -10,7 +10,6 @@ An error in one command is recorded and the rest of the script is still checked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,9 +17,9 @@ from smtlib.datatypes import read_datatypes
 from smtlib.elaborator import Elaborator
 from smtlib.environment import Datatype, Environment, SortDefinition
 from smtlib.errors import ReadError, SortError
-from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.script import Command, Script
-from smtlib.sorts import BOOL, Sort
+from smtlib.sorts import BOOL, INT, Sort
 from smtlib.terms import Declaration, Term, TermTable
 from smtlib.theories import Theories, default_theories
 
@@ -139,6 +138,7 @@ class _Checker:
 
     def reset(self, sexp: SExpList) -> CheckedCommand:
         self.environment.reset()
+        self.elaborator.numeral_sort = INT
         return self._done(sexp)
 
     def reset_assertions(self, sexp: SExpList) -> CheckedCommand:
@@ -157,6 +157,8 @@ class _Checker:
 
     def define_sort(self, sexp: SExpList) -> CheckedCommand:
         _shape(sexp, 4, "(define-sort NAME (PARAMETER ...) SORT)")
+        if isinstance(sexp[2], str) or not all(isinstance(p, str) and is_symbol(p) for p in sexp[2]):
+            raise SortError(f"expected a list of sort parameters, found {sexp_text(sexp[2], 60)}")
         params = tuple(sexp[2])
         body: SExp | Sort = sexp[3]
         if not params:
@@ -195,9 +197,9 @@ class _Checker:
         return self._define(sexp, SExpList(), sexp[2], sexp[3])
 
     def _define(self, sexp: SExpList, params: SExp, sort: SExp, body: SExp) -> CheckedCommand:
-        variables = self.elaborator.parameters(params)
+        variables, by_name = self.elaborator.parameters(params)
         result = self.environment.sort(sort)
-        term = self.elaborator.term_of_sort(body, result, variables)
+        term = self.elaborator.term_of_sort(body, result, by_name)
         declaration = Declaration(_symbol(sexp, 1), tuple(v.sort for v in variables), result, "define")
         self.environment.declare(declaration)
         return self._defined(sexp, [Definition(declaration, variables, term)])
@@ -224,19 +226,20 @@ class _Checker:
         for head in heads:
             if isinstance(head, str) or len(head) != 3:
                 raise SortError(f"expected (NAME ((VARIABLE SORT) ...) SORT), found {sexp_text(head, 60)}")
-            variables = self.elaborator.parameters(head[1])
+            variables, by_name = self.elaborator.parameters(head[1])
             params = tuple(v.sort for v in variables)
             prepared.append(
                 (
                     variables,
+                    by_name,
                     Declaration(_symbol(head, 0), params, self.environment.sort(head[2]), "define-rec"),
                 )
             )
-        for _, declaration in prepared:
+        for _, _, declaration in prepared:
             self.environment.declare(declaration)
         definitions = []
-        for (variables, declaration), body in zip(prepared, bodies, strict=True):
-            term = self.elaborator.term_of_sort(body, declaration.result, variables)
+        for (variables, by_name, declaration), body in zip(prepared, bodies, strict=True):
+            term = self.elaborator.term_of_sort(body, declaration.result, by_name)
             definitions.append(Definition(declaration, variables, term))
         return self._defined(sexp, definitions)
 
@@ -246,7 +249,7 @@ class _Checker:
         """``assert`` and its like: one Bool term, perhaps attributes after it."""
         if len(sexp) < 2:
             raise SortError(f"expected ({sexp[0]} TERM)")
-        return self._done(sexp, terms=(self.elaborator.term_of_sort(sexp[1], BOOL, ()),))
+        return self._done(sexp, terms=(self.elaborator.term_of_sort(sexp[1], BOOL),))
 
     def one_term(self, sexp: SExpList) -> CheckedCommand:
         """``simplify``, ``minimize`` ...: one term of any sort, perhaps attributes after it."""
@@ -260,9 +263,6 @@ class _Checker:
             raise SortError(f"expected ({sexp[0]} (TERM ...))")
         return self._done(sexp, terms=tuple(self.elaborator.term(t) for t in sexp[1]))
 
-
-_DECLARABLE = re.compile(r'(?!-?[0-9])[^#":]')
-"""A symbol that can be declared: no number (solvers read -5 as one), literal or keyword."""
 
 _Handler = Callable[[_Checker, SExpList], CheckedCommand]
 _PLAIN = (
@@ -313,13 +313,13 @@ def _shape(sexp: SExpList, length: int, wanted: str) -> None:
 
 def _symbol(sexp: SExpList, index: int) -> str:
     name = sexp[index] if len(sexp) > index else SExpList()
-    if not isinstance(name, str) or not _DECLARABLE.match(name) or name in ("true", "false"):
+    if not isinstance(name, str) or not is_symbol(name) or name in ("true", "false"):
         raise SortError(f"expected a symbol, found {sexp_text(name, 60)}")
     return name
 
 
 def _numeral(sexp: SExp) -> int:
-    if not isinstance(sexp, str) or not sexp.isdigit() or len(sexp) > 6:
+    if not isinstance(sexp, str) or not sexp.isdecimal() or not sexp.isascii() or len(sexp) > 6:
         raise SortError(f"expected a numeral below a million, found {sexp_text(sexp, 60)}")
     return int(sexp)
 

@@ -7,25 +7,29 @@ application first schedules itself, then its arguments, and finds them on top wh
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from smtlib.application import Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
-from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, bit_vector, make_sort
-from smtlib.terms import Kind, Term, TermTable
+from smtlib.terms import Kind, Term, TermTable, free_variables
 
 _BV_CONSTANT = re.compile(r"bv([0-9]+)\Z")
-_FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]+)\Z")
+_FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]{1,1000})\Z")
 _NUMERAL = re.compile(r"[0-9]+\Z")
 _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?\Z")
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]*\Z")
 _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
 
 _BINDERS = frozenset(("forall", "exists", "lambda", "choice", "set.comprehension"))
+
+_NO_VARIABLES: Mapping[str, Term] = MappingProxyType({})
 
 _Task = tuple[Callable[..., None], Any]
 
@@ -42,7 +46,8 @@ class Elaborator:
         self._tasks: list[_Task] = []
         self._terms: list[Term] = []
         self._at: SExp = ""
-        self._fresh = 0
+        self._renamed: set[str] = set()
+        self._renamings: dict[str, int] = {}
 
     def start(self, command: SExpList) -> None:
         """Forget what a failed command may have left."""
@@ -70,9 +75,9 @@ class Elaborator:
             step(operand)
         return self._terms.pop()
 
-    def term_of_sort(self, sexp: SExp, sort: Sort, variables: Sequence[Term]) -> Term:
+    def term_of_sort(self, sexp: SExp, sort: Sort, variables: Mapping[str, Term] = _NO_VARIABLES) -> Term:
         """The term of ``sexp`` under these variables; it must have, or convert to, ``sort``."""
-        self.local.update({v.op.name: v for v in variables})
+        self.local.update(variables)
         term = self.term(sexp)
         self.local.clear()
         fitting = self.applications.convert(term, sort)
@@ -80,9 +85,31 @@ class Elaborator:
             raise SortError(f"{describe(term)} has sort {term.sort}, {sort} is wanted")
         return fitting
 
-    def parameters(self, sexp: SExp) -> tuple[Term, ...]:
-        """The variables of ``((x S) ...)``, for a definition."""
-        return tuple(self.table.variable(name, sort) for name, sort in self._sorted_variables(sexp))
+    def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
+        """The variables of ``((x S) ...)``, for a definition, in order and by the name that the body uses.
+
+        Only a named term can bring another meaning of a parameter's name into the body.
+        """
+        pairs = self._sorted_variables(sexp)
+        rename = bool(self.environment.named)
+        return self._in_order(
+            pairs,
+            {
+                name: self._bound_variable(name, sort) if rename else self.table.variable(name, sort)
+                for name, sort in pairs
+            },
+        )
+
+    def _in_order(
+        self, pairs: list[tuple[str, Sort]], variables: dict[str, Term]
+    ) -> tuple[tuple[Term, ...], dict[str, Term]]:
+        """The variables as a list. Of a name given twice the last counts, the others are renamed."""
+        last = {name: position for position, (name, _) in enumerate(pairs)}
+        in_order = tuple(
+            variables[name] if last[name] == position else self._renamed_variable(name, sort)
+            for position, (name, sort) in enumerate(pairs)
+        )
+        return in_order, variables
 
     # Steps
 
@@ -99,9 +126,8 @@ class Elaborator:
             if special is not None:
                 special(self, sexp)
                 return
-            if len(sexp) == 1 and not self.environment.is_visible(head):
-                self._terms.append(self.applications.operator(head, (), None, ()))
-                return
+            if len(sexp) == 1:
+                raise SortError(f"({head[:60]}): an application without arguments; write {head[:60]}")
         elif not head or head[0] not in ("_", "as"):
             raise SortError(f"{sexp_text(head, 60)} is no function")
         self._tasks.append((self._apply, sexp))
@@ -137,7 +163,7 @@ class Elaborator:
             if head[1] == "is":
                 return self.applications.tester(head[2], args)
             return self.applications.updater(head[2], args)
-        if len(head) == 3 and head[1] == "map":
+        if len(head) == 3 and head[1] == "map" and head[2]:
             return self.applications.map_arrays(head[2], args)
         name, indices = self._indexed(head)
         return self.applications.operator(name, indices, None, args)
@@ -170,6 +196,9 @@ class Elaborator:
         return self._name(token)
 
     def _number(self, token: str) -> Term:
+        if token[0] == "0" and token[1:2].isdigit():
+            token = token.lstrip("0")
+            token = token if token[:1].isdigit() else "0" + token
         if _NUMERAL.match(token):
             return self.table.literal(token, self.numeral_sort)
         if _DECIMAL.match(token):
@@ -213,9 +242,13 @@ class Elaborator:
         constant = _BV_CONSTANT.match(sexp[1]) if len(sexp) == 3 and isinstance(sexp[1], str) else None
         if constant:
             width = sexp[2]
-            if not isinstance(width, str) or not _NUMERAL.match(width) or not int(width[:9]) > 0:
-                raise SortError(f"{sexp_text(sexp, 60)}: the width must be a positive numeral")
-            value = int(constant[1][:4000]) % (1 << min(int(width), 1 << 16))
+            if not isinstance(width, str) or not _NUMERAL.match(width) or len(width) > 9 or int(width) == 0:
+                raise SortError(f"{sexp_text(sexp, 60)}: the width must be a positive numeral below 10^9")
+            if len(constant[1]) > 4000:
+                raise SortError(f"{sexp_text(sexp, 60)}: more than 4000 digits")
+            value = int(constant[1])
+            if value.bit_length() > int(width):
+                value %= 1 << int(width)
             self._terms.append(self.table.literal(f"(_ bv{value} {int(width)})", bit_vector(int(width))))
             return
         name, indices = self._indexed(sexp)
@@ -230,7 +263,7 @@ class Elaborator:
             raise SortError("expected (let ((NAME TERM) ...) TERM)")
         values = []
         for binding in sexp[1]:
-            if isinstance(binding, str) or len(binding) != 2 or not isinstance(binding[0], str):
+            if isinstance(binding, str) or len(binding) != 2 or not _is_name(binding[0]):
                 raise SortError(f"expected (NAME TERM), found {sexp_text(binding, 60)}")
             values.append(binding[1])
         self._tasks.append((self._bind_let, sexp))
@@ -264,11 +297,7 @@ class Elaborator:
         if not pairs:
             raise SortError(f"{sexp[0]} without variables")
         variables = {name: self._bound_variable(name, sort) for name, sort in pairs}
-        # A name given twice in one list: the last binding counts, the earlier one stays in the list.
-        in_order = tuple(
-            variables[name] if variables[name].sort is sort else self.table.variable(name + "!0", sort)
-            for name, sort in pairs
-        )
+        in_order, variables = self._in_order(pairs, variables)
         self._tasks.append((self._close_binder, (sexp, in_order)))
         self._enter(variables)
         self._visit_all(sexp[2:])
@@ -279,10 +308,28 @@ class Elaborator:
         Terms bound by ``let`` are shared without copying; a variable that shadows could capture
         a name in one of them.
         """
-        while name in self.local or self.environment.is_visible(name):
-            self._fresh += 1
-            base = name[:-1] if name[-1] == "|" else name
-            name = f"{base}!{self._fresh}" + name[len(base) :]
+        if self._is_taken(name):
+            return self._renamed_variable(name, sort)
+        return self.table.variable(name, sort)
+
+    def _is_taken(self, name: str) -> bool:
+        environment = self.environment
+        return (
+            name in self.local
+            or name in self._renamed
+            or environment.is_visible(name)
+            or name in environment.theories.functions
+        )
+
+    def _renamed_variable(self, name: str, sort: Sort) -> Term:
+        """A variable whose name is not used yet: ``x!1`` for ``x``, ``|a b!1|`` for ``|a b|``."""
+        base, bar = (name[:-1], "|") if name[-1] == "|" else (name, "")
+        for number in itertools.count(self._renamings.get(base, 1)):
+            name = f"{base}!{number}{bar}"
+            if not self._is_taken(name):
+                break
+        self._renamings[base] = number + 1
+        self._renamed.add(name)
         return self.table.variable(name, sort)
 
     def _close_binder(self, operand: tuple[SExpList, tuple[Term, ...]]) -> None:
@@ -310,7 +357,7 @@ class Elaborator:
             raise SortError(f"expected ((VARIABLE SORT) ...), found {sexp}")
         found = []
         for entry in sexp:
-            if isinstance(entry, str) or len(entry) != 2 or not isinstance(entry[0], str):
+            if isinstance(entry, str) or len(entry) != 2 or not _is_name(entry[0]):
                 raise SortError(f"expected (VARIABLE SORT), found {sexp_text(entry, 60)}")
             found.append((entry[0], self.environment.sort(entry[1])))
         return found
@@ -347,6 +394,8 @@ class Elaborator:
         del terms[len(terms) - count - 1 :]
         for key, value in attributes:
             if key == ":named":
+                if free_variables(args[0]):
+                    raise SortError(f":named {value}: the term has free variables")
                 self.environment.name_term(str(value), args[0])
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
         terms.append(self.table.make(op, args, args[0].sort))
@@ -379,17 +428,20 @@ class Elaborator:
 
     def _pattern(self, sexp: SExp, sort: Sort) -> tuple[str, tuple[Term, ...], dict[str, Term]]:
         """Constructor (empty for a variable), variables and bindings of a pattern."""
+        if not isinstance(sexp, str) and not (sexp and all(map(_is_name, sexp))):
+            raise SortError(f"{sexp_text(sexp, 60)} is no pattern")
         name = sexp if isinstance(sexp, str) else sexp[0]
         entry = self.environment.constructors.get(name) if isinstance(name, str) else None
         if entry is None:
-            if not isinstance(sexp, str):
-                raise SortError(f"{sexp_text(name, 60)} is no constructor")
+            if not isinstance(sexp, str) or not _is_name(sexp):
+                raise SortError(f"{sexp_text(name, 60)} is no constructor and no variable")
             variable = self._bound_variable(sexp, sort)
             return "", (variable,), {sexp: variable}
         declaration = entry[1].declaration
         sort_bindings: dict[Sort, Sort] = {}
         names = [] if isinstance(sexp, str) else list(sexp[1:])
-        if not unify(declaration.result, sort, sort_bindings) or len(names) != len(declaration.params):
+        fits = unify(declaration.result, sort, sort_bindings) and len(names) == len(declaration.params)
+        if not fits or len(set(names)) < len(names):
             raise SortError(f"pattern {sexp_text(sexp, 60)} does not fit sort {sort}")
         bindings = {}
         variables = []
@@ -420,6 +472,10 @@ class Elaborator:
                 raise SortError(f"match cases of sorts {sort} and {body.sort}")
         op = self.table.op(Kind.MATCH, "match")
         self._terms.append(self.table.make(op, args, sort, (), patterns))
+
+
+def _is_name(sexp: SExp) -> bool:
+    return isinstance(sexp, str) and is_symbol(sexp)
 
 
 _SPECIAL: dict[str, Callable[[Elaborator, SExpList], None]] = {

@@ -7,15 +7,9 @@ from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, sexp_text
-from smtlib.sorts import Sort, make_sort
+from smtlib.sorts import MAX_DEPTH, Sort, make_sort
 from smtlib.terms import Declaration, Term
 from smtlib.theories import Theories, evaluate_index
-
-MAX_SORT_DEPTH = 200
-"""Sorts nested deeper than this are refused; no formula seen comes near."""
-
-MAX_SORT_TEXT = 20_000
-"""Sorts that print longer (in characters) are refused: definitions that double each other would explode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +169,8 @@ class Environment:
 
     def sort(self, sexp: SExp, params: Mapping[str, Sort] | None = None, depth: int = 0) -> Sort:
         """The sort that ``sexp`` denotes; ``params`` are sort parameters in scope."""
-        if depth > MAX_SORT_DEPTH:
-            raise SortError(f"sort nested deeper than {MAX_SORT_DEPTH}")
+        if depth > MAX_DEPTH:
+            raise SortError(f"sort nested deeper than {MAX_DEPTH}")
         if isinstance(sexp, str):
             return self._named_sort(sexp, params or {})
         if not sexp:
@@ -196,8 +190,6 @@ class Environment:
         return self._applied_sort(name, ())
 
     def _applied_sort(self, name: str, args: tuple[Sort, ...], depth: int = 0) -> Sort:
-        if sum(len(a.text) for a in args) > MAX_SORT_TEXT:
-            raise SortError(f"sort longer than {MAX_SORT_TEXT} characters")
         if name == "->":
             if len(args) < 2:
                 raise SortError("(-> ...) wants at least two sorts")

@@ -57,6 +57,9 @@ def _real_literal(text: str) -> str:
     return text + "0" if text[-1] == "." else text
 
 
+_Item: TypeAlias = "str | Term | tuple[Term]"
+"""What waits for output: text, a term, or (in a tuple) a term to write out though it has a let name."""
+
 _PLAIN = Naming()
 
 
@@ -72,6 +75,7 @@ class _TermPrinter:
         self.pieces: list[str] = []
         self.let_names: dict[Term, str] = {}
         self.homes: dict[Term, list[Term]] = {}
+        self.free: dict[Term, frozenset[Term]] = {}
 
     def run(self) -> str:
         self._plan_lets()
@@ -117,13 +121,14 @@ class _TermPrinter:
         prefix = "$"
         heads = {self.naming.head(term) for term in order}
         heads.update(self.naming.head(v) for term in order for v in term.variables)
+        heads.update(self.naming.head(v) for t in order for _, variables in t.patterns for v in variables)
         while any(head.startswith(prefix) for head in heads):
             prefix += "$"
         return prefix
 
     def _find_homes(self, order: list[Term], shared: list[Term]) -> None:
         """Decide for every region which lets stand at its top."""
-        free = self._free_variables(order)
+        free = self.free = self._free_variables(order)
         open_terms = {t for t in shared if free[t]}
         bound_here = set(free[self.root])
         self.homes[self.root] = [t for t in shared if t is not self.root and free[t] <= bound_here]
@@ -179,41 +184,37 @@ class _TermPrinter:
             free[term] = below.difference(term.variables) if below and term.variables else below
         return free
 
-    # Output. The stack holds text to put out, terms, regions and definitions still to print.
+    # Output, with a stack of what is still to print.
 
     def _emit(self) -> None:
         pieces = self.pieces
-        stack: list[str | Term | tuple[str, Term]] = [("region", self.root)]
+        stack: list[_Item] = []
+        self._push_region(stack, self.root, ())
         while stack:
             item = stack.pop()
             if isinstance(item, str):
                 pieces.append(item)
             elif isinstance(item, tuple):
-                what, term = item
-                if what == "region":
-                    self._push_region(stack, term)
-                else:
-                    self._push_term(stack, term)
+                self._push_definition(stack, item[0])
             elif item in self.let_names:
                 pieces.append(self.let_names[item])
-            elif not item.args:
-                pieces.append(self.naming.head(item))
             else:
-                self._push_term(stack, item)
+                self._push_definition(stack, item)
 
-    def _push_region(self, stack: list[str | Term | tuple[str, Term]], body: Term) -> None:
-        lets = self.homes.get(body)
-        if not lets:
-            stack.append(body)
-            return
+    def _push_region(self, stack: list[_Item], body: Term, variables: tuple[Term, ...]) -> None:
+        """The body of a binder of ``variables`` with its lets before it."""
+        lets = self.homes.get(body, ())
         stack.append(")" * len(lets))
-        stack.append(body)
+        # A body that is shared with another binder has a name, but no scope could hold its let.
+        stack.append(
+            (body,) if body in self.let_names and not self.free[body].isdisjoint(variables) else body
+        )
         for term in reversed(lets):
             stack.append(")) ")
-            stack.append(("definition", term))
+            stack.append((term,))
             stack.append(f"(let (({self.let_names[term]} ")
 
-    def _push_term(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+    def _push_definition(self, stack: list[_Item], term: Term) -> None:
         kind = term.op.kind
         if kind is Kind.BINDER:
             self._push_binder(stack, term)
@@ -235,19 +236,19 @@ class _TermPrinter:
             else:
                 stack.append("(" + self.naming.head(term))
 
-    def _push_binder(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+    def _push_binder(self, stack: list[_Item], term: Term) -> None:
         stack.append(")")
         for body in reversed(term.args):
-            stack.append(("region", body))
+            self._push_region(stack, body, term.variables)
             stack.append(" ")
         variables = " ".join(f"({self.naming.head(v)} {self.naming.sort(v.sort)})" for v in term.variables)
         stack.append(f"({term.op.text} ({variables})")
 
-    def _push_match(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+    def _push_match(self, stack: list[_Item], term: Term) -> None:
         stack.append("))")
         for (head, variables), body in reversed(list(zip(term.patterns, term.args[1:], strict=True))):
             stack.append(")")
-            stack.append(("region", body))
+            self._push_region(stack, body, variables)
             names = " ".join(self.naming.head(v) for v in variables)
             if not head:
                 pattern = names
@@ -255,12 +256,14 @@ class _TermPrinter:
                 pattern = f"({self.naming.constructor(head)} {names})"
             else:
                 pattern = self.naming.constructor(head)
-            stack.append(f" ({pattern} ")
+            stack.append(f"({pattern} ")
+            stack.append(" ")
+        stack.pop()
         stack.append(" (")
         stack.append(term.args[0])
         stack.append("(match ")
 
-    def _push_annotation(self, stack: list[str | Term | tuple[str, Term]], term: Term) -> None:
+    def _push_annotation(self, stack: list[_Item], term: Term) -> None:
         stack.append(")")
         position = len(term.args)
         for key, value in reversed(term.op.attributes):

@@ -20,10 +20,10 @@ import sexpdata
 from smtlib.errors import ReadError
 
 _TOKEN = re.compile(
-    r"""[ \t\r\n\f\v\xa0﻿]+|;[^\n\r]*      # white space (trackers have non-breaking ones), comments
+    r"""[\s\ufeff]+|;[^\n\r]*                    # white space (trackers have non-breaking ones), comments
     |(\()|(\))
     |([^\s()";|]+)                              # symbol, keyword, number
-    |("(?:[^"]|"")*")
+    |("[^"]*+(?:""[^"]*+)*+")
     |(\|[^|\\]*\|)
     """,
     re.VERBOSE,
@@ -94,6 +94,9 @@ class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
 
     def _lexical_error(self, i: int) -> ReadError:
         what = {'"': "string", "|": "quoted symbol"}[self.string[i]]
+        backslash = self.string.find("\\", i)
+        if what == "quoted symbol" and 0 <= backslash < self.string.find("|", i + 1):
+            return self.error("a backslash in a quoted symbol", backslash)
         return self.error(f"{what} is never closed", i)
 
     def error(self, message: str, position: int) -> ReadError:
@@ -111,9 +114,19 @@ def normal_symbol(token: str) -> str:
     """``|x|`` without its bars where ``x`` is a symbol without them too."""
     if token[0] == "|":
         inner = token[1:-1]
-        if _SIMPLE_SYMBOL.match(inner) and inner not in RESERVED:
+        if is_simple_symbol(inner):
             return inner
     return token
+
+
+def is_simple_symbol(name: str) -> bool:
+    """Whether ``name`` is a symbol without bars. ``-5`` is one in SMT-LIB, but solvers read a number."""
+    return bool(_SIMPLE_SYMBOL.match(name)) and name not in RESERVED and not name[:2].strip("-").isdigit()
+
+
+def is_symbol(token: str) -> bool:
+    """Whether ``token`` can name something: between bars, or of the characters that solvers take."""
+    return token[0] == "|" or is_simple_symbol(token)
 
 
 def quote_symbol(name: str) -> str:
@@ -121,7 +134,7 @@ def quote_symbol(name: str) -> str:
 
     Characters that no symbol can hold (``|`` and backslash) become ``_``.
     """
-    if _SIMPLE_SYMBOL.match(name) and name not in RESERVED:
+    if is_simple_symbol(name):
         return name
     if len(name) > 1 and name[0] == name[-1] == "|":
         return name

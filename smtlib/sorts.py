@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from smtlib.errors import SortError
+
+MAX_DEPTH: Final = 200
+"""Sorts nested deeper than this are refused; no formula seen comes near."""
+
+MAX_TEXT: Final = 20_000
+"""Sorts that print longer (in characters) are refused: definitions that double each other would explode."""
+
 
 class Sort:
     """A sort such as ``Int``, ``(_ BitVec 8)`` or ``(Array Int Bool)``.
@@ -12,17 +20,19 @@ class Sort:
     an indexed sort, ``args`` the argument sorts. ``str()`` gives SMT-LIB text.
     """
 
-    __slots__ = ("args", "indices", "name", "text")
+    __slots__ = ("args", "depth", "indices", "name", "text")
 
     name: Final[str]
     indices: Final[tuple[int, ...]]
     args: Final[tuple[Sort, ...]]
     text: Final[str]
+    depth: Final[int]
 
     def __init__(self, name: str, indices: tuple[int, ...], args: tuple[Sort, ...]) -> None:
         self.name = name
         self.indices = indices
         self.args = args
+        self.depth = 1 + max((a.depth for a in args), default=0)
         head = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
         self.text = f"({head} {' '.join(a.text for a in args)})" if args else head
 
@@ -45,10 +55,17 @@ _interned: dict[tuple[str, tuple[int, ...], tuple[Sort, ...]], Sort] = {}
 
 
 def make_sort(name: str, indices: tuple[int, ...] = (), args: tuple[Sort, ...] = ()) -> Sort:
-    """Return the one sort object of this name, these indices and these arguments."""
+    """Return the one sort object of this name, these indices and these arguments.
+
+    Raises :class:`SortError` where it is nested too deep or too long.
+    """
     key = (name, indices, args)
     found = _interned.get(key)
     if found is None:
+        if any(a.depth >= MAX_DEPTH for a in args):
+            raise SortError(f"sort nested deeper than {MAX_DEPTH}")
+        if sum(len(a.text) for a in args) > MAX_TEXT:
+            raise SortError(f"sort longer than {MAX_TEXT} characters")
         found = _interned.setdefault(key, Sort(name, indices, args))
     return found
 
