@@ -2,26 +2,103 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from corpus.examine import examine
 from corpus.importer import MAX_BYTES, ImportReport, import_paths
-from corpus.learned import Decompositions, refresh_counts
+from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
 from corpus.store import Corpus
-from rules import decompose_script
+from rules import MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, decompose_script, mine
 from smtlib import CheckedScript
 
 _CHUNK = 500
 
 
+Progress = Callable[[int, int], None]
+"""Gets how much is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """Formulas taken apart in one run, and those that could not be."""
+
+    formulas: int
+    failed: int
+
+
 @dataclass(frozen=True, slots=True)
 class LearnReport:
-    """Formulas taken apart in this run, and those that could not be."""
+    """What learning came to: formulas taken apart in this run, and the rules now in use.
+
+    ``new_rule_sets`` is how many of the two rule sets differ from those before. ``complete`` is False
+    where rules between many signatures were left out for their number. ``skipped`` counts, over the whole
+    corpus, assertions that were left out or lost atoms, by reason.
+    """
 
     decomposed: int
     failed: int
+    rules: int
+    coarse_rules: int
+    new_rule_sets: int
+    complete: bool
+    skipped: dict[str, int]
+
+    def to_json(self) -> dict[str, object]:
+        """All fields, as JSON has them; ``rules`` is a count of ``exhume stats``, too."""
+        return asdict(self)
+
+
+def learn(
+    corpus: Corpus,
+    min_support: int = MIN_SUPPORT,
+    min_confidence: float = MIN_CONFIDENCE,
+    *,
+    progress: Progress | None = None,
+) -> LearnReport:
+    """Take apart what was not yet, then mine rules over full and over coarse signatures.
+
+    Raises ValueError for a support below 1 or a confidence outside ``(0, 1]``.
+    """
+    decomposed = decompose_pending(corpus, progress)
+    version = exhume_version()
+    found: dict[bool, RuleSet] = {}
+    new = 0
+    for coarse in (False, True):
+        baskets = list(transactions(corpus, coarse).values())
+        mined = found[coarse] = mine([frozenset(b) for b in baskets], min_support, min_confidence)
+        new += store_rule_set(
+            corpus,
+            mined,
+            baskets,
+            coarse=coarse,
+            min_support=min_support,
+            min_confidence=min_confidence,
+            version=version,
+        ).new
+    skipped = corpus.rows(
+        """select skipped, count(*) from assertion join current_formula as f on f.id = formula_id
+        where skipped is not null group by skipped order by skipped"""
+    )
+    return LearnReport(
+        decomposed.formulas,
+        decomposed.failed,
+        len(found[False]),
+        len(found[True]),
+        new,
+        all(mined.complete for mined in found.values()),
+        dict(skipped),
+    )
+
+
+def exhume_version() -> str:
+    """The version of the installed package; ``0`` where it runs from a bare folder."""
+    try:
+        return importlib.metadata.version("exhume")
+    except importlib.metadata.PackageNotFoundError:
+        return "0"
 
 
 class Learner:
@@ -47,7 +124,7 @@ def import_and_decompose(
     *,
     tracker: str | None = None,
     max_bytes: int = MAX_BYTES,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """:func:`corpus.importer.import_paths`, with each formula taken apart in the same pass."""
     learner = Learner(corpus)
@@ -64,7 +141,7 @@ def import_and_decompose(
     return report
 
 
-def decompose_pending(corpus: Corpus, progress: Callable[[int, int], None] | None = None) -> LearnReport:
+def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decomposed:
     """Take apart every current well-sorted formula that was not yet, and refresh the counts.
 
     A formula that is well sorted no more (the checker changed) is left, and counted as failed.
@@ -94,4 +171,4 @@ def decompose_pending(corpus: Corpus, progress: Callable[[int, int], None] | Non
         if progress is not None:
             progress(start + len(chunk), len(pending))
     refresh_counts(corpus)
-    return LearnReport(decomposed, len(pending) - decomposed)
+    return Decomposed(decomposed, len(pending) - decomposed)

@@ -9,36 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 from corpus.records import Added
 from corpus.store import Corpus, digest
-from rules import Atom, Decomposition, Skeleton, Slot, operator_of
-
-
-@dataclass(frozen=True, slots=True)
-class RuleRecord:
-    """An association rule between signatures; ``conviction`` may be infinite."""
-
-    antecedent: tuple[str, ...]
-    consequent: tuple[str, ...]
-    support: int
-    confidence: float
-    lift: float
-    conviction: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSetRecord:
-    """What one mining gave, and with which parameters."""
-
-    coarse: bool
-    min_support: int
-    min_confidence: float
-    transactions: int
-    rules: Sequence[RuleRecord]
+from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, operator_of
 
 
 class Decompositions:
@@ -249,65 +226,63 @@ def transactions(corpus: Corpus, coarse: bool = False) -> dict[int, tuple[str, .
     return {formula: tuple(texts) for formula, texts in rows}
 
 
-def rule_set_fingerprint(
-    baskets: Iterable[Sequence[str]], coarse: bool, min_support: int, min_confidence: float, algorithm: str
-) -> str:
-    """The identity of a mining: what it is given, with what parameters, by what code."""
-    hashed = sha256(_json([coarse, min_support, min_confidence, algorithm]).encode())
-    for basket in baskets:
-        hashed.update(("\n" + _json(list(basket))).encode())
-    return hashed.hexdigest()
-
-
-def find_rule_set(corpus: Corpus, fingerprint: str) -> int | None:
-    """The rule set that this mining gave, where it was done before."""
-    found = corpus.scalar("select id from rule_set where fingerprint = ?", [fingerprint])
-    return None if found is None else int(found)
-
-
-def store_rule_set(corpus: Corpus, record: RuleSetRecord, fingerprint: str, version: str) -> Added:
-    """Store a rule set, unless one with this fingerprint is there."""
+def store_rule_set(
+    corpus: Corpus,
+    mined: RuleSet,
+    baskets: Iterable[Sequence[str]],
+    *,
+    coarse: bool,
+    min_support: int,
+    min_confidence: float,
+    version: str,
+) -> Added:
+    """Store what mining ``baskets`` gave, unless the newest rule set of its kind is the same in input,
+    parameters and rules. ``version`` is that of exhume."""
+    rules = [(r.antecedent, r.consequent, r.support, r.confidence, r.lift) for r in mined]
+    key = digest(_json([coarse, min_support, min_confidence, rules, [list(b) for b in baskets]]))
+    newest = corpus.rows(
+        "select id, fingerprint from rule_set where coarse = ? order by id desc limit 1", [coarse]
+    )
+    if newest and newest[0][1] == key:
+        return Added(newest[0][0], False)
     with corpus.transaction():
-        known = find_rule_set(corpus, fingerprint)
-        if known is not None:
-            return Added(known, False)
         ident = corpus.new_ids("rule_set", 1)[0]
-        corpus.execute(
-            "insert into rule_set values (?, ?, ?, ?, ?, ?, ?, ?, current_timestamp at time zone 'UTC')",
-            [
+        found = (mined.transactions, mined.itemsets, mined.max_length, mined.complete, len(mined))
+        now = datetime.now(UTC).replace(tzinfo=None)
+        row = (ident, coarse, min_support, min_confidence, *found, key, version, now)
+        corpus.insert("rule_set", _RULE_SET_COLUMNS, [row])
+        signatures = dict(corpus.rows("select text, id from signature where coarse = ?", [coarse]))
+        rows = [
+            (
+                rule_id,
                 ident,
-                record.coarse,
-                record.min_support,
-                record.min_confidence,
-                record.transactions,
-                len(record.rules),
-                fingerprint,
-                version,
-            ],
-        )
-        signatures = dict(corpus.rows("select text, id from signature where coarse = ?", [record.coarse]))
-        columns = (
-            *("id", "rule_set_id", "antecedent", "consequent"),
-            *("support", "confidence", "lift", "conviction"),
-        )
-        corpus.insert(
-            "rule",
-            columns,
-            [
-                (
-                    rule_id,
-                    ident,
-                    [signatures[text] for text in rule.antecedent],
-                    [signatures[text] for text in rule.consequent],
-                    rule.support,
-                    rule.confidence,
-                    rule.lift,
-                    rule.conviction if math.isfinite(rule.conviction) else None,
-                )
-                for rule_id, rule in zip(corpus.new_ids("rule", len(record.rules)), record.rules, strict=True)
-            ],
-        )
-        return Added(ident, True)
+                [signatures[text] for text in rule.antecedent],
+                [signatures[text] for text in rule.consequent],
+                rule.support,
+                rule.confidence,
+                rule.lift,
+                rule.conviction if math.isfinite(rule.conviction) else None,
+            )
+            for rule_id, rule in zip(corpus.new_ids("rule", len(mined)), mined, strict=True)
+        ]
+        corpus.insert("rule", _RULE_COLUMNS, rows)
+    return Added(ident, True)
+
+
+_RULE_SET_COLUMNS = (
+    *("id", "coarse", "min_support", "min_confidence", "transactions", "itemsets", "max_length"),
+    *("complete", "rules", "fingerprint", "version", "created_at"),
+)
+_RULE_COLUMNS = (
+    "id",
+    "rule_set_id",
+    "antecedent",
+    "consequent",
+    "support",
+    "confidence",
+    "lift",
+    "conviction",
+)
 
 
 _FINGERPRINT = (

@@ -215,15 +215,18 @@ create table assertion_atom (
     atom_id integer not null
 );
 
--- One learning: association rules between signatures.
+-- One learning: association rules between signatures. The newest of each kind is the one in use.
 create table rule_set (
     id integer primary key,
     coarse boolean not null,            -- over coarse signatures
     min_support integer not null,       -- formulas
     min_confidence double not null,
     transactions integer not null,      -- formulas that were mined
+    itemsets integer not null,          -- frequent ones
+    max_length integer not null,        -- size of the largest itemsets that were looked for
+    complete boolean not null,          -- false: larger frequent itemsets may have been left out for their number
     rules integer not null,
-    fingerprint varchar not null unique, -- of transactions and parameters: the same is not stored twice
+    fingerprint varchar not null,       -- of transactions, parameters and rules: the same is not stored twice in a row
     version varchar not null,           -- of exhume
     created_at timestamp not null
 );

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpus.importer import import_paths
 from corpus.intake import Intake
-from corpus.learn import decompose_pending, import_and_decompose
+from corpus.learn import decompose_pending, import_and_decompose, learn
 from corpus.learned import (
-    RuleRecord,
-    RuleSetRecord,
-    find_rule_set,
     fingerprint,
     load_atoms,
     load_skeletons,
     refresh_counts,
-    rule_set_fingerprint,
     store_decompositions,
     store_rule_set,
     transactions,
 )
 from corpus.query import find_query, run_query
-from corpus.records import FormulaSource, Tracker
+from corpus.records import Added, FormulaSource, Tracker
 from corpus.stats import stats
 from corpus.store import Corpus
-from rules import decompose_script
+from rules import Rule, RuleSet, decompose_script
 from smtlib import check_script, read_script
 
 TEXTS = {
@@ -128,11 +125,11 @@ def test_one_pass_and_two_give_the_same_corpus(tmp_path: Path, folder: Path, cor
         import_paths(second, [folder])
         progress: list[tuple[int, int]] = []
         report = decompose_pending(second, progress=lambda done, total: progress.append((done, total)))
-        assert (report.decomposed, report.failed) == (3, 0)
+        assert (report.formulas, report.failed) == (3, 0)
         assert progress == [(3, 3)]
         assert tables(corpus) == tables(second)
         assert fingerprint(corpus) == fingerprint(second)
-        assert decompose_pending(second).decomposed == 0
+        assert decompose_pending(second).formulas == 0
         assert tables(corpus) == tables(second)
 
 
@@ -177,27 +174,30 @@ def test_transactions_are_the_signatures_of_each_formula(corpus: Corpus) -> None
         assert "(= var_BitVec var_BitVec)" in coarse[2]
 
 
-RULES = (
-    RuleRecord(("(> var_Int const_Int)",), ("(> const_Int var_Int)",), 9, 0.9, 2.5, math.inf),
-    RuleRecord(
-        ("(> const_Int var_Int)", "(> var_Int const_Int)"), ("(< var_Int const_Int)",), 10, 0.5, 1.1, 1.25
-    ),
+def rule_set(*rules: Rule) -> RuleSet:
+    return RuleSet(rules, 3, 4, 2, True)
+
+
+INT_RULES = (
+    Rule(("(> var_Int const_Int)",), ("(> const_Int var_Int)",), 9, 0.9, 2.5, math.inf),
+    Rule(("(> const_Int var_Int)", "(> var_Int const_Int)"), ("(< var_Int const_Int)",), 10, 0.5, 1.1, 1.25),
 )
 
 
-def test_the_same_rule_set_is_stored_once(tmp_path: Path, corpus: Corpus) -> None:
+def store(corpus: Corpus, mined: RuleSet, coarse: bool = False, min_support: int = 9) -> Added:
+    return store_rule_set(
+        corpus, mined, [("a",)], coarse=coarse, min_support=min_support, min_confidence=0.5, version="0.1.0"
+    )
+
+
+def test_the_same_rule_set_is_stored_once_in_a_row(tmp_path: Path, corpus: Corpus) -> None:
     with corpus:
-        record = RuleSetRecord(False, 9, 0.5, 3, RULES)
-        baskets = transactions(corpus).values()
-        key = rule_set_fingerprint(baskets, False, 9, 0.5, "apriori-1")
-        assert find_rule_set(corpus, key) is None
         before = fingerprint(corpus)
-        first = store_rule_set(corpus, record, key, "0.1.0")
-        assert (first.new, store_rule_set(corpus, record, key, "0.1.0").new) == (True, False)
-        other = rule_set_fingerprint(baskets, False, 10, 0.5, "apriori-1")
-        assert other != key
-        second = store_rule_set(corpus, RuleSetRecord(False, 10, 0.5, 3, RULES[1:]), other, "0.1.0")
-        assert (first.id, second.id, find_rule_set(corpus, key)) == (1, 2, 1)
+        assert store(corpus, rule_set(*INT_RULES)) == Added(1, True)
+        assert store(corpus, rule_set(*INT_RULES)) == Added(1, False)
+        assert store(corpus, rule_set(*INT_RULES), min_support=10) == Added(2, True)
+        assert store(corpus, rule_set(INT_RULES[1])) == Added(3, True)
+        assert store(corpus, rule_set(INT_RULES[1])) == Added(3, False)
         assert stats(corpus)["rules"] == 1
         assert fingerprint(corpus) != before
         assert corpus.verify() == []
@@ -210,17 +210,38 @@ def test_the_same_rule_set_is_stored_once(tmp_path: Path, corpus: Corpus) -> Non
 
 def test_rule_sets_of_both_kinds_are_current_together(corpus: Corpus) -> None:
     with corpus:
-        store_rule_set(corpus, RuleSetRecord(False, 9, 0.5, 3, RULES), "a", "0")
-        coarse = RuleRecord(("(= var_BitVec var_BitVec)",), ("(> var_Int const_Int)",), 9, 1.0, 1.0, math.inf)
-        store_rule_set(corpus, RuleSetRecord(True, 9, 0.5, 3, [coarse]), "b", "0")
-        assert corpus.rows("select coarse, count(*) from current_rule group by coarse order by coarse") == [
-            (False, 2),
-            (True, 1),
-        ]
+        store(corpus, rule_set(*INT_RULES))
+        rule = Rule(("(= var_BitVec var_BitVec)",), ("(> var_Int const_Int)",), 9, 1.0, 1.0, math.inf)
+        store(corpus, rule_set(rule), coarse=True)
+        kinds = corpus.rows("select coarse, count(*) from current_rule group by coarse order by coarse")
+        assert kinds == [(False, 2), (True, 1)]
         assert stats(corpus)["rules"] == 2
-        with corpus.transaction():
-            assert store_rule_set(corpus, RuleSetRecord(True, 9, 0.5, 0, []), "c", "0").new
-        assert corpus.scalar("select rules from rule_set where fingerprint = 'c'") == 0
+        assert store(corpus, rule_set(), coarse=True).new
+        assert corpus.scalar("select count(*) from current_rule where coarse") == 0
+
+
+def test_learning_ends_in_rules_and_learning_again_changes_nothing(corpus: Corpus) -> None:
+    with corpus:
+        before = tables(corpus)
+        report = learn(corpus, min_support=1, min_confidence=0.4)
+        assert (report.decomposed, report.failed, report.new_rule_sets, report.complete) == (0, 0, 2, True)
+        assert report.rules == stats(corpus)["rules"] > 0
+        assert report.coarse_rules == corpus.scalar("select count(*) from current_rule where coarse")
+        key = fingerprint(corpus)
+        again = learn(corpus, min_support=1, min_confidence=0.4)
+        assert again == replace(report, new_rule_sets=0)
+        assert fingerprint(corpus) == key
+        assert tables(corpus) == before
+        assert learn(corpus, min_support=9).rules == 0
+        with pytest.raises(ValueError, match="confidence"):
+            learn(corpus, min_confidence=2)
+        assert again.to_json()["rules"] == again.rules
+
+
+def test_learning_an_empty_corpus_gives_nothing(tmp_path: Path) -> None:
+    with Corpus.open(tmp_path / "empty", write=True) as corpus:
+        report = learn(corpus)
+        assert (report.decomposed, report.rules, report.coarse_rules, report.skipped) == (0, 0, 0, {})
 
 
 def test_the_fingerprint_follows_what_solvers_accept(corpus: Corpus) -> None:

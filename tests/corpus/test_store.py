@@ -233,7 +233,7 @@ def test_verify_finds_references_to_nothing(tmp_path: Path) -> None:
             "rule_set",
         }
         with corpus.transaction():
-            corpus.execute("insert into assertion values (1, 77, 0, 5)")
+            corpus.execute("insert into assertion values (1, 77, 0, 5, null)")
             corpus.execute("insert into text values (1, 'abc', 1, 'x')")
         assert corpus.verify() == [
             "1 rows of assertion name no formula",
