@@ -36,6 +36,8 @@ _TICK = 0.05
 _PAGE = resource.getpagesize()
 # Every so many ticks the memory of the whole tree is summed instead of the first process's alone.
 _TREE_TICKS = 4
+# No file that a solver writes gets larger than this.
+_MAX_FILE = 256 << 20
 
 
 def read_exactly(fd: int, size: int) -> bytes | None:
@@ -114,6 +116,7 @@ def _child(
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         os.dup2(pipes[0], 1)

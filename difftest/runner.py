@@ -44,7 +44,13 @@ class Runner:
             supervisor.close()
 
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
-        """Run ``solver`` on ``script`` the fastest way there is and say what it means."""
+        """Run ``solver`` on ``script`` the fastest way there is and say what it means.
+
+        A script that names files to read or write is refused unrun.
+        """
+        if script.file_command:
+            why = f"not run: {script.file_command} names a file"
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
         return self._guarded(solver, script, lambda: self.run(solver, script, limits))
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:

@@ -16,6 +16,12 @@ _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]')
 _NAME = re.compile(r"\(\s*(?:;[^\n]*\n\s*)*([^\s()|\";]+)")
 _STATUS = re.compile(r"\(\s*set-info\s+:status\s+(sat|unsat|unknown)\s*\)")
 _ECHO = re.compile(r'\(\s*echo\s+"((?:[^"]|"")*)"\s*\)')
+# Options whose value is a file: some are opened, and emptied, as soon as they are set.
+_FILE_OPTION = re.compile(
+    r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I
+)
+_OPTION = re.compile(r'\(\s*set-option\s+([^\s()|";]+)\s*("(?:[^"]|"")*"|[^\s()|";]*)')
+_HARMLESS_VALUES = frozenset({"true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ""})
 _CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
 
@@ -70,6 +76,20 @@ class Script:
     def is_incremental(self) -> bool:
         """Whether a solver needs its incremental mode for it."""
         return len(self.checks) > 1 or any(command.name in _INCREMENTAL for command in self.commands)
+
+    @cached_property
+    def file_command(self) -> str | None:
+        """The first command that has a solver read or write a file of the text's choosing, if there is one.
+
+        Texts come from strangers' issues; ``(set-option :regular-output-channel "...")`` empties that file.
+        """
+        for command in self.commands:
+            if command.name == "include":
+                return "include"
+            option = _OPTION.match(self._text, command.start) if command.name == "set-option" else None
+            if option and _FILE_OPTION.search(option.group(1)) and option.group(2) not in _HARMLESS_VALUES:
+                return f"set-option {option.group(1)}"
+        return None
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:

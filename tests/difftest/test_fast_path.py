@@ -129,6 +129,16 @@ def test_positions_are_those_of_the_whole_text(warm: Runner) -> None:
     assert "line 4 column" in warm.run(SOLVERS[0], script, LIMITS).stdout
 
 
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+def test_a_text_that_names_a_file_is_not_run(solver: Solver, warm: Runner, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    script = Script(f'(set-option :regular-output-channel "{precious}")(check-sat)'.encode())
+    got = warm.judge(solver, script, LIMITS)
+    assert (got.outcome, got.answers) == (Outcome.REFUSED, (None,))
+    assert precious.read_text() == "kept"
+
+
 def test_z3_runs_in_this_process_too() -> None:
     said: list[bytes] = []
     assert SOLVERS[0].library is not None

@@ -47,6 +47,10 @@ def test_an_echoed_answer_is_not_an_answer() -> None:
     assert (got.outcome, got.answers) == (Outcome.OK, ("unsat",))
 
 
+def test_an_echo_that_is_not_printed_takes_no_answer() -> None:
+    assert verdict('(echo "sat")(check-sat)', "unsat\n").answers == ("unsat",)
+
+
 def test_more_answers_than_questions_are_left_over() -> None:
     assert verdict(ONE, "sat\nunsat\nunsat\n").answers == ("sat",)
 

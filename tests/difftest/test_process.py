@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -156,8 +157,25 @@ def test_the_environment_is_clean_where_the_solver_runs(
     assert "hush-hush" not in supervisor.execute(["env"], LONG).stdout
 
 
-def test_no_core_file_is_written(supervisor: Supervisor) -> None:
-    assert supervisor.execute(["sh", "-c", "ulimit -c"], LONG).stdout == "0\n"
+def test_warm_processes_have_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "hush-hush")
+    with Supervisor() as made:
+        parent = made.execute(["sh", "-c", "tr '\\0' '\\n' < /proc/$PPID/environ"], LONG).stdout
+    assert "PATH=" in parent
+    assert "hush-hush" not in parent
+
+
+def test_no_core_file_is_written() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        assert run(["sh", "-c", "ulimit -c"], LONG).stdout == "0\n"
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+def test_no_file_grows_without_end(supervisor: Supervisor, tmp_path: Path) -> None:
+    assert supervisor.execute(["sh", "-c", "ulimit -f"], LONG).stdout != "unlimited\n"
 
 
 def test_closing_from_another_thread_ends_what_runs(assert_gone: Callable[[str], None]) -> None:

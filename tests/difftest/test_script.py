@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +51,23 @@ def test_each_status_speaks_of_the_next_question_only() -> None:
 
 def test_a_status_of_unknown_says_nothing() -> None:
     assert Script(b"(set-info :status unknown)(check-sat)").expected == (None,)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('(set-option :regular-output-channel "/a/b")', "set-option :regular-output-channel"),
+        ("(set-option :trace_file_name x.log)", "set-option :trace_file_name"),
+        ('( set-option\n:sat.drat.file "p")', "set-option :sat.drat.file"),
+        ('(include "/etc/passwd")', "include"),
+        ('(set-option :regular-output-channel "stdout")', None),
+        ("(set-option :trace false)(set-logic ALL)", None),
+        ('(set-option :produce-models true)(echo "include")', None),
+        ('(exit)(include "x")', None),
+    ],
+)
+def test_commands_that_name_files_are_told(text: str, named: str | None) -> None:
+    assert Script(text.encode()).file_command == named
 
 
 def test_a_position_names_the_command_it_lies_in() -> None:
