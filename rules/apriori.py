@@ -1,0 +1,164 @@
+"""Association rules between signatures: frequent itemsets and rules by ``mlxtend``.
+
+Each formula is a transaction: the set of its atoms' signatures. Itemsets are mined one length
+after the other, and mining stops before a length that could, by the bound of Kruskal and Katona
+on the number of larger itemsets, bring more candidate rules than :data:`MAX_CANDIDATE_RULES`; the
+result says so. Deterministic: items and rules are in the order of their texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIN_SUPPORT = 9
+"""Formulas that must hold all of a rule, as in the paper."""
+
+MIN_CONFIDENCE = 0.5
+"""Share of the antecedent's formulas that must hold the consequent too, as in the paper."""
+
+MAX_CANDIDATE_RULES = 200_000
+"""Splits of frequent itemsets into antecedent and consequent that are looked at, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Formulas with all of ``antecedent`` tend to have all of ``consequent`` too; both are sorted.
+
+    ``support`` counts the formulas that hold both. ``conviction`` is infinite where confidence is 1.
+    """
+
+    antecedent: tuple[str, ...]
+    consequent: tuple[str, ...]
+    support: int
+    confidence: float
+    lift: float
+    conviction: float
+
+    @property
+    def key(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What makes it this rule, its measures apart."""
+        return self.antecedent, self.consequent
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(self.antecedent)}}} -> {{{', '.join(self.consequent)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules found, in the order of their texts.
+
+    ``max_length`` is the size of the largest itemsets that were looked for. ``complete`` is False where
+    larger frequent ones may exist that were left out for their number.
+    """
+
+    rules: tuple[Rule, ...]
+    transactions: int
+    itemsets: int
+    max_length: int
+    complete: bool
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+
+def mine(
+    transactions: Sequence[frozenset[str]],
+    min_support: int = MIN_SUPPORT,
+    min_confidence: float = MIN_CONFIDENCE,
+    max_length: int | None = None,
+) -> RuleSet:
+    """The rules of ``transactions`` with at least this support (a count) and confidence.
+
+    ``max_length`` bounds the items of a rule, both sides together. Raises ValueError for a support
+    below 1 or a confidence outside ``(0, 1]``.
+    """
+    if min_support < 1:
+        raise ValueError(f"support is a count of at least 1, not {min_support}")
+    if not 0 < min_confidence <= 1:
+        raise ValueError(f"confidence is above 0 and at most 1, not {min_confidence}")
+    counts = Counter(item for transaction in transactions for item in transaction)
+    items = sorted(item for item, count in counts.items() if count >= min_support)
+    if not items or max_length == 1:
+        return RuleSet((), len(transactions), len(items), 1, True)
+    table = _table(transactions, items)
+    itemsets, length, complete = _itemsets(table, min_support, max_length)
+    rules = sorted(_rules(itemsets, len(transactions), min_confidence), key=lambda r: r.key)
+    return RuleSet(tuple(rules), len(transactions), len(itemsets), length, complete)
+
+
+def _table(transactions: Sequence[frozenset[str]], items: Sequence[str]) -> pd.DataFrame:
+    """One row per transaction, one column per frequent item."""
+    import numpy as np
+    import pandas as pd
+
+    column = {item: i for i, item in enumerate(items)}
+    cells = np.zeros((len(transactions), len(items)), dtype=bool)
+    for row, transaction in enumerate(transactions):
+        for item in transaction:
+            place = column.get(item)
+            if place is not None:
+                cells[row, place] = True
+    return pd.DataFrame(cells, columns=list(items))
+
+
+def _itemsets(table: pd.DataFrame, min_support: int, wanted: int | None) -> tuple[pd.DataFrame, int, bool]:
+    """The frequent itemsets, the length up to which they were looked for, and whether none is missing."""
+    from mlxtend.frequent_patterns import fpgrowth
+
+    # mlxtend takes a share and rounds its count up; half a formula less keeps float error out.
+    share = (min_support - 0.5) / len(table)
+    length = 2
+    while True:
+        found = fpgrowth(table, min_support=share, use_colnames=True, max_len=length)
+        sizes = Counter(len(s) for s in found["itemsets"])
+        if not sizes[length] or length == wanted:
+            return found, length, True
+        candidates = sum(n * (2**k - 2) for k, n in sizes.items())
+        more = largest_shadow(sizes[length], length) * (2 ** (length + 1) - 2)
+        if candidates + more > MAX_CANDIDATE_RULES:
+            return found, length, False
+        length += 1
+
+
+def largest_shadow(count: int, size: int) -> int:
+    """How many sets of ``size + 1`` items there can be, at most, all of whose subsets of ``size`` items are
+    among ``count`` sets (Kruskal and Katona)."""
+    bound = 0
+    while count > 0 and size > 0:
+        top = size
+        while comb(top + 1, size) <= count:
+            top += 1
+        bound += comb(top, size + 1)
+        count -= comb(top, size)
+        size -= 1
+    return bound
+
+
+def _rules(itemsets: pd.DataFrame, transactions: int, min_confidence: float) -> Iterator[Rule]:
+    from mlxtend.frequent_patterns import association_rules
+
+    if all(len(s) < 2 for s in itemsets["itemsets"]):
+        return
+    found = association_rules(itemsets, metric="confidence", min_threshold=min_confidence - 1e-9)
+    columns = ("antecedents", "consequents", "support", "confidence", "lift", "conviction")
+    for antecedent, consequent, support, confidence, lift, conviction in zip(
+        *(found[c] for c in columns), strict=True
+    ):
+        yield Rule(
+            tuple(sorted(antecedent)),
+            tuple(sorted(consequent)),
+            round(support * transactions),
+            float(confidence),
+            float(lift),
+            float(conviction),
+        )
