@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from miner.commandline import Invocation
-from miner.sexpr import ASKS_SOMETHING, ASSERTS, CHECKS, Names, lexemes, names_of, unquoted
+from miner.sexpr import ASKS_SOMETHING, ASSERTS, CHECKS, NOTHING, Names, lexemes, names_of, unquoted
 from miner.transcript import Segment, is_elided
 
 # Commands longer than this are stored, but their names are not looked at.
@@ -19,8 +20,7 @@ _LOOK_BACK = 12
 _MOST_CONTINUED = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One command of a script (or a comment, with an empty word)."""
 
     word: str
@@ -58,17 +58,19 @@ class Draft:
             return
         self.words.add(piece.word)
         self.last_word = piece.word
-        self.declared |= piece.names.declared
-        self.bound |= piece.names.bound
-        self.free |= piece.names.free
+        names = piece.names
+        if names is not NOTHING:
+            self.declared |= names.declared
+            self.bound |= names.bound
+            self.free |= names.free
         if piece.word == "push":
             self.scopes.append(set())
         elif piece.word == "pop" and len(self.scopes) > 1:
             self.scopes.pop()
         elif piece.word in ("reset", "reset-assertions"):
             self.scopes = [set()]
-        if piece.names.main:
-            self.scopes[-1].add(piece.names.main)
+        if names.main:
+            self.scopes[-1].add(names.main)
         if not piece.whole:
             self.flags |= {"incomplete", "unbalanced"}
 
@@ -120,16 +122,13 @@ class Draft:
 def piece_of(segment: Segment, block: int, first_line: int, look: bool = True) -> Piece:
     """The piece a segment gives; ``look`` says whether to look at the names in it."""
     if segment.kind != "command":
-        return Piece("", segment.text, (), _NO_NAMES, True, block, first_line + segment.line)
+        return Piece("", segment.text, (), NOTHING, True, block, first_line + segment.line)
     tokens: tuple[str, ...] = ()
-    names = _NO_NAMES
+    names = NOTHING
     if look and len(segment.text) <= _LONG_COMMAND:
         tokens = tuple(lexemes(segment.text))
         names = names_of(segment.word, tokens)
     return Piece(segment.word, segment.text, tokens, names, segment.whole, block, first_line + segment.line)
-
-
-_NO_NAMES = Names(frozenset(), frozenset(), frozenset())
 
 
 def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, loose: bool) -> list[Draft]:

@@ -37,6 +37,8 @@ class Run:
     output: Output | None = None
     # The text above said that this is what should have been printed.
     is_expectation: bool = False
+    # Only the solver's version or help was asked for: says nothing of a formula.
+    is_version_query: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,16 @@ def _runs_of_block(
     def flush() -> None:
         if not pending and not printed:
             return
+        asks_version = bool(pending) and all(_ASKS_VERSION.search(" " + run.text) for run in pending)
         solver = pending[-1].solver if pending else ""
         output = _output(printed, block.line, solver) if printed else None
         first = block.line + (printed[0].line if printed else 0)
         for number, invocation in enumerate(pending):
             line = block.line + invocation.line
             last = output if number == len(pending) - 1 else None
-            runs.append(Run(where, index, line, max(first, line), invocation, last))
+            runs.append(
+                Run(where, index, line, max(first, line), invocation, last, is_version_query=asks_version)
+            )
         if not pending:
             end = block.line + printed[-1].line
             runs.append(Run(where, index, first, end, None, output, expects))
@@ -117,7 +122,7 @@ def _runs_of_block(
     for segment in segments:
         if segment.kind == "shell":
             flush()
-            pending += [run for run in segment.invocations if not _ASKS_VERSION.search(" " + run.text)]
+            pending += segment.invocations
         elif segment.kind == "output":
             printed.append(segment)
         elif (segment.kind == "open" and segment.invocations) or (
@@ -184,6 +189,8 @@ def attach(runs: Sequence[Run], kept: Sequence[tuple[Section, Draft]]) -> list[l
         where: [kept[number][1].pieces[0].line for number in numbers] for where, numbers in by_section.items()
     }
     for run in runs:
+        if run.is_version_query:
+            continue
         target = _target(
             run, kept, by_file, by_input, by_section.get(run.where, []), starts.get(run.where, [])
         )

@@ -47,16 +47,25 @@ _SHELL_WORDS = _words(
     wget curl unzip tar cp mv rm clang gcc ddsmt java hyperfine runlim benchexec
     """
 )
+# Commands whose arguments are not run.
+_RUN_NOTHING = _words(
+    """
+    cat more less head tail bat batcat type nl git cd ls cp mv rm wc diff grep sed file which pip wget curl
+    tar unzip make cmake ninja uname echo printf export clang gcc
+    """
+)
 _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=")
-_WORD = re.compile(r"""(?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|\\.|[^\s'"|;&<>])+|\|\|?|&&|[;&]|<<<|<<-?|[<>]+""")
+_WORD = re.compile(r"""(?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|\\.|[^\s'"|;&<>])+|\|\|?|&&|&>|[;&]|<<<|<<-?|[<>]+""")
+# "2>&1" and the like name no file.
+_MERGED = re.compile(r"\s\d?>&\d\b|\s\d(?=>)")
 _PROMPTS = re.compile(
-    r"""\s*(?:
+    r"""\s*(?:\([\w.-]{1,30}\)\s)?(?:             # (an environment's name)
         \[\d{1,6}\]\s?[%$\#>]                       # tcsh: [579] %
       | \(?[\w.-]{1,40}@[\w.-]{1,60}\)?[:\s][^$\#%>\n]{0,100}?[$\#%]    # user@host:~/dir$
       | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
       | PS\s[A-Za-z]:\\[^>\n]{0,150}>                 # PowerShell
       | [A-Za-z]:\\[^>\n]{0,150}>                     # cmd.exe
-      | (?:\(\w{1,20}\)\s?)?(?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/z3$
+      | (?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/z3$
       | (?:bash|sh|zsh)(?:-\d\.\d)?[$\#%]             # bash-5.0$
     )(?:\s|$|(?<=>)(?=[\w.]))""",
     re.VERBOSE,
@@ -183,7 +192,7 @@ def _is_bare_command(text: str) -> bool:
 
 def invocations_of(command: str, line: int = 0) -> list[Invocation]:
     """The solver runs of a command line: one per stage of a pipe or list that starts a solver."""
-    words = _WORD.findall(command[:4000])
+    words = _WORD.findall(_MERGED.sub(" ", command[:4000]))
     found: list[Invocation] = []
     stage: list[str] = []
     for word in [*words, ";"]:
@@ -204,7 +213,9 @@ def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
             name, _, value = word.partition("=")
             environment.append((name, value.strip("\"'")))
             continue
-        if index and words[index - 1] in (">", ">>", "<", "<<", "<<-", "cd", "cat", "git", "ls"):
+        if word in _RUN_NOTHING:
+            return None
+        if "://" in word or (index and words[index - 1] in (">", ">>", "<", "<<", "<<-")):
             continue
         family = solver_family(word)
         if family:

@@ -66,6 +66,7 @@ ASSERTS = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint"
 STRONG = frozenset(word for word in COMMANDS if "-" in word) | {"assert"}
 
 _MARK = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]')
+_PARENTHESIS = re.compile(r"[()]")
 _LEXEME = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]|[^\s()";|]+|["|]')
 _HEAD = re.compile(r"\(\s{0,64}([A-Za-z][A-Za-z0-9/-]*)(?=[\s();]|$)")
 # A line that starts with one of these ends whatever was still open above it.
@@ -88,6 +89,11 @@ def command_word(text: str, start: int) -> str:
 def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, bool]:
     """Where the expression that opens at ``start`` ends, and whether it is whole."""
     restart = _RESTART_OUTPUT if output else _RESTART
+    # Most commands stand on a line of their own and hold nothing but nested parentheses.
+    line_end = text.find("\n", start)
+    line = text[start:line_end] if line_end >= 0 else text[start:]
+    if line[-1] == ")" and '"' not in line and "|" not in line and ";" not in line and _is_one(line):
+        return start + len(line), True
     depth = 0
     for mark in _MARK.finditer(text, start):
         at = mark.start()
@@ -108,6 +114,18 @@ def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, b
                     return newline + 1, False
                 newline = text.find("\n(", newline + 1, mark.end())
     return len(text), False
+
+
+def _is_one(line: str) -> bool:
+    """Whether a line is one whole expression: no less, and not several."""
+    if line.count("(") != line.count(")"):
+        return False
+    depth = 0
+    for sign in _PARENTHESIS.findall(line, 0, len(line) - 1):
+        depth += 1 if sign == "(" else -1
+        if depth == 0:
+            return False
+    return True
 
 
 def lexemes(text: str) -> list[str]:
@@ -144,7 +162,7 @@ class Names:
     main: str = ""
 
 
-_NOTHING = Names(frozenset(), frozenset(), frozenset())
+NOTHING = Names(frozenset(), frozenset(), frozenset())
 _DECLARES_ONE = _words(
     """
     declare-const declare-fun declare-sort declare-sort-parameter define-const define-fun
@@ -178,7 +196,7 @@ def names_of(word: str, tokens: Sequence[str]) -> Names:
         return Names(frozenset(heads) - {"("}, frozenset(), frozenset(), "")
     if word in _TERM_START:
         return _names_of_term(tokens, _TERM_START[word])
-    return _NOTHING
+    return NOTHING
 
 
 def unquoted(token: str) -> str:

@@ -7,7 +7,8 @@ formula, which run) is not decided here but in ``miner.extract``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from miner.commandline import (
     Invocation,
@@ -22,8 +23,7 @@ from miner.commandline import (
 from miner.sexpr import STRONG, balanced_end, command_word
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A piece of a block.
 
     ``kind`` is one of ``shell`` (a command line with its ``invocations``), ``open`` and ``close`` (what lies
