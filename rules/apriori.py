@@ -145,11 +145,14 @@ def largest_shadow(count: int, size: int) -> int:
 
 
 def _rules(itemsets: pd.DataFrame, transactions: int, min_confidence: float) -> Iterator[Rule]:
+    import numpy as np
     from mlxtend.frequent_patterns import association_rules
 
     if all(len(s) < 2 for s in itemsets["itemsets"]):
         return
-    found = association_rules(itemsets, metric="confidence", min_threshold=min_confidence - 1e-9)
+    # Items that every transaction holds make mlxtend divide nothing by nothing in a measure not used here.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = association_rules(itemsets, metric="confidence", min_threshold=min_confidence - 1e-9)
     columns = ("antecedents", "consequents", "support", "confidence", "lift", "conviction")
     for antecedent, consequent, support, confidence, lift, conviction in zip(
         *(found[c] for c in columns), strict=True
