@@ -154,7 +154,31 @@ def _read_section(where: str, text: str, earlier: Sequence[Draft]) -> Section:
         section.add(index, segments, found)
     section.is_truncated = section.is_truncated or len(drafts) > _MOST_DRAFTS
     section.drafts = join(drafts[:_MOST_DRAFTS], earlier)
+    named: set[int] = set()
+    for draft in section.drafts:
+        if not draft.file and not draft.invocations and draft.block not in named:
+            draft.file = _named_above(section, draft.block)
+        named.add(draft.block)
     return section
+
+
+# "small.smt2:", "### small.smt2", "The file `small.smt2` is:"
+_FILE_ABOVE = re.compile(r"(?<![\w./-])(?:\./)?([\w+-][\w.+-]{0,80}\.smt2?)\b")
+
+
+def _named_above(section: Section, index: int) -> str:
+    """The file that the text right above a block says the block shows."""
+    if index == 0:
+        return ""
+    above = section.blocks[index - 1]
+    if above.is_code:
+        # "$ cat small.smt2" in a block of its own.
+        kinds = [segment.kind for segment in section.segments[index - 1][-3:]]
+        return section.segments[index - 1][-2].file if kinds == ["shell", "open", "close"] else ""
+    line = above.text.rstrip()[-200:].rpartition("\n")[2].strip()
+    names = _FILE_ABOVE.findall(line)
+    is_lead = line.endswith(":") or above.kind == "heading" or line.strip("*_`") in names
+    return names[0] if len(names) == 1 and is_lead and len(line) <= 120 else ""
 
 
 def _assemble(
