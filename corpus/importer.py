@@ -87,9 +87,10 @@ def import_paths(
     """
     report = ImportReport()
     files = list(_walk(paths, report))
+    intake = Intake(corpus)
     for chunk in _chunks(files):
         with corpus.transaction():
-            _import_chunk(Intake(corpus), chunk, tracker, max_bytes, on_well_sorted, report)
+            _import_chunk(intake, chunk, tracker, max_bytes, on_well_sorted, report)
             if before_commit is not None:
                 before_commit()
         if progress is not None:

@@ -13,7 +13,7 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
-from corpus.examine import WELL_SORTED, Examination, examine
+from corpus.examine import WELL_SORTED, Examination, Traits, examine
 from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
 from corpus.store import Corpus, digest, storable
 from smtlib import CheckedScript
@@ -27,6 +27,9 @@ error_column logic commands assertions check_sats pushes quantifiers terms theor
 solver solver_version expected bug_class decomposed
 """
 _FORMULA_COLUMNS = _FORMULA_COLUMN_NAMES.split()
+
+TRAIT_COLUMNS = tuple(field.name for field in fields(Traits))
+"""The columns of ``formula`` that hold its traits."""
 
 
 class Intake:
@@ -161,10 +164,11 @@ class Intake:
         wanted = list(dict.fromkeys(column for row in rows for column in row))
         if not rows:
             return []
-        owners = list({row[key[0]] for row in rows})
+        # Few rows are asked for, however large the table: the miner adds issue by issue.
+        narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.type_of(table, c)}[]))" for c in key)
         stored = self.corpus.rows(
-            f"select id, {', '.join(wanted)} from {table} where {key[0]} in (select unnest(?::integer[]))",
-            [owners],
+            f"select id, {', '.join(wanted)} from {table} where {narrowed}",
+            [list({_clean(row[c]) for row in rows}) for c in key],
         )
         known = {tuple(r[1 + wanted.index(c)] for c in key): r for r in stored}
         added: list[Added] = []
@@ -209,6 +213,14 @@ def _clean(value: Any) -> Any:
     return value
 
 
+def trait_values(examined: Examination) -> tuple[object, ...]:
+    """A formula's traits, in the order of :data:`TRAIT_COLUMNS`; all null where it could not be read."""
+    if examined.traits is None:
+        return (None,) * len(TRAIT_COLUMNS)
+    values = (getattr(examined.traits, column) for column in TRAIT_COLUMNS)
+    return tuple(list(value) if isinstance(value, tuple) else value for value in values)
+
+
 def _formula_row(
     ident: int,
     key_hash: str,
@@ -218,20 +230,6 @@ def _formula_row(
     decomposed: bool,
 ) -> tuple[object, ...]:
     size = source.bytes if source.bytes is not None else len(storable(source.text or "").encode())
-    traits = examined.traits
-    counts: tuple[object, ...] = (None,) * 9
-    if traits is not None:
-        counts = (
-            traits.logic,
-            traits.commands,
-            traits.assertions,
-            traits.check_sats,
-            traits.pushes,
-            traits.quantifiers,
-            traits.terms,
-            list(traits.theories),
-            list(traits.operators),
-        )
     row = (
         ident,
         source.tracker_id,
@@ -248,7 +246,7 @@ def _formula_row(
         examined.error,
         examined.line,
         examined.column,
-        *counts,
+        *trait_values(examined),
         source.command_line,
         source.solver,
         source.solver_version,

@@ -135,6 +135,10 @@ class Corpus:
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
+    def type_of(self, table: str, column: str) -> str:
+        """The SQL type of a column."""
+        return self._types[table, column]
+
     def text(self, text_id: int) -> str:
         """A stored text."""
         body = self.scalar("select body from text where id = ?", [text_id])
@@ -196,6 +200,11 @@ class Corpus:
         lists = ", ".join(f"unnest(?::{kind}[])" for kind in types)
         values = [list(column) for column in zip(*rows, strict=True)]
         self._execute(f"insert into {table} ({', '.join(columns)}) select {lists}", values)
+
+    def clear(self, table: str) -> None:
+        """Delete all rows of ``table``; its ids start again from 1."""
+        self.execute(f"delete from {table}")
+        self._next_ids.pop(table, None)
 
     def new_ids(self, table: str, count: int) -> range:
         """The next ``count`` ids of ``table``; given again when the transaction is undone."""

@@ -1,0 +1,125 @@
+"""A corpus as a folder of Parquet files, one a table, for other tools and for publishing; and back.
+
+``manifest.json`` names the schema version and each table's rows. Views come from the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from corpus import schema
+from corpus.errors import CorpusError, SchemaMismatch, storage_full
+from corpus.store import Corpus
+
+FORMAT = "exhume-corpus"
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an exported folder holds: the schema's version, and per table its number of rows."""
+
+    schema: int
+    tables: dict[str, int]
+
+
+def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
+    """Write every table to ``folder``, which must not exist: whole or not at all, in the order of ids."""
+    folder = Path(folder)
+    if folder.exists():
+        raise CorpusError(f"{folder} exists already: name a new folder", corpus.path)
+    if not folder.parent.is_dir():
+        raise CorpusError(f"cannot make {folder}: there is no folder {folder.parent}", corpus.path)
+    draft = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        draft.mkdir()
+        counts = {}
+        for table in _tables(corpus):
+            target = _quoted(draft / f"{table}.parquet")
+            corpus.connection.execute(
+                f"copy (from {table} order by 1, 2) to {target} (format parquet, compression zstd)"
+            )
+            counts[table] = int(corpus.scalar(f"select count(*) from {table}"))
+        manifest = Manifest(schema.version(corpus.connection, corpus.path), counts)
+        said = {"format": FORMAT, "schema": manifest.schema, "tables": counts}
+        (draft / _MANIFEST).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+        draft.replace(folder)
+    except (OSError, duckdb.Error) as error:
+        raise CorpusError(f"cannot write {folder}: {error}", corpus.path) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return manifest
+
+
+def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
+    """Make the corpus file ``path``, which must not exist, of an exported folder of the current schema."""
+    folder, path = Path(folder), Path(path)
+    manifest = read_manifest(folder)
+    if path.exists():
+        raise CorpusError(f"{path} exists already: name a new file", path)
+    draft = path.with_name(f".{path.name}.part")
+    draft.unlink(missing_ok=True)
+    try:
+        with Corpus.open(draft, write=True) as corpus:
+            with corpus.transaction():
+                for table in _tables(corpus):
+                    _fill(corpus, table, folder, manifest)
+            if problems := corpus.verify():
+                raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
+        draft.replace(path)
+    finally:
+        for left in (draft, draft.with_name(draft.name + ".wal")):
+            left.unlink(missing_ok=True)
+    return manifest
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What an exported folder says of itself; raises where it is none, or of another schema."""
+    try:
+        said = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        if said["format"] != FORMAT:
+            raise ValueError(f"its format is {said['format']}")
+        manifest = Manifest(int(said["schema"]), {str(k): int(v) for k, v in said["tables"].items()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorpusError(f"{folder} is no exported corpus: {error}", folder) from error
+    known = len(schema.migrations())
+    if manifest.schema != known:
+        raise SchemaMismatch(
+            f"{folder} has schema {manifest.schema}, this exhume {known}: export it again",
+            folder,
+            manifest.schema,
+            known,
+        )
+    return manifest
+
+
+def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
+    source = _quoted(folder / f"{table}.parquet")
+    try:
+        if table == "migration":  # the new file has its own
+            return
+        corpus.execute(f"insert into {table} by name from read_parquet({source})")
+    except duckdb.Error as error:
+        raise storage_full(error, corpus.path) or CorpusError(
+            f"{folder} is damaged: {error}", folder
+        ) from error
+    found = corpus.scalar(f"select count(*) from {table}")
+    if found != manifest.tables.get(table):
+        raise CorpusError(
+            f"{folder} is damaged: {table} has {found} rows, not {manifest.tables.get(table)}", folder
+        )
+
+
+def _tables(corpus: Corpus) -> list[str]:
+    rows = corpus.rows("select table_name from duckdb_tables() where not internal order by table_name")
+    return [str(name) for (name,) in rows]
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"

@@ -1,0 +1,86 @@
+"""Deriving everything again from the stored texts, after the language layer changed.
+
+Ids of formulas, skeletons, atoms and signatures stay, so that tests and findings still name what
+they came from; assertions get new ones. Skeletons and atoms that occur no more keep their row with
+count 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus.examine import WELL_SORTED, examine
+from corpus.intake import TRAIT_COLUMNS, trait_values
+from corpus.learn import Learner, Progress
+from corpus.learned import refresh_counts
+from corpus.store import Corpus
+
+_CHUNK = 500
+_COLUMNS = ("status", "error", "error_line", "error_column", *TRAIT_COLUMNS, "decomposed")
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """How many formulas were read again, and how many became or ceased to be well sorted."""
+
+    formulas: int
+    gained: int
+    lost: int
+
+
+def rebuild(corpus: Corpus, progress: Progress | None = None) -> RebuildReport:
+    """Read, check and take apart every formula again, in one transaction.
+
+    What solvers said about printed formulas is dropped, for they may print otherwise now:
+    :func:`corpus.probing.probe_formulas` asks again. Rules are mined by the next
+    :func:`corpus.learn.learn`.
+    """
+    known = corpus.rows("select id, status from formula where text_id is not null order by id")
+    gained = lost = 0
+    with corpus.transaction():
+        corpus.clear("assertion_atom")
+        corpus.clear("assertion")
+        corpus.execute("delete from acceptance where form = 'printed'")
+        learner = Learner(corpus)
+        for start in range(0, len(known), _CHUNK):
+            chunk = known[start : start + _CHUNK]
+            statuses = _rebuild_chunk(corpus, learner, [ident for ident, _ in chunk])
+            for ident, before in chunk:
+                gained += before != WELL_SORTED and statuses[ident] == WELL_SORTED
+                lost += before == WELL_SORTED and statuses[ident] != WELL_SORTED
+            if progress is not None:
+                progress(start + len(chunk), len(known))
+        corpus.execute(
+            """delete from acceptance where form = 'written' and formula_id in (
+                select id from formula where status = 'well-sorted')"""
+        )
+        refresh_counts(corpus)
+    return RebuildReport(len(known), gained, lost)
+
+
+def _rebuild_chunk(corpus: Corpus, learner: Learner, formulas: list[int]) -> dict[int, str]:
+    """Read these formulas again; their new statuses."""
+    texts = corpus.rows(
+        """select formula.id, body, superseded_by is null from formula join text on text.id = text_id
+        where formula.id in (select unnest(?::integer[])) order by formula.id""",
+        [formulas],
+    )
+    rows: list[tuple[object, ...]] = []
+    statuses = {}
+    for ident, body, current in texts:
+        examined = examine(body)
+        taken = current and examined.status == WELL_SORTED and examined.checked is not None
+        if taken and examined.checked is not None:
+            learner.take(ident, examined.checked)
+        statuses[ident] = examined.status
+        error = (examined.status, examined.error, examined.line, examined.column)
+        rows.append((ident, *error, *trait_values(examined), taken))
+    columns = ("id", *_COLUMNS)
+    lists = ", ".join(f"unnest(?::{corpus.type_of('formula', c)}[]) as {c}" for c in columns)
+    settings = ", ".join(f"{c} = again.{c}" for c in _COLUMNS)
+    corpus.execute(
+        f"update formula set {settings} from (select {lists}) as again where again.id = formula.id",
+        [list(column) for column in zip(*rows, strict=True)],
+    )
+    learner.flush()
+    return statuses

@@ -1,0 +1,109 @@
+"""A corpus as Parquet and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from corpus import schema
+from corpus.errors import CorpusError, SchemaMismatch
+from corpus.learn import import_and_decompose, learn
+from corpus.learned import fingerprint
+from corpus.parquet import export_parquet, import_parquet, read_manifest
+from corpus.store import Corpus
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    folder = tmp_path / "z3"
+    folder.mkdir()
+    for number in range(12):
+        text = f"(declare-const x Int)(assert (or (> x {number}) (< x 0)))(assert (= x {number}))"
+        (folder / f"z3_{number}_0.smt2").write_text(text)
+    with Corpus.open(tmp_path / "c", write=True) as corpus:
+        import_and_decompose(corpus, [folder])
+        learn(corpus)
+    return tmp_path / "c"
+
+
+def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    with Corpus.open(path) as corpus:
+        names = [
+            n for (n,) in corpus.rows("select table_name from duckdb_tables() order by 1") if n != "migration"
+        ]
+        return {name: sorted(corpus.rows(f"from {name}"), key=repr) for name in names}
+
+
+def test_what_is_exported_comes_back_the_same(tmp_path: Path, path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        manifest = export_parquet(corpus, tmp_path / "it's out")
+        name = fingerprint(corpus)
+    assert manifest == read_manifest(tmp_path / "it's out")
+    assert manifest.tables["formula"] == 12
+    assert manifest.tables["rule"] > 0
+    assert import_parquet(tmp_path / "it's out", tmp_path / "again") == manifest
+    assert contents(tmp_path / "again") == contents(path)
+    with Corpus.open(tmp_path / "again", write=True) as corpus:
+        assert fingerprint(corpus) == name
+        assert import_and_decompose(corpus, [tmp_path / "z3"]).new == 0
+    with duckdb.connect() as other:
+        file = str(tmp_path / "it's out" / "formula.parquet").replace("'", "''")
+        assert other.execute(f"select count(*) from '{file}'").fetchone() == (12,)
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_nothing_is_written_over(tmp_path: Path, path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        (tmp_path / "out").mkdir()
+        with pytest.raises(CorpusError, match="exists already"):
+            export_parquet(corpus, tmp_path / "out")
+        with pytest.raises(CorpusError, match="no folder"):
+            export_parquet(corpus, tmp_path / "no" / "out")
+        export_parquet(corpus, tmp_path / "new")
+    with pytest.raises(CorpusError, match="exists already"):
+        import_parquet(tmp_path / "new", path)
+
+
+@pytest.mark.parametrize("manifest", [None, "{", "[]", '{"format": "other"}', '{"format": "exhume-corpus"}'])
+def test_what_is_no_export_is_told(tmp_path: Path, manifest: str | None) -> None:
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(CorpusError, match="no exported corpus"):
+        import_parquet(tmp_path, tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("harm", ["missing", "junk", "rows", "references"])
+def test_a_damaged_export_makes_no_corpus(tmp_path: Path, path: Path, harm: str) -> None:
+    out = tmp_path / "out"
+    with Corpus.open(path) as corpus:
+        export_parquet(corpus, out)
+    if harm == "missing":
+        (out / "atom.parquet").unlink()
+    elif harm == "junk":
+        (out / "atom.parquet").write_bytes(b"junk")
+    else:
+        said = json.loads((out / "manifest.json").read_text())
+        said["tables"]["issue"] = 11 if harm == "references" else 5
+        (out / "manifest.json").write_text(json.dumps(said))
+        if harm == "references":
+            file = out / "issue.parquet"
+            with duckdb.connect() as memory:
+                memory.execute(f"create table issue as from '{file}' where id > 1")
+                memory.execute(f"copy issue to '{file}'")
+    with pytest.raises(CorpusError, match="damaged"):
+        import_parquet(out, tmp_path / "made")
+    assert not [p for p in tmp_path.iterdir() if "made" in p.name]
+
+
+def test_an_export_of_another_schema_is_told(tmp_path: Path, path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        export_parquet(corpus, tmp_path / "out")
+    said = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    said["schema"] = len(schema.migrations()) + 1
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(said))
+    with pytest.raises(SchemaMismatch):
+        import_parquet(tmp_path / "out", tmp_path / "c2")
