@@ -250,17 +250,13 @@ class Applications:
         return tries
 
     def convert(self, term: Term, sort: Sort) -> Term | None:
-        """``term`` as a term of ``sort``, converted as z3 converts arguments; None where it cannot be."""
+        """``term`` as a term of ``sort``, converted as z3 converts arguments; None where it does not."""
         if term.sort is sort:
             return term
         if sort is REAL and term.sort is INT:
             return self.to_real(term)
         if sort is INT and term.sort is REAL:
             return self._to_int(term)
-        if term.sort is BOOL and sort is INT:
-            return self._bool_to_int(term)
-        if term.sort is BOOL and sort is REAL:
-            return self.to_real(self._bool_to_int(term))
         return None
 
     def to_real(self, term: Term) -> Term:

@@ -76,14 +76,16 @@ class Elaborator:
         return self._terms.pop()
 
     def term_of_sort(self, sexp: SExp, sort: Sort, variables: Mapping[str, Term] = _NO_VARIABLES) -> Term:
-        """The term of ``sexp`` under these variables; it must have, or convert to, ``sort``."""
+        """The term of ``sexp`` under these variables; it must have this ``sort``."""
         self.local.update(variables)
         term = self.term(sexp)
         self.local.clear()
-        fitting = self.applications.convert(term, sort)
-        if fitting is None:
+        # Older solvers took an integer for the body of a function to Real.
+        if sort is REAL and term.sort is INT:
+            return self.applications.to_real(term)
+        if term.sort is not sort:
             raise SortError(f"{describe(term)} has sort {term.sort}, {sort} is wanted")
-        return fitting
+        return term
 
     def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
         """The variables of ``((x S) ...)``, for a definition, in order and by the name that the body uses.
