@@ -1,0 +1,182 @@
+"""The starter tracker: issues in a tracker's shape, each of which shows on the release that it names."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import re
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from difftest import EnvironmentProblem
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "corpus" / "starter" / "issues").glob("*.json"))
+KEYS = {
+    "author_association",
+    "body",
+    "closed_at",
+    "comments",
+    "comments_list",
+    "created_at",
+    "exhume",
+    "html_url",
+    "labels",
+    "number",
+    "state",
+    "state_reason",
+    "title",
+    "updated_at",
+    "user",
+}
+COMMENT_KEYS = {"author_association", "body", "created_at", "id", "updated_at", "user"}
+THEORIES = {
+    "Arrays",
+    "BitVectors",
+    "Core",
+    "Datatypes",
+    "FloatingPoint",
+    "Ints",
+    "Nonlinear",
+    "Quantifiers",
+    "Reals",
+    "Sequences",
+    "Strings",
+    "UF",
+}
+DATE = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# Folders of the machine the issues were written on, and people's.
+MACHINE_PATH = re.compile(r"/(?:work|tmp|root|home)\b")
+
+
+@cache
+def issues() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(path.read_text(encoding="utf-8")) for path in FILES)
+
+
+def replays() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return [(issue, entry) for issue in issues() for entry in issue["exhume"]["replay"]]
+
+
+def load_check_starter() -> ModuleType:
+    path = str(ROOT / "scripts" / "check_starter")
+    loader = importlib.machinery.SourceFileLoader("check_starter", path)
+    spec = importlib.util.spec_from_loader("check_starter", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    # Its dataclasses look their module up.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "check_starter", module)
+        loader.exec_module(module)
+    return module
+
+
+def test_there_are_at_least_60_issues_numbered_like_their_files() -> None:
+    assert len(FILES) >= 60
+    numbers = [issue["number"] for issue in issues()]
+    assert numbers == list(range(1, len(FILES) + 1))
+    assert [path.name for path in FILES] == [f"{number:04}.json" for number in numbers]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_file_is_canonical_and_names_no_folder_of_a_machine(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    assert not MACHINE_PATH.search(text)
+    assert "\\r" not in text
+
+
+def test_issues_have_the_shape_of_the_rest_api() -> None:
+    ids = [comment["id"] for issue in issues() for comment in issue["comments_list"]]
+    assert len(ids) == len(set(ids))
+    for issue in issues():
+        assert set(issue) == KEYS
+        assert issue["comments"] == len(issue["comments_list"])
+        assert issue["html_url"] == f"https://example.invalid/exhume/starter/issues/{issue['number']}"
+        assert issue["title"].strip()
+        assert issue["labels"]
+        assert all(set(label) == {"name"} for label in issue["labels"])
+        assert set(issue["user"]) == {"login"}
+        assert all(set(comment) == COMMENT_KEYS for comment in issue["comments_list"])
+
+
+def test_states_and_dates_fit_together() -> None:
+    for issue in issues():
+        closed = issue["closed_at"]
+        assert (issue["state"] == "closed") == (closed is not None) == (issue["state_reason"] is not None)
+        moments = [issue["created_at"]]
+        moments += [comment["created_at"] for comment in issue["comments_list"]]
+        moments += [closed or moments[-1]]
+        assert all(DATE.fullmatch(moment) for moment in [*moments, issue["updated_at"]])
+        assert moments == sorted(moments)
+        assert issue["updated_at"] == moments[-1]
+    closed_share = sum(issue["state"] == "closed" for issue in issues()) / len(issues())
+    assert closed_share > 0.7
+
+
+def test_every_replayed_formula_and_output_stands_in_the_issue() -> None:
+    for issue, entry in replays():
+        texts = [issue["body"], *(comment["body"] for comment in issue["comments_list"])]
+        # Indented blocks hold the same lines, four columns further in.
+        lines = {line.strip() for text in texts for line in text.splitlines()}
+        assert {line.strip() for line in entry["formula"].splitlines()} <= lines, issue["number"]
+    for issue in issues():
+        printed = issue["exhume"]["replay"][0]["printed"]
+        lines = {line.strip() for line in issue["body"].splitlines()}
+        assert {line.strip() for line in printed.splitlines()} <= lines, issue["number"]
+
+
+def test_replays_are_complete_and_of_few_releases() -> None:
+    for _, entry in replays():
+        assert set(entry) == {"expected", "formula", "options", "outcome", "printed", "solver"}
+        assert entry["outcome"] in ("crash", "invalid-model", "wrong-answer")
+        assert set(entry["expected"].split()) <= {"sat", "unsat", "unknown"}
+        assert re.fullmatch(r"(?:z3|cvc5)==[0-9.]+", entry["solver"])
+    assert len({entry["solver"] for _, entry in replays()}) <= 3
+
+
+def test_formulas_are_all_different() -> None:
+    formulas = [entry["formula"] for _, entry in replays()]
+    # A reduced version can be reached twice, but not often.
+    assert len(set(formulas)) >= 0.95 * len(formulas)
+    assert len({issue["exhume"]["replay"][0]["formula"] for issue in issues()}) == len(issues())
+
+
+def test_every_theory_and_class_is_there_several_times() -> None:
+    theories = Counter(theory for issue in issues() for theory in issue["exhume"]["theories"])
+    assert set(theories) == THEORIES
+    assert min(theories.values()) >= 4
+    outcomes = Counter(issue["exhume"]["replay"][0]["outcome"] for issue in issues())
+    assert min(outcomes.values()) >= 12
+
+
+def test_formulas_are_written_in_many_shapes() -> None:
+    bodies = [issue["body"] for issue in issues()]
+    for shape in (
+        r"^```smt2$",
+        r"^```lisp$",
+        r"^~~~$",
+        r"^    \(assert",
+        r"^\$ z3 ",
+        r"^\[\d+\] % z3 ",
+        r"<details>",
+    ):
+        assert sum(bool(re.search(shape, body, re.M)) for body in bodies) >= 3, shape
+
+
+@pytest.mark.slow
+def test_every_issue_shows_on_the_release_it_names() -> None:
+    check_starter = load_check_starter()
+    try:
+        checks = list(check_starter.replay_all(check_starter.load_issues()))
+    except EnvironmentProblem as problem:
+        pytest.skip(f"a release cannot be had (no network, no cache?): {problem}")
+    assert len(checks) == len(replays())
+    assert [check for check in checks if check.problem] == []
