@@ -82,18 +82,25 @@ HOSTILE = {
 }
 
 
+def _is_traced() -> bool:
+    """Whether coverage is measured, which slows each line down several times."""
+    monitoring = getattr(sys, "monitoring", None)
+    return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(1) is not None)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_megabyte_of_anything_is_read_within_a_second(name: str) -> None:
     text = HOSTILE[name]
     # Processor time, best of three: other processes may hold the machine.
+    allowed = 6.0 if _is_traced() else 1.0
     best = float("inf")
     for _ in range(3):
         start = time.process_time()
         extract_text(text)
         best = min(best, time.process_time() - start)
-        if best < 1.0:
+        if best < allowed:
             break
-    assert best < 1.0
+    assert best < allowed
 
 
 def test_reading_recurses_no_deeper_for_deeper_text() -> None:
@@ -111,7 +118,7 @@ def test_classifying_a_long_issue_takes_no_longer_than_reading_it() -> None:
     extraction = extract_issue(issue)
     start = time.process_time()
     classify(issue, extraction)
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < (6.0 if _is_traced() else 1.0)
 
 
 # What issues are made of, in any order.
