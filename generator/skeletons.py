@@ -32,11 +32,17 @@ _THEME_SHARE = 0.85
 _UNBOUND_SHARE = 0.35
 """Share of binders whose variable does not occur below (the paper's motivating bug had one)."""
 
+_SHARES = (0.5, 0.75, 0.92)
+"""How often a slot takes a symbol in use rather than a new one; drawn per test."""
+
 _REPEAT_SHARE = 0.05
 """Share of such meetings in which two slots of one atom do get the same symbol."""
 
-_LARGE = 12
-"""Skeletons with more holes than this are drawn less often, in proportion: tests stay small (III-C)."""
+_LARGE = 6
+"""Skeletons with more holes than this are drawn less often, by the square: tests stay small (III-C)."""
+
+_SMALLER_SHARE = 0.6
+"""Share of free choices that take the smaller of two atoms drawn."""
 
 _UNBINDABLE = ("RegLan",)
 """Sorts that solvers do not quantify over."""
@@ -113,7 +119,7 @@ class SkeletonStrategy:
         draft = _Draft(
             Declarations(),
             self._themes[_pick(self._theme_bounds, chance)],
-            (0.35, 0.65, 0.9)[int(chance() * 3)],
+            _SHARES[int(chance() * len(_SHARES))],
         )
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if self.options.incremental:
@@ -178,8 +184,7 @@ class SkeletonStrategy:
                 if atom is not None:
                     draft.rules.append(rule.id)
             if atom is None:
-                pool = draft.theme if chance() < _THEME_SHARE else library.atoms
-                atom = pool[int(chance() * len(pool))]
+                atom = self._random_atom(draft, chance)
             chosen.append(atom)
             signature = atom.signature
             if self.options.rules and signature not in abstract:
@@ -190,6 +195,15 @@ class SkeletonStrategy:
                     if rule.id not in used and rule.antecedent <= abstract
                 )
         return chosen
+
+    def _random_atom(self, draft: _Draft, chance: Callable[[], float]) -> AtomTemplate:
+        pool = draft.theme if chance() < _THEME_SHARE else self.library.atoms
+        atom = pool[int(chance() * len(pool))]
+        if chance() < _SMALLER_SHARE:
+            other = pool[int(chance() * len(pool))]
+            if other.atom.size < atom.atom.size:
+                return other
+        return atom
 
     def _atom_of_rule(
         self, rule: RuleTemplate, abstract: set[int], chance: Callable[[], float]

@@ -7,7 +7,7 @@ from importlib import metadata
 
 VERSION = metadata.version("exhume")
 
-_ISSUES_SHOWN = 12
+_ISSUES_SHOWN = 8
 
 
 def header(

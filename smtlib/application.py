@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smtlib.environment import Environment, has_parameters, instantiate, is_parameter, unify
+from smtlib.environment import Environment, determines, has_parameters, instantiate, is_parameter, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp
 from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort, subsorts

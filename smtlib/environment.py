@@ -80,6 +80,12 @@ def has_parameters(sort: Sort) -> bool:
     return is_parameter(sort) or any(has_parameters(a) for a in sort.args)
 
 
+def determines(params: tuple[Sort, ...], result: Sort) -> bool:
+    """Whether every sort parameter of ``result`` occurs in ``params``."""
+    inside = {s for p in params for s in subsorts(p) if is_parameter(s)}
+    return all(s in inside for s in subsorts(result) if is_parameter(s))
+
+
 @dataclass(slots=True)
 class Environment:
     """Names in scope. ``symbols`` lists every rank of a name, newest last (z3 allows overloading)."""
