@@ -25,6 +25,7 @@ from corpus.errors import (
     CorpusLocked,
     CorpusMissing,
     ReadOnly,
+    StorageFull,
     explain_open_failure,
     storage_full,
 )
@@ -302,9 +303,13 @@ def _create(path: Path) -> None:
             pass
         except OSError:  # a file system without links
             draft.replace(path)
-    except (OSError, duckdb.Error) as error:
+    except StorageFull:
+        raise
+    except (OSError, duckdb.Error, CorpusError) as error:
         full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
-        raise full or CorpusError(f"cannot make the corpus {path}: {error}", path) from error
+        reason = str(error.__cause__ or error).replace(str(draft), path.name)
+        raise full or CorpusError(f"cannot make the corpus {path}: {reason}", path) from error
     finally:
-        draft.unlink(missing_ok=True)
-        draft.with_name(draft.name + ".wal").unlink(missing_ok=True)
+        for left in (draft, draft.with_name(draft.name + ".wal")):
+            with contextlib.suppress(OSError):  # a folder that cannot be written holds none
+                left.unlink(missing_ok=True)

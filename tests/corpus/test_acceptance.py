@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus import _probe, acceptance
 from corpus.acceptance import Acceptance, Prober, SolverMissing, cause_of, probe, version_of
@@ -94,6 +96,20 @@ def test_a_text_neither_writes_nor_reads_files(tmp_path: Path, solver: acceptanc
 )
 def test_commands_that_solve_become_blanks(text: str, left: str) -> None:
     assert _probe.without_solving(text) == left
+
+
+PIECES = st.sampled_from(
+    ["(", ")", "check-sat", "exit", " ", "\n", '"', "|", ";", "set-option :out ", "x", '""', "é"]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_blanks_keep_every_place(text: str) -> None:
+    left = _probe.without_solving(text)
+    assert len(left) <= len(text)
+    assert all(a == b or (b == " " and a != "\n") for a, b in zip(text, left, strict=False))
+    assert len(left) == len(text) or "exit" in text
+    assert cause_of(text) == cause_of(text).strip()
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.errors import CorpusError
 from corpus.importer import ImportReport, Origin, decode, import_paths, origin_of
@@ -39,6 +41,13 @@ UNBALANCED = "(assert (> 1 0)\n"
 )
 def test_tracker_and_issue_are_read_off_the_path(relative: str, folder: str, origin: Origin) -> None:
     assert origin_of(relative, folder) == origin
+
+
+@given(st.text(alphabet="z3cvc5_-./ issue019\n\\é", max_size=30), st.text(max_size=5))
+def test_any_path_has_an_origin(relative: str, folder: str) -> None:
+    origin = origin_of(relative + ".smt2", folder)
+    assert origin.tracker
+    assert origin.issue is None or 0 <= origin.issue < 10**9
 
 
 @pytest.fixture

@@ -189,7 +189,7 @@ def test_every_named_query_explains_itself_and_runs(path: Path) -> None:
     for query in named_queries():
         assert query.about.endswith(".")
         assert query.example.startswith(f"exhume query {query.name}")
-        parameters = {p.name: given[p.name] for p in query.parameters if p.required}
+        parameters = {p.name: given.get(p.name, "1") for p in query.parameters if p.required}
         assert all(p.about.endswith(".") for p in query.parameters)
         result = run_query(path, query, parameters)
         assert result.columns

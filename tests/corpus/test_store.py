@@ -109,6 +109,48 @@ def test_reading_a_missing_corpus_says_so(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_place_that_cannot_be_written_is_told() -> None:
+    with pytest.raises(CorpusError, match=r"cannot make the corpus /proc/c: (?!.*\.c\.)"):
+        Corpus.open("/proc/c", write=True)
+
+
+def test_a_full_disk_at_the_start_makes_no_corpus(tmp_path: Path) -> None:
+    code = """
+import resource, sys
+from corpus.store import Corpus
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+Corpus.open(sys.argv[1], write=True)
+"""
+    assert "StorageFull" in run_python(code, tmp_path / "c").stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_making_it_where_links_are_not_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    Corpus.open(tmp_path / "c", write=True).close()
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]
+
+
+def test_one_that_another_process_makes_meanwhile_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.link
+
+    def late(source: Path, target: Path) -> None:
+        real(source, target)
+        with duckdb.connect(str(target)) as other:
+            other.execute("insert into solver values (1, 'mine', '1')")
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    with Corpus.open(tmp_path / "c", write=True) as corpus:
+        assert corpus.scalar("select spec from solver") == "mine"
+
+
 @pytest.mark.parametrize("write", [False, True])
 def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path, write: bool) -> None:
     path = tmp_path / "c"
