@@ -206,6 +206,11 @@ def test_named_queries_answer(path: Path) -> None:
     assert [r[0:2] for r in run_query(path, find_query("theories")).rows] == [("z3", "Core"), ("z3", "Ints")]
 
 
+def test_issues_with_several_formulas_count_once(path: Path) -> None:
+    assert run_query(path, find_query("bug-classes")).rows == [("z3", None, 30, 31, None)]
+    assert run_query(path, find_query("bug-classes"), {"tracker": "cvc5"}).rows == []
+
+
 def test_wrong_names_and_parameters_are_told_with_help(path: Path) -> None:
     with pytest.raises(QueryError, match="did you mean formulas-with"):
         find_query("formula-with")
