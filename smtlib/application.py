@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from smtlib.environment import Environment, determines, has_parameters, instantiate, is_parameter, unify
+from smtlib.environment import Environment, determines, has_parameters, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp
-from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort, subsorts
+from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
 from smtlib.terms import Declaration, Kind, Op, Term, TermTable
 
 _ARITHMETIC = frozenset(
@@ -87,7 +87,7 @@ class Applications:
         if has_parameters(sort):
             return None
         text = None
-        if has_parameters(declaration.result) and not _result_follows(declaration):
+        if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
             text = f"(as {declaration.name} {sort})"
         op = self.table.op(Kind.SYMBOL, declaration.name, text, (), declaration)
         return self.table.make(op, args, sort)
@@ -275,12 +275,6 @@ class Applications:
             return term
         one, zero = self.table.literal("1", INT), self.table.literal("0", INT)
         return self.table.make(self.table.op(Kind.OPERATOR, "ite"), (term, one, zero), INT)
-
-
-def _result_follows(declaration: Declaration) -> bool:
-    """Whether the arguments of ``declaration`` settle the sort parameters of its result."""
-    settled = {s for param in declaration.params for s in subsorts(param) if is_parameter(s)}
-    return settled.issuperset(s for s in subsorts(declaration.result) if is_parameter(s))
 
 
 def _sorts_of(args: tuple[Term, ...]) -> str:

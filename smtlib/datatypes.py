@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smtlib.environment import Constructor, Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import SortError
-from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.sorts import Sort, make_sort, subsorts
 from smtlib.terms import Declaration
 
@@ -19,6 +19,7 @@ def read_datatypes(environment: Environment, sexp: SExpList) -> tuple[Datatype, 
     have no finite value (``codatatypes`` need none).
     """
     bodies = _one(sexp) if sexp[0] in ("declare-datatype", "declare-codatatype") else _several(sexp)
+    _require_names([*(name for name, _, _ in bodies), *(p for _, params, _ in bodies for p in params)])
     for name, params, _ in bodies:
         environment.add_sort(SortDefinition(name, len(params)))
     group = tuple(name for name, _, _ in bodies)
@@ -45,7 +46,7 @@ def _several(sexp: SExpList) -> list[_Body]:
     if bodies and all(
         not isinstance(b, str) and b and isinstance(b[0], str) and b[0] != "par" for b in bodies
     ):
-        return [(b[0], tuple(map(str, heads)), list(b[1:])) for b in bodies]
+        return [(b[0], tuple(heads), list(b[1:])) for b in bodies]
     if len(heads) != len(bodies) or not all(not isinstance(h, str) and len(h) == 2 for h in heads):
         raise SortError("declare-datatypes wants as many bodies as (NAME ARITY) pairs")
     return [(h[0], *_body(b)) for h, b in zip(heads, bodies, strict=True)]
@@ -57,7 +58,7 @@ def _body(sexp: SExp) -> tuple[tuple[str, ...], list[SExp]]:
     if sexp and sexp[0] == "par":
         if len(sexp) != 3 or isinstance(sexp[1], str) or isinstance(sexp[2], str):
             raise SortError(f"expected (par (PARAMETER ...) (CONSTRUCTOR ...)), found {sexp_text(sexp, 60)}")
-        return tuple(map(str, sexp[1])), list(sexp[2])
+        return tuple(sexp[1]), list(sexp[2])
     return (), list(sexp)
 
 
@@ -73,16 +74,26 @@ def _datatype(environment: Environment, body: _Body, group: tuple[str, ...]) -> 
 
 def _constructor(environment: Environment, sexp: SExp, sort: Sort, params: dict[str, Sort]) -> Constructor:
     head, fields = (sexp, []) if isinstance(sexp, str) else (sexp[0] if sexp else "", sexp[1:])
-    if not isinstance(head, str) or not head:
-        raise SortError(f"expected a constructor, found {sexp_text(sexp, 60)}")
+    _require_names([head])
     selectors = []
     for entry in fields:
-        if isinstance(entry, str) or len(entry) != 2 or not isinstance(entry[0], str):
+        if (
+            isinstance(entry, str)
+            or len(entry) != 2
+            or not isinstance(entry[0], str)
+            or not is_symbol(entry[0])
+        ):
             raise SortError(f"expected (SELECTOR SORT), found {sexp_text(entry, 60)}")
         field_sort = environment.sort(entry[1], params)
         selectors.append(Declaration(entry[0], (sort,), field_sort, "selector"))
     declaration = Declaration(head, tuple(s.result for s in selectors), sort, "constructor")
     return Constructor(declaration, tuple(selectors))
+
+
+def _require_names(names: list[SExp]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name or not is_symbol(name):
+            raise SortError(f"expected a name in a datatype declaration, found {sexp_text(name, 60)}")
 
 
 def _require_values(datatypes: tuple[Datatype, ...]) -> None:

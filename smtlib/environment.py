@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, sexp_text
-from smtlib.sorts import MAX_DEPTH, Sort, make_sort
+from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
 from smtlib.theories import Theories, evaluate_index
 

@@ -134,11 +134,9 @@ def quote_symbol(name: str) -> str:
 
     Characters that no symbol can hold (``|`` and backslash) become ``_``.
     """
-    if is_simple_symbol(name):
-        return name
-    if len(name) > 1 and name[0] == name[-1] == "|":
-        return name
-    return "|" + name.replace("|", "_").replace("\\", "_") + "|"
+    inner = name[1:-1] if len(name) > 1 and name[0] == name[-1] == "|" else name
+    inner = inner.replace("|", "_").replace("\\", "_")
+    return inner if is_simple_symbol(inner) else f"|{inner}|"
 
 
 def read_sexps(text: str) -> SExpList:

@@ -1,0 +1,278 @@
+"""The sort checker beyond the table of known answers: recovery, scopes, conversions, growth."""
+
+from __future__ import annotations
+
+import pytest
+
+from smtlib import BOOL, INT, REAL, CheckedScript, Kind, check_script, print_script, read_script
+from smtlib.theories import Theories, load_theories
+
+
+def check(text: str, theories: Theories | None = None) -> CheckedScript:
+    return check_script(read_script(text), theories)
+
+
+def messages(text: str) -> list[str]:
+    return [str(e) for e in check(text).errors]
+
+
+# Errors
+
+
+def test_an_error_says_term_sorts_and_signature() -> None:
+    (error,) = check("(declare-const x Int)\n(assert (= 1\n   (str.len (+ x 1))))").errors
+    assert "no rank of str.len for (+ x 1) : Int" in error.message
+    assert "(str.len String Int)" in error.message.split("wanted")[1]
+    assert (error.line, error.column) == (3, 4)
+
+
+def test_long_arguments_are_cut_in_messages() -> None:
+    (error,) = check(f"(assert (not {'(and true ' * 500}true{')' * 500} 1))").errors
+    assert len(error.message) < 200
+
+
+def test_the_rest_of_a_script_is_checked_after_an_error() -> None:
+    checked = check("(declare-const x Int)(assert (= x y))(assert (> x 0))(frob)(assert (< x z))")
+    assert [c.name for c in checked.commands] == ["declare-const", "assert"]
+    assert [c.index for c in checked.commands] == [0, 2]
+    assert len(checked.errors) == 3
+    assert not checked.is_well_sorted
+    assert print_script(checked) == "(declare-const x Int)\n(assert (> x 0))\n"
+
+
+def test_an_error_inside_binders_leaves_no_names_behind() -> None:
+    first, second = messages("(assert (exists ((x Int)) (let ((y 1)) (and x))))\n(assert (= x y))")
+    assert first.startswith("1:40: no rank of and")
+    assert second.startswith("2:9: unknown symbol")
+
+
+def test_an_error_in_a_definition_leaves_no_parameters_behind() -> None:
+    assert len(messages("(define-fun f ((x Int)) Int true)(assert (= x 1))(assert (f 1))")) == 3
+
+
+def test_a_failed_datatype_leaves_the_script_usable() -> None:
+    checked = check("(declare-datatypes ((D 0)) (((c (s D)))))(declare-const x Int)(assert (= x 1))")
+    assert len(checked.errors) == 1
+    assert len(checked.assertions) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(declare-const l Int)(assert (match l (((cons (a) b) true))))",
+        "(declare-datatype L ((nil) (cons (h Int))))(declare-const l L)(assert (match l ((() true))))",
+        "(declare-datatype L ((nil) (c (h Int))))(declare-const l L)(assert (match l (((c (a)) true))))",
+        "(declare-const a (Array Int Int))(assert ((_ map ()) a))",
+        "(declare-const a (Array Int Int))(assert ((_ map ((f))) a))",
+        "(define-sort A (((x))) Int)",
+        "(define-sort A abc Int)",
+        "(push \u00b2)",
+        "(push 99999999999999999999)",
+        "(declare-sort S \u0663)",
+        f"(assert (= (_ bv1 {'9' * 5000}) #b1))",
+        f"(assert (= (_ bv{'9' * 5000} 4) #b1))",
+        f"(assert (= #f1m{'9' * 5000} #b1))",
+        f"(declare-const x (_ BitVec {'9' * 5000}))",
+        f"(assert ((_ extract {'9' * 5000} 0) #b1))",
+        "(assert ((_ (f) 1) true))",
+        "(assert ((as) true))",
+        "(assert (as x))",
+        "(assert (_ x))",
+        "(assert (_ bv1))",
+        "(assert (let true true))",
+        "(assert (let ((x)) true))",
+        "(assert (let (x) true))",
+        "(assert (forall x true))",
+        "(assert (forall (x) true))",
+        "(assert (forall ((x)) true))",
+        "(assert (forall (((x) Int)) true))",
+        "(assert (! true))",
+        "(assert (! true named))",
+        "(assert (! true (x)))",
+        "(assert (match true))",
+        "(assert (match true true))",
+        "(assert (match true ()))",
+        "(assert ((f) true))",
+        "(assert (() true))",
+        "(assert)",
+        "(set-logic)",
+        "(set-logic (QF_LIA))",
+        "(declare-fun f Int Int)",
+        "(declare-fun f (Int))",
+        "(declare-const x ())",
+        "(declare-const x ((Array) Int Int))",
+        "(declare-const x (_ BitVec))",
+        "(declare-const x (_ BitVec x))",
+        "(declare-const x (_))",
+        "(declare-const x (-> Int))",
+        "(define-fun f (x) Int 1)",
+        "(define-fun f x Int 1)",
+        "(define-funs-rec ((f () Int)) ())",
+        "(define-funs-rec (f) (1))",
+        "(define-funs-rec f f)",
+        "(declare-datatypes)",
+        "(declare-datatypes x y)",
+        "(declare-datatypes (x) (y))",
+        "(declare-datatypes ((x)) (()))",
+        "(declare-datatypes ((x 0)) ((())))",
+        "(declare-datatypes ((x 0)) ((((a)))))",
+        "(declare-datatypes ((x 0)) (((a b))))",
+        "(declare-datatypes ((x 0)) ((par)))",
+        "(declare-datatypes ((x 0)) ((par (T))))",
+        "(declare-datatypes (((a) 0)) (((b))))",
+        "(declare-datatype x)",
+        "(declare-datatype x (((y))))",
+        "(get-value x)",
+        "(check-sat-assuming true)",
+        "(minimize)",
+        "(pop 1 2)",
+        "(assert (|| 1))",
+    ],
+)
+def test_malformed_commands_are_errors_with_a_place(text: str) -> None:
+    errors = check(text).errors
+    assert errors
+    assert all(e.line >= 1 and e.column >= 1 and e.message for e in errors)
+
+
+# Scopes
+
+
+def test_reset_assertions_closes_levels_and_keeps_what_stands_outside() -> None:
+    text = "(declare-const x Int)(push)(declare-const y Int)(reset-assertions)(assert (= x 1))"
+    assert messages(text) == []
+    assert len(messages(text + "(assert (= y 1))")) == 1
+
+
+def test_names_go_with_their_level() -> None:
+    assert messages("(push)(assert (! true :named n))(pop)(assert (! false :named n))(assert n)") == []
+
+
+def test_a_named_term_in_a_definition_is_not_captured() -> None:
+    checked = check(
+        "(declare-const x Int)(assert (! (> x 0) :named a))(define-fun f ((x Int)) Bool (and a (> x 1)))"
+    )
+    assert print_script(checked).endswith("(define-fun f ((x!1 Int)) Bool (and (> x 0) (> x!1 1)))\n")
+
+
+def test_overloaded_functions_are_told_apart_by_their_arguments() -> None:
+    checked = check("(declare-fun f (Int) Int)(declare-fun f (Bool) Bool)(assert (f (= (f 1) 2)))")
+    root = checked.assertions[0]
+    assert root.sort is BOOL
+    assert root.args[0].args[0].sort is INT
+    assert len({t.op.declaration for t in (root, root.args[0].args[0])}) == 2
+
+
+# Conversions
+
+
+@pytest.mark.parametrize(
+    ("logic", "sort"),
+    [
+        ("QF_LRA", REAL),
+        ("LRA", REAL),
+        ("QF_NRA", REAL),
+        ("QF_UFLRA", REAL),
+        ("QF_RDL", REAL),
+        ("QF_LIA", INT),
+        ("QF_LIRA", INT),
+        ("AUFLIRA", INT),
+        ("ALL", INT),
+    ],
+)
+def test_numerals_of_a_logic(logic: str, sort: object) -> None:
+    assert check(f"(set-logic {logic})(assert (= 1 1))").assertions[0].args[0].sort is sort
+
+
+@pytest.mark.parametrize(
+    ("term", "printed"),
+    [
+        ("(= r 1)", "(= r 1.0)"),
+        ("(= r (- 1))", "(= r (- 1.0))"),
+        ("(= x r)", "(= (to_real x) r)"),
+        ("(= (/ x 2) r)", "(= (/ (to_real x) 2.0) r)"),
+        ("(< 1 r x)", "(< 1.0 r (to_real x))"),
+        ("(= (ite b x r) 1)", "(= (ite b (to_real x) r) 1.0)"),
+        ("(= (+ b 1) 1)", "(= (+ (ite b 1 0) 1) 1)"),
+        ("(distinct b 1)", "(distinct (ite b 1 0) 1)"),
+        ("(= (f x) 2)", "(= (f (to_real x)) 2)"),
+        ("(= (f r) (g r))", "(= (f r) (g (to_int r)))"),
+        ("(is_int x)", "(is_int (to_real x))"),
+        ("(= (select a r) 1)", "(= (select a (to_int r)) 1)"),
+    ],
+)
+def test_conversions_become_explicit(term: str, printed: str) -> None:
+    checked = check(
+        "(declare-const x Int)(declare-const r Real)(declare-const b Bool)(declare-fun f (Real) Int)"
+        f"(declare-fun g (Int) Int)(declare-const a (Array Int Int))(assert {term})"
+    )
+    assert checked.errors == []
+    assert print_script(checked).splitlines()[-1] == f"(assert {printed})"
+
+
+@pytest.mark.parametrize("term", ["(= (g b) 1)", "(select c b)", "(= (h 1) 1)"])
+def test_a_bool_is_no_number_for_functions_and_arrays(term: str) -> None:
+    assert messages(
+        "(declare-const b Bool)(declare-fun g (Int) Int)(declare-fun h (Bool) Int)"
+        f"(declare-const c (Array Int Bool))(assert {term})"
+    )
+
+
+# Growth
+
+
+def test_definitions_of_sorts_that_double_are_refused() -> None:
+    text = "(define-sort A0 () Int)" + "".join(
+        f"(define-sort A{i + 1} () (Array A{i} A{i}))" for i in range(60)
+    )
+    assert "sort longer than" in messages(text)[0]
+
+
+def test_parametric_definitions_that_double_are_refused() -> None:
+    text = "(define-sort A0 (T) (Array T T))" + "".join(
+        f"(define-sort A{i + 1} (T) (A{i} (A{i} T)))" for i in range(20)
+    )
+    assert "sort" in messages(text + "(declare-const x (A20 Int))")[0]
+
+
+def test_chains_of_definitions_nest_no_deeper_than_sorts_may() -> None:
+    nested = "(Array Int " * 150
+    text = "".join(
+        f"(define-sort A{i} () {nested}{f'A{i - 1}' if i else 'Int'}{')' * 150})" for i in range(9)
+    )
+    assert "nested deeper" in messages(text + "(declare-const a A8)(assert (= a a))")[0]
+
+
+def test_terms_whose_sort_grows_with_their_depth_are_refused() -> None:
+    text = "(assert (= 1 (seq.len " + "(seq.unit " * 1000 + "1" + ")" * 1000 + ")))"
+    assert "sort nested deeper" in messages(text)[0]
+
+
+def test_selectors_whose_sort_doubles_are_refused() -> None:
+    text = (
+        "(declare-datatypes ((P 2)) ((par (X Y) ((mk (fst X) (snd Y))))))"
+        "(declare-datatypes ((D 1)) ((par (T) ((none) (some (s (D (P T T))))))))(declare-const d (D Int))"
+        "(declare-const none3 Int)(assert (= none3 " + "(s " * 50 + "d" + ")" * 50 + "))"
+    )
+    assert "sort longer than" in messages(text)[0]
+
+
+def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
+    depth = 20_000
+    checked = check("(assert " + "(exists ((x Int)) " * depth + "(= x 0)" + ")" * depth + ")")
+    assert checked.errors == []
+    assert checked.assertions[0].kind is Kind.BINDER
+
+
+# Theories
+
+
+def test_a_user_file_adds_and_narrows(tmp_path: object) -> None:
+    from pathlib import Path
+
+    file = Path(str(tmp_path)) / "mine.smt2"
+    file.write_text("(theory Mine :funs ((twice Int Int)))\n(narrow Core :without (xor))\n")
+    theories = load_theories([file])
+    assert check("(assert (= (twice 1) 2))", theories).errors == []
+    assert "unknown function xor" in check("(assert (xor true false))", theories).errors[0].message
+    assert check("(assert (xor true false))").errors == []
