@@ -26,6 +26,9 @@ Check = Callable[[str], str]
 
 MAX_MESSAGE = 4000
 
+CVC5_RESOURCES = "200"
+"""cvc5's own, machine-independent units; some milliseconds."""
+
 # What solves, asks or prints is taken out; exit ends the text; include would read a file.
 _IDLE_NAMES = """
 check-sat check-sat-assuming check-sat-using echo apply eval simplify include help help-tactic display labels
@@ -102,12 +105,17 @@ def z3_check() -> Check:
 
 
 def cvc5_check() -> Check:
-    """A check by cvc5's parser; its commands are executed, those that solve taken out."""
+    """A check by cvc5's parser; its commands are executed, those that solve taken out.
+
+    Then the solver is run with next to no resources: what its theories do not support (floating-point
+    formats, arrays indexed by arrays ...) they only say when they first see it.
+    """
     import cvc5
 
     def check(text: str) -> str:
         manager = cvc5.TermManager()
         solver = cvc5.Solver(manager)
+        solver.setOption("rlimit", CVC5_RESOURCES)
         symbols = cvc5.SymbolManager(manager)
         parser = cvc5.InputParser(solver, symbols)
         try:
@@ -116,6 +124,7 @@ def cvc5_check() -> Check:
                 output = command.invoke(solver, symbols)
                 if output.startswith("(error"):
                     return str(output).strip()
+            solver.checkSat()
         except RuntimeError as error:
             return str(error).strip() or "refused without a word"
         return ""

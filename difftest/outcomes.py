@@ -76,6 +76,8 @@ _MEMORY = re.compile(
     r"out of memory|std::bad_alloc|bad_alloc|memory limit|max\. memory exceeded|memout", re.I
 )
 _TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b")
+# cvc5 adds its reason: unknown (INCOMPLETE).
+_REASON = re.compile(r"^unknown \([A-Z_]+\)$")
 _POSITION = re.compile(r"line (\d+),? column (\d+)")
 _Z3_UNSUPPORTED = re.compile(r"^; (\S+) line: \d+ position: \d+", re.M)
 _BENIGN = re.compile(
@@ -156,7 +158,7 @@ def _messages(text: str) -> list[str]:
 
 
 def _read_line(reading: _Reading, line: str) -> None:
-    word = line.rstrip()
+    word = _REASON.sub("unknown", line.rstrip())
     if word in ANSWERS:
         _take_answer(reading, word)
     elif word.lstrip().startswith("(error"):
