@@ -101,6 +101,11 @@ def test_unknown_is_its_own_outcome_and_undecided() -> None:
     assert (got.outcome, got.answers, got.is_decided) == (Outcome.UNKNOWN, ("sat", "unknown"), False)
 
 
+def test_cvc5s_reason_for_not_knowing_is_read_past() -> None:
+    got = verdict(TWO, "unknown (INCOMPLETE)\nsat\n", family="cvc5")
+    assert (got.outcome, got.answers) == (Outcome.UNKNOWN, ("unknown", "sat"))
+
+
 def test_no_question_is_ok_but_decides_nothing() -> None:
     got = verdict("(assert a)", "")
     assert (got.outcome, got.is_decided) == (Outcome.OK, False)

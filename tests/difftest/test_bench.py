@@ -1,0 +1,33 @@
+"""The benchmark script runs, on a folder of its own, and reports what it promises."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "bench_hunt"
+TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x {}))(check-sat)"
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_every_way_decides_the_same_easy_tests(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.smt2").write_text(TEXT.format(number))
+    got = bench("--tests", str(tmp_path), "--json")
+    assert got.returncode == 0, got.stderr
+    results = json.loads(got.stdout)
+    assert {way: row["decided"] for way, row in results.items()} == {"fork": 3, "plain": 3, "warm": 3}
+    assert all(0 <= row["outside"] <= 1 for row in results.values())
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    got = bench("--tests", str(tmp_path / "none"))
+    assert got.returncode == 2
+    assert "no such folder" in got.stderr
