@@ -58,8 +58,8 @@ class Stage:
     share: float
 
 
-# Nine in ten of the tests that are decided at all are decided within 50 ms (measured on generated tests), so the
-# first limit is short; the others keep the hard tests in the hunt for about a third of its time.
+# Nine in ten of the tests that are decided at all are decided within 50 ms (measured on generated tests), so
+# the first limit is short; the others keep the hard tests in the hunt for about a third of its time.
 DEFAULT_STAGES = (Stage(0.15, 1.0), Stage(1.0, 0.1), Stage(10.0, 0.1))
 
 
