@@ -6,7 +6,6 @@ import os
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from corpus.acceptance import SolverMissing
@@ -56,17 +55,13 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command line; the exit code."""
     try:
-        outcome = app(arguments, prog_name="exhume", standalone_mode=False)
-        sys.stdout.flush()
-        return int(outcome or Exit.DONE)
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
-    except (KeyboardInterrupt, click.exceptions.Abort):
+        app(arguments, prog_name="exhume")
+    except SystemExit as ended:
+        # Typer's own end: 0, 2 for a usage error, 130 for Ctrl-C, or what a command asked for.
+        return ended.code if isinstance(ended.code, int) else Exit.DONE
+    except KeyboardInterrupt:
         say("exhume: interrupted")
         return Exit.INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return Exit.USAGE
     except BrokenPipeError:
         # Whoever read our output has gone: say nothing, here and when Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -80,3 +75,4 @@ def run(arguments: list[str]) -> int:
     except (CorpusError, GenerationError, SmtLibError) as error:
         say(f"exhume: {error}")
         return Exit.USAGE
+    raise AssertionError("typer ends by SystemExit")

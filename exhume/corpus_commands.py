@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from corpus.importer import import_paths
-from corpus.learn import LearnReport, learn
+from corpus.learn import LearnReport, import_and_decompose, learn
 from corpus.probing import probe_formulas
+from corpus.query import Format as TextFormat
 from corpus.query import (
     NamedQuery,
     Result,
@@ -39,6 +39,13 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+_TEXT_FORMATS: dict[Format, TextFormat] = {
+    Format.JSON: "json",
+    Format.NDJSON: "ndjson",
+    Format.CSV: "csv",
+}
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("import")(import_command)
@@ -48,9 +55,13 @@ def register(app: typer.Typer) -> None:
 
 
 def import_command(
-    paths: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders or files of SMT-LIB.", exists=True)],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders or files of SMT-LIB.", exists=True)
+    ],
     corpus: CorpusFile,
-    tracker: Annotated[str | None, typer.Option(help="The tracker they come from, if paths do not tell.")] = None,
+    tracker: Annotated[
+        str | None, typer.Option(help="The tracker they come from, if paths do not tell.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Put folders of .smt2 files into a corpus; tracker and issue number are read off path or name.
@@ -58,7 +69,7 @@ def import_command(
     Importing twice changes nothing. A file that cannot be read is kept as a row with its error.
     """
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
-        report = import_paths(opened, paths, tracker=tracker, progress=tick)
+        report = import_and_decompose(opened, paths, tracker=tracker, progress=tick)
     if json:
         print_json(
             {
@@ -87,7 +98,9 @@ def import_command(
 def learn_command(
     corpus: CorpusFile,
     min_support: Annotated[int, typer.Option(help="Formulas that must hold a rule.", min=1)] = 9,
-    min_confidence: Annotated[float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)] = 0.5,
+    min_confidence: Annotated[
+        float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
+    ] = 0.5,
     probe: Annotated[bool, typer.Option(help="Ask z3 and cvc5 which formulas they accept.")] = True,
     jobs: Jobs = 1,
     json: Json = False,
@@ -124,16 +137,27 @@ def stats_command(corpus: CorpusFile, json: Json = False) -> None:
     if json:
         print_json(totals)
     else:
-        out.print(table("", ["what", "count"], [[k.replace("_", " "), str(v)] for k, v in totals.items()], frozenset({1})))
+        out.print(
+            table(
+                "",
+                ["what", "count"],
+                [[k.replace("_", " "), str(v)] for k, v in totals.items()],
+                frozenset({1}),
+            )
+        )
 
 
 def query_command(
     query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="A named query, or SQL of your own.")] = "",
-    corpus: Annotated[Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")
+    ] = None,
     parameter: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE")] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to show the result.")] = Format.TABLE,
-    out_file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write there; needed for parquet.")] = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write there; needed for parquet.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Rows shown at the most.", min=1)] = 10_000,
     deadline: Annotated[float, typer.Option(help="Seconds a query may take.", min=0.1)] = 30.0,
     json: Json = False,
@@ -157,7 +181,12 @@ def _list_queries(json: bool) -> None:
     if json:
         print_json(
             [
-                {"name": q.name, "about": q.about, "parameters": [p.name for p in q.parameters], "example": q.example}
+                {
+                    "name": q.name,
+                    "about": q.about,
+                    "parameters": [p.name for p in q.parameters],
+                    "example": q.example,
+                }
                 for q in queries
             ]
         )
@@ -173,10 +202,12 @@ def _show(result: Result, form: Format, out_file: Path | None) -> None:
         write_parquet(result, out_file)
     elif form is Format.TABLE:
         if out_file is not None:
-            raise typer.BadParameter("a table goes to the screen; choose json, ndjson, csv or parquet with --out")
+            raise typer.BadParameter(
+                "a table goes to the screen; choose json, ndjson, csv or parquet with --out"
+            )
         out.print(as_table(result))
     else:
-        text = formatted(result, form.value)
+        text = formatted(result, _TEXT_FORMATS[form])
         if out_file is None:
             sys.stdout.writelines(text)
         else:

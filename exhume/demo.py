@@ -41,7 +41,8 @@ def register(app: typer.Typer) -> None:
 
 def demo_command(
     folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where to put things; a number is added if it is taken.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where to put things; a number is added if it is taken."),
     ] = Path("exhume-demo"),
     jobs: Jobs = 2,
 ) -> None:
@@ -54,21 +55,27 @@ def demo_command(
     strategy = build_strategy(corpus, "skeletons", ["z3", "cvc5"], Rules.FULL, None, settings)
     description: dict[str, object] = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": 1}
     report = write_batch(strategy, TESTS, folder / "tests", description)
-    out.print(f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s, {report.distinct} distinct")
+    out.print(
+        f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s, {report.distinct} distinct"
+    )
     solvers = _solvers()
     out.print(f"[bold]4. hunt[/bold]: {', '.join(s.name for s in solvers)}")
     options = HuntOptions(folder / "hunt", jobs, 1, TESTS, _SECONDS, _STAGES)
     summary, found = run_hunt(strategy, solvers, options, quiet=False)
     record_hunt(corpus, strategy, 1, solvers, found)
     show_summary(summary)
-    out.print(f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False)
+    out.print(
+        f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False
+    )
 
 
 def _mine_and_learn(corpus: Path) -> None:
     with Corpus.open(corpus, write=True) as opened:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
-        out.print(f"[bold]1. mine[/bold]: {mined.issues} issues of the starter tracker, {mined.formulas} formulas")
+        out.print(
+            f"[bold]1. mine[/bold]: {mined.issues} issues of the starter tracker, {mined.formulas} formulas"
+        )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
         with progress("asking solvers") as tick:

@@ -45,7 +45,12 @@ def register(app: typer.Typer) -> None:
 
 
 def build_strategy(
-    corpus: Path, name: str, solvers: list[str], rules: Rules, skeletons_from: Path | None, settings: StrategySettings
+    corpus: Path,
+    name: str,
+    solvers: list[str],
+    rules: Rules,
+    skeletons_from: Path | None,
+    settings: StrategySettings,
 ) -> Strategy:
     """The strategy of this name over a corpus file."""
     with Corpus.open(corpus) as opened:
@@ -63,12 +68,16 @@ def generate_command(
     count: Annotated[int, typer.Option(help="How many tests.", min=1)] = 1000,
     seed: Seed = 1,
     strategy: StrategyName = "skeletons",
-    solvers: Annotated[str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")] = "z3,cvc5",
+    solvers: Annotated[
+        str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
+    ] = "z3,cvc5",
     rules: RulesOption = Rules.FULL,
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
     skeleton: Annotated[int, typer.Option(help="For 'enumerate': the skeleton's id.", min=0)] = 0,
-    start: Annotated[int, typer.Option(help="Number of the first test; to go on where a batch ended.", min=0)] = 0,
+    start: Annotated[
+        int, typer.Option(help="Number of the first test; to go on where a batch ended.", min=0)
+    ] = 0,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -88,7 +97,9 @@ def generate_command(
         "start": start,
     }
     with progress("generating", json) as tick:
-        report = write_batch(made, count, out_folder, description, jobs, lambda done: tick(done, count), start)
+        report = write_batch(
+            made, count, out_folder, description, jobs, lambda done: tick(done, count), start
+        )
     if json:
         print_json(
             {"written": report.written, "distinct": report.distinct, "seconds": round(report.seconds, 3)}
@@ -104,7 +115,12 @@ def generate_command(
 def strategies_command(json: Json = False) -> None:
     """List the ways to make tests."""
     if json:
-        print_json([{"name": s.name, "about": s.about, "takes": s.takes, "knows": s.knows} for s in STRATEGIES.values()])
+        print_json(
+            [
+                {"name": s.name, "about": s.about, "takes": s.takes, "knows": s.knows}
+                for s in STRATEGIES.values()
+            ]
+        )
         return
     rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
     out.print(table("", ["name", "about", "takes", "knows of the answer"], rows))

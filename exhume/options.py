@@ -10,10 +10,14 @@ import typer
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")
+]
 Seed = Annotated[int, typer.Option(help="Same corpus, seed and version: same tests.", min=0)]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes at once.", min=1)]
-OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")]
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")
+]
 SolverSpecs = Annotated[
     list[str],
     typer.Option(

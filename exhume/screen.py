@@ -28,7 +28,9 @@ def say(message: str) -> None:
     err.print(message, markup=False)
 
 
-def table(title: str, columns: list[str], rows: list[list[str]], right: frozenset[int] = frozenset()) -> Table:
+def table(
+    title: str, columns: list[str], rows: list[list[str]], right: frozenset[int] = frozenset()
+) -> Table:
     """A plain table; ``right`` names the columns aligned to the right, from 0."""
     made = Table(title=title or None, box=None, pad_edge=False, title_justify="left", header_style="bold")
     for number, column in enumerate(columns):

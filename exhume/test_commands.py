@@ -74,7 +74,9 @@ def hunt_command(
     solver: SolverSpecs,
     out_folder: OutFolder,
     tests: Annotated[int | None, typer.Option(help="Stop after so many tests.", min=1)] = None,
-    duration: Annotated[str | None, typer.Option("--time", help="Stop after this time: 90s, 10m, 8h, 2d.")] = None,
+    duration: Annotated[
+        str | None, typer.Option("--time", help="Stop after this time: 90s, 10m, 8h, 2d.")
+    ] = None,
     seed: Seed = 1,
     jobs: Jobs = 1,
     strategy: StrategyName = "skeletons",
@@ -82,7 +84,7 @@ def hunt_command(
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
     json: Json = False,
-) -> int:
+) -> None:
     """Generate tests and run solvers against each other; confirmed findings end up as folders in DIR.
 
     Without --tests and --time: 1000 tests. Exit code 1 says that something was found.
@@ -101,8 +103,8 @@ def hunt_command(
     else:
         show_summary(summary)
     if summary.interrupted:
-        return Exit.INTERRUPTED
-    return Exit.FINDINGS if summary.findings else Exit.DONE
+        raise typer.Exit(Exit.INTERRUPTED)
+    raise typer.Exit(Exit.FINDINGS if summary.findings else Exit.DONE)
 
 
 def run_hunt(
@@ -123,11 +125,15 @@ def run_hunt(
                 tick(event.tests, options.tests or 0)
                 if not err.is_terminal and not quiet and time.monotonic() - shown > _QUIET_INTERVAL:
                     shown = time.monotonic()
-                    say(f"{event.tests} tests, {event.decided} decided, {event.findings} findings, {event.seconds:.0f} s")
+                    say(_status(event))
             elif isinstance(event, HuntFinished):
                 summary = event.summary
     assert summary is not None, "a hunt ends with its summary"
     return summary, new
+
+
+def _status(event: Progress) -> str:
+    return f"{event.tests} tests, {event.decided} decided, {event.findings} findings, {event.seconds:.0f} s"
 
 
 def record_hunt(
@@ -190,20 +196,26 @@ def show_summary(summary: HuntSummary) -> None:
 
 def replay_command(
     solver: SolverSpecs,
-    paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, or folders of .smt2 files.")] = None,
-    corpus: Annotated[Path | None, typer.Option("--corpus", metavar="FILE", help="Replay this corpus's formulas.")] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, or folders of .smt2 files.")
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="FILE", help="Replay this corpus's formulas.")
+    ] = None,
     seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
     jobs: Jobs = 1,
     json: Json = False,
-) -> int:
+) -> None:
     """Run solvers on files, or on a corpus's formulas, and say what is wrong. Exit code 1: something is."""
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("name either files and folders, or a --corpus")
     if corpus is not None:
         with _corpus_files(corpus) as files:
-            return _replay(files, solvers, seconds, jobs, json)
-    return _replay(list(find_files(paths or [])), solvers, seconds, jobs, json)
+            findings = _replay(files, solvers, seconds, jobs, json)
+    else:
+        findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, json)
+    raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
 
 
 @contextmanager
@@ -224,8 +236,9 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
 
 
 def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int, json: bool) -> int:
+    """Replay and print; how many findings there were."""
     counts: dict[str, Counter[str]] = {s.name: Counter() for s in solvers}
-    rows = []
+    rows: list[dict[str, object]] = []
     findings = 0
     with progress("replaying", json) as tick:
         for number, result in enumerate(replay(files, solvers, Limits(seconds=seconds), jobs), 1):
@@ -245,12 +258,14 @@ def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int,
         body = [[name, *(str(c[o]) for o in outcomes)] for name, c in counts.items()]
         out.print(table("", ["solver", *outcomes], body, frozenset(range(1, len(outcomes) + 1))))
         out.print(f"{len(files)} files, {findings} findings")
-    return Exit.FINDINGS if findings else Exit.DONE
+    return findings
 
 
 def _wrong_lines(result: ReplayResult) -> Iterator[str]:
     for candidate in result.findings:
-        answers = "; ".join(f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows)
+        answers = "; ".join(
+            f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows
+        )
         yield f"{candidate.finding_class} {candidate.label} {result.file} ({answers})"
 
 
@@ -266,7 +281,8 @@ def solvers_command(context: typer.Context, json: Json = False) -> None:
 
 
 def install_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A release such as z3==4.8.5.")], json: Json = False
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A release such as z3==4.8.5.")],
+    json: Json = False,
 ) -> None:
     """Fetch a solver's release into the cache."""
     solver = find_solver(spec)
@@ -275,4 +291,3 @@ def install_command(
         print_json(row)
     else:
         out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)
-

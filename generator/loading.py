@@ -68,7 +68,9 @@ def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     >>> target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"])  # doctest: +SKIP
     ['cvc5', 'z3']
     """
-    known = {spec for (spec,) in corpus.rows("select distinct spec from solver join acceptance on solver_id = id")}
+    known = {
+        spec for (spec,) in corpus.rows("select distinct spec from solver join acceptance on solver_id = id")
+    }
     return sorted({spec.split("=", 1)[0] for spec in solvers} & known)
 
 
@@ -86,7 +88,9 @@ def load_library(
     """
     donor = skeletons_from or corpus
     _select_usable(donor, solvers)
-    skeletons = [SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)]
+    skeletons = [
+        SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)
+    ]
     _select_usable(corpus, solvers)
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])

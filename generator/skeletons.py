@@ -26,8 +26,12 @@ from generator.text import header
 ASSERTION_COUNTS = ((1, 0.15), (2, 0.20), (3, 0.42), (4, 0.15), (5, 0.08))
 """How many assertions a test has, and how often: 1 to 5, mostly 3, on average 2.8 (Section III-C)."""
 
-_THEME_SHARE = 0.85
-"""Share of free choices that stay in the test's theme."""
+_THEME_SHARE = 0.97
+"""Share of free choices that stay in the test's theme. Every further theory costs decided tests: of 500
+tests, z3 and cvc5 both decided 91 % of those in one theory within a second, 72 % in two, 59 % in three."""
+
+_SIMPLE_SHARE = 0.45
+"""Share of tests whose skeletons have no quantifier; else about nine tests in ten would have one."""
 
 _UNBOUND_SHARE = 0.35
 """Share of binders whose variable does not occur below (the paper's motivating bug had one)."""
@@ -95,10 +99,9 @@ class SkeletonStrategy:
         self._themes = [atoms for _, atoms in themes]
         # A theme's weight grows slower than its size, so that small theories get their turn.
         self._theme_bounds = list(itertools.accumulate(len(atoms) ** 0.5 for atoms in self._themes))
-        self._skeleton_bounds = list(
-            itertools.accumulate(
-                min(1.0, (_LARGE / max(1, s.skeleton.holes)) ** 2) for s in library.skeletons
-            )
+        self._all = _weighted(library.skeletons)
+        self._simple = _weighted(
+            [s for s in library.skeletons if not s.skeleton.binders] or library.skeletons
         )
         self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
 
@@ -124,7 +127,8 @@ class SkeletonStrategy:
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if self.options.incremental:
             count = min(10, count * 2)
-        skeletons = [self.library.skeletons[_pick(self._skeleton_bounds, chance)] for _ in range(count)]
+        pool, bounds = self._simple if chance() < _SIMPLE_SHARE else self._all
+        skeletons = [pool[_pick(bounds, chance)] for _ in range(count)]
         assertions = [self._fill(skeleton, draft, chance) for skeleton in skeletons]
         body = self._commands(assertions, chance)
         for skeleton in skeletons:
@@ -280,6 +284,12 @@ class SkeletonStrategy:
             # What an outer level says after an inner one is gone.
             lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
         return "".join(lines)
+
+
+def _weighted(skeletons: Sequence[SkeletonTemplate]) -> tuple[Sequence[SkeletonTemplate], list[float]]:
+    """Skeletons with accumulated weights: large ones are drawn less often."""
+    weights = (min(1.0, (_LARGE / max(1, s.skeleton.holes)) ** 2) for s in skeletons)
+    return skeletons, list(itertools.accumulate(weights))
 
 
 def _pick(bounds: list[float], chance: Callable[[], float]) -> int:
