@@ -93,6 +93,7 @@ class _Checker:
             try:
                 self.checked.commands.append(self._command(command))
             except (SortError, ReadError) as error:
+                self.environment.undo_command()
                 if not error.line:
                     position = self.elaborator.position(command.sexp)
                     error.line, error.column = script.place(position)
@@ -105,6 +106,7 @@ class _Checker:
 
     def _command(self, command: Command) -> CheckedCommand:
         self.elaborator.start(command.sexp)
+        self.environment.start_command()
         handler = _HANDLERS.get(command.name)
         if handler is None:
             raise SortError(f"unknown command {command.name}")

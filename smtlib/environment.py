@@ -98,6 +98,7 @@ class Environment:
     constructors: dict[str, tuple[Datatype, Constructor]] = field(default_factory=dict)
     global_declarations: bool = False
     _levels: list[list[tuple[str, str]]] = field(default_factory=list)
+    _recent: list[tuple[str, str]] = field(default_factory=list)
 
     def push(self, count: int) -> None:
         """Open ``count`` levels."""
@@ -109,12 +110,27 @@ class Environment:
             raise SortError(f"pop {count}: only {len(self._levels)} levels are open")
         for _ in range(count):
             for table, name in reversed(self._levels.pop()):
-                if table == "symbols":
-                    self.symbols[name].pop()
-                    if not self.symbols[name]:
-                        del self.symbols[name]
-                else:
-                    getattr(self, table).pop(name, None)
+                self._remove(table, name)
+
+    def _remove(self, table: str, name: str) -> None:
+        if table == "symbols":
+            self.symbols[name].pop()
+            if not self.symbols[name]:
+                del self.symbols[name]
+        else:
+            getattr(self, table).pop(name, None)
+
+    def start_command(self) -> None:
+        """What is added from here on can be taken back by :meth:`undo_command`."""
+        self._recent.clear()
+
+    def undo_command(self) -> None:
+        """Forget what a command that failed has added."""
+        for table, name in reversed(self._recent):
+            self._remove(table, name)
+            if self._levels and not self.global_declarations:
+                self._levels[-1].pop()
+        self._recent.clear()
 
     def reset(self) -> None:
         """Forget everything."""
@@ -126,6 +142,7 @@ class Environment:
         self.pop(len(self._levels))
 
     def _log(self, table: str, name: str) -> None:
+        self._recent.append((table, name))
         if self._levels and not self.global_declarations:
             self._levels[-1].append((table, name))
 

@@ -47,6 +47,42 @@ def ask_cvc5(text: str) -> list[str]:
 ASK: dict[str, Callable[[str], list[str]]] = {"z3": ask_z3, "cvc5": ask_cvc5}
 
 
+def is_same_for_z3(left: str, right: str) -> bool:
+    """Whether z3 reads the assertions of both texts as the same terms, names of bound variables apart."""
+    context = z3.Context()
+    pairs = list(
+        zip(z3.parse_smt2_string(left, ctx=context), z3.parse_smt2_string(right, ctx=context), strict=True)
+    )
+    seen: set[tuple[int, int]] = set()
+    while pairs:
+        one, other = pairs.pop()
+        if (one.get_id(), other.get_id()) in seen:
+            continue
+        seen.add((one.get_id(), other.get_id()))
+        if z3.is_quantifier(one) and z3.is_quantifier(other):
+            if quantifier_shape(one) != quantifier_shape(other):
+                return False
+            pairs.append((one.body(), other.body()))
+            pairs += [(one.pattern(i), other.pattern(i)) for i in range(one.num_patterns())]
+        elif z3.is_var(one) and z3.is_var(other):
+            # Variables count outwards from the place of use: names do not matter.
+            if z3.get_var_index(one) != z3.get_var_index(other) or not one.sort().eq(other.sort()):
+                return False
+        elif z3.is_app(one) and z3.is_app(other):
+            if not one.decl().eq(other.decl()) or one.num_args() != other.num_args():
+                return False
+            pairs += zip(one.children(), other.children(), strict=True)
+        else:
+            return False
+    return True
+
+
+def quantifier_shape(term: z3.QuantifierRef) -> tuple[object, ...]:
+    """What two quantifiers must agree in, beside their bodies."""
+    kind = (term.is_forall(), term.is_exists(), term.is_lambda())
+    return (*kind, [term.var_sort(i).sexpr() for i in range(term.num_vars())], term.num_patterns())
+
+
 def answer(solver: str, text: str) -> str:
     """sat, unsat or unknown for the text with ``(check-sat)`` behind it; ``refused`` where it has errors.
 

@@ -276,3 +276,20 @@ def test_a_user_file_adds_and_narrows(tmp_path: object) -> None:
     assert check("(assert (= (twice 1) 2))", theories).errors == []
     assert "unknown function xor" in check("(assert (xor true false))", theories).errors[0].message
     assert check("(assert (xor true false))").errors == []
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        "(define-fun-rec f ((n Int)) Int true)",
+        "(define-funs-rec ((f ((n Int)) Int) (g () Int)) (1 true))",
+        "(declare-datatypes ((D 0)) (((f (s D)))))",
+        "(declare-datatypes ((D 0) (E 0)) (((f)) ((f))))",
+        "(assert (and (! true :named f) 1))",
+    ],
+)
+def test_a_failed_command_leaves_nothing_behind(failed: str) -> None:
+    sorts = "(declare-sort D 0)(declare-sort E 0)"
+    text = f"(push){failed}{sorts}(declare-const f D)(assert (= f f))(pop)(assert f)"
+    _, last = messages(text)
+    assert last.endswith("unknown symbol f")
