@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from corpus.errors import CorpusError
-from corpus.intake import Intake, OnWellSorted
+from corpus.intake import Intake, OnChecked
 from corpus.records import FormulaSource, Issue, Tracker
 from corpus.store import Corpus, storable
 
@@ -76,13 +76,13 @@ def import_paths(
     *,
     tracker: str | None = None,
     max_bytes: int = MAX_BYTES,
-    on_well_sorted: OnWellSorted | None = None,
+    on_checked: OnChecked | None = None,
     before_commit: Callable[[], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
     """Import files and folders, in the order of their names; what is known already is left alone.
 
-    ``tracker`` is used instead of what the paths tell. ``on_well_sorted`` and ``before_commit`` let
+    ``tracker`` is used instead of what the paths tell. ``on_checked`` and ``before_commit`` let
     :mod:`corpus.learn` decompose in the same pass. ``progress`` gets files done and files in all.
     """
     report = ImportReport()
@@ -90,7 +90,7 @@ def import_paths(
     intake = Intake(corpus)
     for chunk in _chunks(files):
         with corpus.transaction():
-            _import_chunk(intake, chunk, tracker, max_bytes, on_well_sorted, report)
+            _import_chunk(intake, chunk, tracker, max_bytes, on_checked, report)
             if before_commit is not None:
                 before_commit()
         if progress is not None:
@@ -104,7 +104,7 @@ def _import_chunk(
     files: list[_File],
     tracker: str | None,
     max_bytes: int,
-    on_well_sorted: OnWellSorted | None,
+    on_checked: OnChecked | None,
     report: ImportReport,
 ) -> None:
     origins = [origin_of(file.relative, file.folder) for file in files]
@@ -125,7 +125,7 @@ def _import_chunk(
             where = f"{name}#{origin.issue}/{Path(file.relative).name}"
             issue_id = issues[name, origin.issue]
         sources.append(_read(file, where, trackers[name], issue_id, origin.position, max_bytes))
-    for added in intake.add_formulas(sources, on_well_sorted):
+    for added in intake.add_formulas(sources, on_checked):
         report.files += 1
         report.new += added.new
         report.known += not added.new

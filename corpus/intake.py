@@ -13,13 +13,13 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
-from corpus.examine import WELL_SORTED, Examination, Traits, examine
+from corpus.examine import Examination, Traits, examine
 from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
 from corpus.store import Corpus, digest, storable
 from smtlib import CheckedScript
 
-OnWellSorted = Callable[[int, CheckedScript], None]
-"""Called with the id and meaning of each new well-sorted formula, in the same transaction."""
+OnChecked = Callable[[int, CheckedScript], None]
+"""Called with the id and meaning of each new formula that could be read, in the same transaction."""
 
 _FORMULA_COLUMN_NAMES = """
 id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
@@ -110,7 +110,7 @@ class Intake:
         return self._upsert("block", ("issue_id", "position"), rows)
 
     def add_formulas(
-        self, sources: Sequence[FormulaSource], on_well_sorted: OnWellSorted | None = None
+        self, sources: Sequence[FormulaSource], on_checked: OnChecked | None = None
     ) -> list[Added]:
         """Read, check and store formulas, keyed by source and hash; known ones cost nothing."""
         known = self._known_formulas()
@@ -129,17 +129,16 @@ class Intake:
         for ident, key_hash, source in new:
             examined = Examination("error", source.failure) if source.text is None else examine(source.text)
             text_id = None if source.text is None else next(texts)
-            well_sorted = examined.status == WELL_SORTED and examined.checked is not None
-            taken = well_sorted and on_well_sorted is not None
+            taken = examined.checked is not None and on_checked is not None
             rows.append(_formula_row(ident, key_hash, source, examined, text_id, taken))
-            if taken and on_well_sorted is not None and examined.checked is not None:
-                on_well_sorted(ident, examined.checked)
+            if taken and on_checked is not None and examined.checked is not None:
+                on_checked(ident, examined.checked)
         self.corpus.insert("formula", _FORMULA_COLUMNS, rows)
         return added
 
-    def add_formula(self, source: FormulaSource, on_well_sorted: OnWellSorted | None = None) -> Added:
+    def add_formula(self, source: FormulaSource, on_checked: OnChecked | None = None) -> Added:
         """Read, check and store one formula."""
-        return self.add_formulas([source], on_well_sorted)[0]
+        return self.add_formulas([source], on_checked)[0]
 
     def knows(self, source: str, sha256: str) -> bool:
         """Whether the formula with this identity is stored."""

@@ -1,4 +1,8 @@
-"""Learning: every well-sorted formula taken apart, then rules mined from their signatures."""
+"""Learning: every formula taken apart, then rules mined from their signatures.
+
+A formula with a sort error in one command still gives its other assertions: trackers are full of
+formulas that their reporters' solver took and others do not.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +137,7 @@ def import_and_decompose(
         paths,
         tracker=tracker,
         max_bytes=max_bytes,
-        on_well_sorted=learner.take,
+        on_checked=learner.take,
         before_commit=learner.flush,
         progress=progress,
     )
@@ -142,14 +146,14 @@ def import_and_decompose(
 
 
 def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decomposed:
-    """Take apart every current well-sorted formula that was not yet, and refresh the counts.
+    """Take apart every current formula that could be read and was not yet, and refresh the counts.
 
-    A formula that is well sorted no more (the checker changed) is left, and counted as failed.
+    A formula that cannot be checked (a fault of ours) is left, and counted as failed.
     """
     pending = [
         ident
         for (ident,) in corpus.rows(
-            "select id from current_formula where status = 'well-sorted' and not decomposed order by id"
+            "select id from current_formula where status <> 'error' and not decomposed order by id"
         )
     ]
     learner = Learner(corpus)
@@ -164,7 +168,7 @@ def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decom
         with corpus.transaction():
             for ident, body in rows:
                 examined = examine(body)
-                if examined.checked is not None and examined.checked.is_well_sorted:
+                if examined.checked is not None:
                     learner.take(ident, examined.checked)
                     decomposed += 1
             learner.flush()

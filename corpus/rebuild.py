@@ -69,7 +69,7 @@ def _rebuild_chunk(corpus: Corpus, learner: Learner, formulas: list[int]) -> dic
     statuses = {}
     for ident, body, current in texts:
         examined = examine(body)
-        taken = current and examined.status == WELL_SORTED and examined.checked is not None
+        taken = current and examined.checked is not None
         if taken and examined.checked is not None:
             learner.take(ident, examined.checked)
         statuses[ident] = examined.status

@@ -198,7 +198,7 @@ create table atom (
     formulas integer not null           -- in how many formulas
 );
 
--- One assertion of a well-sorted formula.
+-- One assertion that is well sorted, be the rest of its formula so or not.
 create table assertion (
     id integer primary key,
     formula_id integer not null,

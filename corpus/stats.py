@@ -12,7 +12,7 @@ select
     (select count(*) from current_formula) as formulas,
     (select count(*) from current_formula where status in ('read', 'well-sorted')) as formulas_read,
     (select count(*) from current_formula where status = 'well-sorted') as formulas_well_sorted,
-    (select coalesce(sum(assertions), 0) from current_formula where status = 'well-sorted') as assertions,
+    (select coalesce(sum(assertions), 0) from current_formula where status <> 'error') as assertions,
     (select count(*) from skeleton where assertions > 0) as skeletons,
     (select count(*) from atom where uses > 0) as atoms,
     (select count(*) from signature where not coarse) as signatures,

@@ -62,14 +62,16 @@ def test_skeletons_and_atoms_are_stored_once_and_counted(corpus: Corpus) -> None
         skeletons = corpus.rows(
             "select text, holes, binders, quantified, assertions, formulas from skeleton order by id"
         )
+        # The first is of cvc5/1_0, whose other assertion has a sort error.
         assert skeletons == [
+            ("(forall 1 (hole 0))", 1, 1, True, 1, 1),
             ("(hole 0)", 1, 0, False, 3, 2),
             ("(or (hole 0) (not (hole 1)))", 2, 0, False, 2, 2),
         ]
         uses = dict(corpus.rows("select text, uses from atom"))
         assert uses["(lambda ((x0 Int)) (> x0 0))"] == 3
         assert corpus.scalar("select formulas from atom where text = '(lambda ((x0 Int)) (> x0 0))'") == 2
-        assert sum(uses.values()) == corpus.scalar("select count(*) from assertion_atom") == 7
+        assert sum(uses.values()) == corpus.scalar("select count(*) from assertion_atom") == 8
         assert corpus.scalar("select sum(assertions) from skeleton") == corpus.scalar(
             "select count(*) from assertion"
         )
@@ -98,9 +100,7 @@ def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
         atoms = {atom.text: atom for atom in load_atoms(corpus).values()}
         skeletons = set(load_skeletons(corpus).values())
         found = set()
-        for text in (
-            corpus.text(i) for (i,) in corpus.rows("select text_id from formula where status = 'well-sorted'")
-        ):
+        for text in (corpus.text(i) for (i,) in corpus.rows("select text_id from formula")):
             for assertion in decompose_script(check_script(read_script(text))):
                 assert assertion.skeleton in skeletons
                 for atom in assertion.atoms:
@@ -125,8 +125,8 @@ def test_one_pass_and_two_give_the_same_corpus(tmp_path: Path, folder: Path, cor
         import_paths(second, [folder])
         progress: list[tuple[int, int]] = []
         report = decompose_pending(second, progress=lambda done, total: progress.append((done, total)))
-        assert (report.formulas, report.failed) == (3, 0)
-        assert progress == [(3, 3)]
+        assert (report.formulas, report.failed) == (4, 0)
+        assert progress == [(4, 4)]
         assert tables(corpus) == tables(second)
         assert fingerprint(corpus) == fingerprint(second)
         assert decompose_pending(second).formulas == 0
@@ -142,7 +142,7 @@ def test_superseding_takes_counts_back(corpus: Corpus) -> None:
         assert corpus.scalar("select assertions from skeleton where text like '(or%'") == 1
         assert corpus.scalar("select uses from atom where text = '(lambda ((x0 Int)) (> x0 0))'") == 1
         assert "(lambda ((x0 Int)) (> 1 x0))" not in {a.text for a in load_atoms(corpus).values()}
-        assert set(transactions(corpus)) == {2, 4}
+        assert set(transactions(corpus)) == {1, 2, 4}
         assert fingerprint(corpus) != before
 
 
@@ -169,7 +169,7 @@ def test_skipped_parts_keep_their_reason(corpus: Corpus) -> None:
 def test_transactions_are_the_signatures_of_each_formula(corpus: Corpus) -> None:
     with corpus:
         fine, coarse = transactions(corpus), transactions(corpus, coarse=True)
-        assert list(fine) == list(coarse) == [2, 3, 4]
+        assert list(fine) == list(coarse) == [1, 2, 3, 4]
         assert fine[3] == ("(> const_Int var_Int)", "(> var_Int const_Int)")
         assert "(= var_BitVec var_BitVec)" in coarse[2]
 
