@@ -273,7 +273,7 @@ def test_hooks_see_each_new_formula_that_reads_before_its_commit(tmp_path: Path,
         assert seen == [(1, 1), (3, 0), (4, 1), (5, 0)]
         assert commits == [4, 4]
         assert progress == [(5, 5)] * 2
-        assert corpus.scalar("select count(*) from formula where decomposed") == 3
+        assert corpus.scalar("select count(*) from formula where decomposed") == 4
 
 
 def test_deep_and_broken_formulas_do_not_end_an_import(tmp_path: Path) -> None:

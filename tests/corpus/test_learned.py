@@ -77,7 +77,7 @@ def test_skeletons_and_atoms_are_stored_once_and_counted(corpus: Corpus) -> None
         )
         assert corpus.verify() == []
         counts = stats(corpus)
-        assert (counts["skeletons"], counts["atoms"], counts["assertions"]) == (2, len(uses), 5)
+        assert (counts["skeletons"], counts["atoms"], counts["assertions"]) == (3, len(uses), 6)
 
 
 def test_signatures_have_a_coarse_form_and_counts(corpus: Corpus) -> None:
