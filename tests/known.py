@@ -182,7 +182,7 @@ COMMANDS = (
         "sat",
         printed="(define-fun h () Real 3.0)\n(assert (= h 3.0))",
         sorts="Real",
-        features="define mixed",
+        features="define mixed dialect",
     ),
     good(
         "define-fun-rec",
@@ -1110,7 +1110,7 @@ OTHERS = (
         "(declare-const\u00a0x\u2003Int)\ufeff\n(assert (= x 1))",
         "sat",
         "(declare-const x Int)\n(assert (= x 1))",
-        features="lexicon",
+        features="lexicon dialect",
     ),
     good(
         "odd characters in symbols",

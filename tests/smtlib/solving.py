@@ -7,6 +7,8 @@ from collections.abc import Callable
 import cvc5
 import z3
 
+from corpus.acceptance import Acceptance
+
 MILLISECONDS = 2000
 
 
@@ -47,8 +49,26 @@ def ask_cvc5(text: str) -> list[str]:
 ASK: dict[str, Callable[[str], list[str]]] = {"z3": ask_z3, "cvc5": ask_cvc5}
 
 
+LIMITS = (
+    "not supported",
+    "supported in default mode",
+    "in this configuration",
+    "not configured with --cocoa",
+    "eqrange only supports",
+)
+"""What cvc5 says of well-sorted text that its options or its build leave out."""
+
+
+def is_well_sorted(said: Acceptance) -> bool:
+    """Whether the solver took the text, or refuses it for other reasons than its sorts."""
+    return said.accepted or any(limit in said.message for limit in LIMITS)
+
+
 def is_same_for_z3(left: str, right: str) -> bool:
-    """Whether z3 reads the assertions of both texts as the same terms, names of bound variables apart."""
+    """Whether z3 reads the assertions of both texts as the same terms.
+
+    Names of bound variables do not count, nor whether a number is written ``(to_real 1)`` or ``1.0``.
+    """
     context = z3.Context()
     pairs = list(
         zip(z3.parse_smt2_string(left, ctx=context), z3.parse_smt2_string(right, ctx=context), strict=True)
@@ -59,6 +79,8 @@ def is_same_for_z3(left: str, right: str) -> bool:
         if (one.get_id(), other.get_id()) in seen:
             continue
         seen.add((one.get_id(), other.get_id()))
+        if are_equal_numbers(one, other):
+            continue
         if z3.is_quantifier(one) and z3.is_quantifier(other):
             if quantifier_shape(one) != quantifier_shape(other):
                 return False
@@ -75,6 +97,14 @@ def is_same_for_z3(left: str, right: str) -> bool:
         else:
             return False
     return True
+
+
+def are_equal_numbers(one: z3.ExprRef, other: z3.ExprRef) -> bool:
+    """Whether both are one number, perhaps converted or with a sign before it."""
+    if not all(z3.is_app(t) and t.num_args() < 2 and z3.is_arith(t) for t in (one, other)):
+        return False
+    left, right = z3.simplify(one), z3.simplify(other)
+    return bool(z3.is_rational_value(left) or z3.is_int_value(left)) and left.eq(right)
 
 
 def quantifier_shape(term: z3.QuantifierRef) -> tuple[object, ...]:

@@ -293,3 +293,53 @@ def test_a_failed_command_leaves_nothing_behind(failed: str) -> None:
     text = f"(push){failed}{sorts}(declare-const f D)(assert (= f f))(pop)(assert f)"
     _, last = messages(text)
     assert last.endswith("unknown symbol f")
+
+
+# Higher order and z3's ways with arrays
+
+
+@pytest.mark.parametrize(
+    ("term", "printed"),
+    [
+        ("(g 1 2)", "(g 1 2)"),
+        ("(= (g 1) h)", "(= (g 1) h)"),
+        ("(@ h 1)", "(h 1)"),
+        ("(@ (g 1) 2)", "(@ (g 1) 2)"),
+        ("(= h (lambda ((i Int)) (> i 0)))", "(= h (lambda ((i Int)) (> i 0)))"),
+        ("(= f h)", "(= f h)"),
+        ("(a 1)", "(select a 1)"),
+        ("(select ((_ map not) a) 1)", "(select ((_ map not) a) 1)"),
+        ("(select ((_ map f) b) 1)", "(select ((_ map f) b) 1)"),
+        (
+            "(select ((_ map (and (Bool Bool) Bool)) a a) 1)",
+            "(select ((_ map (and (Bool Bool) Bool)) a a) 1)",
+        ),
+    ],
+)
+def test_functions_as_values_and_arrays_as_functions(term: str, printed: str) -> None:
+    checked = check(
+        "(declare-fun g () (-> Int Int Bool))(declare-fun h () (-> Int Bool))(declare-fun f (Int) Bool)"
+        f"(declare-const a (Array Int Bool))(declare-const b (Array Int Int))(assert {term})"
+    )
+    assert [str(e) for e in checked.errors] == []
+    text = print_script(checked)
+    assert text.splitlines()[-1] == f"(assert {printed})"
+    assert print_script(check(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ("(h true)", "h takes Int, got Bool"),
+        ("(h 1 2)", "is no function"),
+        ("(select ((_ map not) b) 1)", "(_ map not): no rank for Int"),
+        ("((_ map not) 1)", "takes arrays"),
+        ("(x 1)", "x takes no arguments"),
+    ],
+)
+def test_misused_functions_are_errors(term: str, message: str) -> None:
+    (error,) = check(
+        "(declare-fun h () (-> Int Bool))(declare-const b (Array Int Int))(declare-const x Int)"
+        f"(assert {term})"
+    ).errors
+    assert message in error.message
