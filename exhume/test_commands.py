@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -42,6 +44,7 @@ from exhume.generate_commands import (
 )
 from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed, SolverSpecs
 from exhume.screen import err, out, print_json, progress, say, table
+from exhume.summary import finding_line, show_summary
 from generator import GeneratedTest, Strategy, StrategySettings
 from generator.text import VERSION
 
@@ -108,19 +111,23 @@ def hunt_command(
 
 
 def run_hunt(
-    strategy: Strategy, solvers: list[Solver], options: HuntOptions, quiet: bool
+    strategy: Strategy, solvers: list[Solver], options: HuntOptions, quiet: bool, tell: bool = True
 ) -> tuple[HuntSummary, list[FindingRecord]]:
-    """Hunt with progress on standard error; the summary and the findings that are new."""
+    """Hunt with progress on standard error; the summary and the findings that are new.
+
+    ``tell`` shows each finding as it turns up, on a terminal: elsewhere the summary's list is enough.
+    """
     new: list[FindingRecord] = []
     summary = None
     shown = time.monotonic()
     tests = strategy.generate(0, options.tests or _ENDLESS)
-    with progress("hunting", quiet) as tick:
-        for event in hunt(tests, solvers, options):
+    with _stop_on_interrupt() as stop, progress("hunting", quiet) as tick:
+        for event in hunt(tests, solvers, options, stop):
             if isinstance(event, FindingConfirmed):
                 if not event.record.known:
                     new.append(event.record)
-                say(f"{event.record.finding_class}: {event.record.solver}, {event.record.path}")
+                if tell and err.is_terminal and not quiet:
+                    say(finding_line(event.record))
             elif isinstance(event, Progress):
                 tick(event.tests, options.tests or 0)
                 if not err.is_terminal and not quiet and time.monotonic() - shown > _QUIET_INTERVAL:
@@ -130,6 +137,24 @@ def run_hunt(
                 summary = event.summary
     assert summary is not None, "a hunt ends with its summary"
     return summary, new
+
+
+@contextmanager
+def _stop_on_interrupt() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second one interrupts as usual."""
+    stop = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        say("finishing what runs; Ctrl-C again stops at once")
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _status(event: Progress) -> str:
@@ -170,28 +195,6 @@ def _test_of(record: FindingRecord, strategy: Strategy) -> GeneratedTest:
     first = (record.path / "original.smt2").read_text("utf-8").split("\n", 1)[0]
     index = int(first.split(" index ")[1].split()[0])
     return next(iter(strategy.generate(index, index + 1)))
-
-
-def show_summary(summary: HuntSummary) -> None:
-    """Print what a hunt came to."""
-    rate = summary.decided / max(summary.seconds, 1e-9)
-    out.print(
-        f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
-        f" ({rate:.1f} a second)"
-    )
-    outcomes = sorted({o for counts in summary.outcomes.values() for o, n in counts.items() if n})
-    rows = [[name, *(str(counts.get(o, 0)) for o in outcomes)] for name, counts in summary.outcomes.items()]
-    out.print(table("", ["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1))))
-    if summary.findings:
-        out.print(
-            table(
-                f"\n{len(summary.findings)} findings",
-                ["class", "solver", "folder"],
-                [[str(f.finding_class), f.solver, str(f.path)] for f in summary.findings],
-            )
-        )
-    else:
-        out.print("no findings")
 
 
 def replay_command(
