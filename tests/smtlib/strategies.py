@@ -54,7 +54,9 @@ LITERALS = {
     make_sort("FiniteField", (5,)): ("#f1m5", "#f4m5"),
 }
 
-WANT_VALUES = frozenset({"const", "rel.join_image", "^", "str.power", "char", "Char", "bag", "pow2"})
+WANT_VALUES = frozenset(
+    {"const", "rel.join_image", "^", "str.power", "char", "Char", "bag", "int.pow2", "re.range"}
+)
 """Functions that some solver takes with values only, or with options."""
 
 BOTH = frozenset(("z3", "cvc5"))
