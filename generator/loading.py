@@ -9,6 +9,7 @@ from typing import Literal
 from corpus.learned import fingerprint
 from corpus.store import Corpus
 from generator.library import Library, RuleTemplate
+from generator.limits import is_suitable
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Atom, Skeleton, Slot
 
@@ -91,8 +92,9 @@ def load_library(
     skeletons = [
         SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)
     ]
-    _select_usable(corpus, solvers)
+    families = _select_usable(corpus, solvers)
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
+    atoms = [template for template in atoms if is_suitable(template.atom, families)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
     name = fingerprint(corpus)
     if skeletons_from is not None:
@@ -100,9 +102,11 @@ def load_library(
     return Library.of(name, skeletons, atoms, [RuleTemplate(i, frozenset(a), tuple(c)) for i, a, c in found])
 
 
-def _select_usable(corpus: Corpus, solvers: Sequence[str]) -> None:
+def _select_usable(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
+    """Make the table of usable formulas; return the solvers that it goes by."""
     families = target_families(corpus, solvers)
     corpus.rows(_USABLE, [families, len(families)])
+    return families
 
 
 def _atom(row: tuple[object, ...], coarse: bool) -> AtomTemplate:

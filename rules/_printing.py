@@ -94,14 +94,16 @@ class CanonicalPrinter:
         return self.slot(declaration)
 
     def _datatype_head(self, term: Term, declaration: Declaration) -> str:
+        """The head of a term of a datatype. Where that is parametric, the way of writing is the one that
+        z3 understands with several instances in use, and cvc5 too: ``is-c`` and ``(as c SORT)``."""
         self.uses_datatypes = True
         name = self.names.datatype_symbol(declaration)
+        if term.op.name == "is" and term.op.indices and term.args[0].sort.args:
+            return f"is-{name}"
         if term.op.name in ("is", "update") and term.op.indices:
             return f"(_ {term.op.name} {name})"
         if declaration.origin == "constructor" and term.sort.args:
-            mentioned = set().union(*(_parameters(p) for p in declaration.params))
-            if not set(declaration.result.args) <= mentioned:
-                return f"(as {name} {self.names.sort(term.sort)})"
+            return f"(as {name} {self.names.sort(term.sort)})"
         return name
 
     def _map(self, term: Term) -> str:
@@ -326,9 +328,3 @@ def real_literal(text: str) -> str:
     if "." not in text:
         return text + ".0"
     return text + "0" if text[-1] == "." else text
-
-
-def _parameters(sort: Sort) -> set[Sort]:
-    if sort.name[0] == "'":
-        return {sort}
-    return set().union(*(_parameters(a) for a in sort.args))

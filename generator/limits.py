@@ -1,0 +1,71 @@
+"""What a solver takes in a formula and refuses in a test made from its parts.
+
+Which solvers accept an atom is learned from the formulas that hold it. Some refusals come only when a theory
+first sees a term, and in the formula none did: simplifying took it away, a quantifier hid it, or the formula
+set a logic that tests do not. These atoms are known by their canonical text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rules import Atom
+from smtlib import read_sexps
+from smtlib.reader import SExp
+
+_CHARACTER = r"""(?:"[^"]*"|\(_ char #x[0-9a-f]+\))"""
+_CONSTANT_RANGE = re.compile(rf"\(re\.range {_CHARACTER} {_CHARACTER}\)")
+_REGLAN_SYMBOL = re.compile(r"\([^() ]+ RegLan\)")
+
+
+def is_suitable(atom: Atom, solvers: Iterable[str]) -> bool:
+    """Whether tests for these solvers, named without release, can hold ``atom``."""
+    return not any(_REFUSES[solver](atom) for solver in solvers if solver in _REFUSES)
+
+
+def _cvc5_refuses(atom: Atom) -> bool:
+    everything = " ".join((atom.text.removeprefix("(lambda "), *atom.prelude))
+    return (
+        # Unless the logic is a higher-order one, which is refused by most other solvers.
+        any("(-> " in text for text in (*atom.segments, *atom.prelude))
+        or any("(-> " in sort for slot in atom.slots for sort in (*slot.params, slot.result))
+        # "Arrays cannot be indexed by array types"
+        or "(Array (Array " in everything
+        # "Regular expression variables are not supported"
+        or any("RegLan" in (*slot.params, slot.result) for slot in atom.slots)
+        or _REGLAN_SYMBOL.search(everything) is not None
+        # "expecting a constant string term in regexp range"
+        or "(re.range " in _CONSTANT_RANGE.sub("", everything)
+        # "Cannot handle nested-recursive datatype"
+        or any("datatypes " in command and _is_nested_recursive(command) for command in atom.prelude)
+    )
+
+
+def _z3_refuses(atom: Atom) -> bool:
+    # With several instances of a parametric datatype in use, it asks for the selector's signature, in a
+    # syntax of its own.
+    parametric = any("(par (" in command for command in atom.prelude)
+    return parametric and any("(_ update " in segment for segment in atom.segments)
+
+
+_REFUSES = {"cvc5": _cvc5_refuses, "z3": _z3_refuses}
+
+
+def _is_nested_recursive(command: str) -> bool:
+    """Whether a datatype declared here has a field whose sort holds it as an argument of another sort."""
+    _, heads, bodies = read_sexps(command)[0]
+    own = {head[0] for head in heads}
+    for body in bodies:
+        constructors = body[2] if body[0] == "par" else body
+        for constructor in constructors:
+            for _, sort in constructor[1:]:
+                if not isinstance(sort, str) and any(_names(argument) & own for argument in sort[1:]):
+                    return True
+    return False
+
+
+def _names(sort: SExp) -> set[str]:
+    if isinstance(sort, str):
+        return {str(sort)}
+    return set().union(*map(_names, sort))
