@@ -61,6 +61,7 @@ class Intake:
                 "last_modified": record.last_modified,
                 "fetched_at": record.fetched_at,
                 "text_id": text,
+                "next": record.next,
             }
             for record, text in zip(records, texts, strict=True)
         ]

@@ -18,7 +18,7 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One answer of a tracker, as it came; ``request`` without host and token."""
+    """One answer of a tracker, as it came; ``request`` without host and token, ``next`` the page after it."""
 
     request: str
     body: str
@@ -26,6 +26,7 @@ class RawRecord:
     etag: str | None = None
     last_modified: str | None = None
     fetched_at: datetime | None = None
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
--- The corpus, first version. Ids are small integers, given in the order of storing, so that the
+-- The corpus. Ids are small integers, given in the order of storing, so that the
 -- same import gives the same ids. What one table says of another's row is named <table>_id; such
 -- references are checked by Corpus.verify, not by DuckDB (whose foreign keys forbid harmless
 -- updates of the rows they point to). Times are UTC.
@@ -37,6 +37,7 @@ create table raw_record (
     last_modified varchar,
     fetched_at timestamp,
     text_id integer,                    -- the body
+    next varchar,                       -- the request for the page after it, where there is one
     unique (tracker_id, request)
 );
 
@@ -81,6 +82,26 @@ create table comment (
     text_id integer,
     raw_record_id integer,
     unique (issue_id, position)
+);
+
+-- Each issue that was read from raw records, with what it was read from. Pull requests have no row.
+create table mined_issue (
+    tracker_id integer not null,
+    number integer not null,
+    digest varchar not null,            -- of the raw issue, its comments and its attachments
+    stored boolean not null,            -- in the table issue; false: not of the kind that was asked for
+    attachments varchar not null,       -- addresses of attached files that may be fetched, one a line
+    primary key (tracker_id, number)
+);
+
+-- A commit, issue or pull request that an issue's text names.
+create table issue_link (
+    issue_id integer not null,
+    comment_id integer,                 -- null: in the issue's own text
+    kind varchar not null,              -- commit, issue, pull-request, or number where #12 may be either
+    target varchar not null,            -- Z3Prover/z3#12, Z3Prover/z3@0a1b2c3
+    fixes boolean not null,             -- said to fix the issue
+    text varchar not null               -- the words that gave it
 );
 
 -- A piece of code in an issue or a comment, or an attached file.
