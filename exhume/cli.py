@@ -57,15 +57,15 @@ def run(arguments: list[str]) -> int:
     try:
         app(arguments, prog_name="exhume")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            return _reader_gone()  # rich and typer end with 1 then, which would say that bugs were found
         # Typer's own end: 0, 2 for a usage error, 130 for Ctrl-C, or what a command asked for.
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except KeyboardInterrupt:
         say("exhume: interrupted")
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone: say nothing, here and when Python flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.DONE
+        return _reader_gone()
     except DifftestError as error:
         say(f"exhume: {error}")
         return error.exit_code
@@ -76,3 +76,9 @@ def run(arguments: list[str]) -> int:
         say(f"exhume: {error}")
         return Exit.USAGE
     raise AssertionError("typer ends by SystemExit")
+
+
+def _reader_gone() -> int:
+    """Whoever read our output has gone: say nothing, here and when Python flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.DONE

@@ -26,7 +26,7 @@ from corpus.query import (
 from corpus.stats import stats
 from corpus.store import Corpus
 from exhume.options import CorpusFile, Jobs, Json
-from exhume.screen import out, print_json, progress, say, table
+from exhume.screen import out, print_json, progress, say, show, show_table
 
 
 class Format(StrEnum):
@@ -88,8 +88,8 @@ def import_command(
     for source, error in report.first_errors[:10]:
         say(f"not read {source}: {error}")
     out.print(
-        f"{report.files} files: {report.new} new ({report.well_sorted} well sorted, {report.read} with a sort error,"
-        f" {report.errors} not readable), {report.known} known"
+        f"{report.files} files: {report.new} new ({report.well_sorted} well sorted,"
+        f" {report.read} with a sort error, {report.errors} not readable), {report.known} known"
     )
     if report.new:
         say(f"next: exhume learn --corpus {corpus}")
@@ -137,13 +137,8 @@ def stats_command(corpus: CorpusFile, json: Json = False) -> None:
     if json:
         print_json(totals)
     else:
-        out.print(
-            table(
-                "",
-                ["what", "count"],
-                [[k.replace("_", " "), str(v)] for k, v in totals.items()],
-                frozenset({1}),
-            )
+        show_table(
+            ["what", "count"], [[k.replace("_", " "), str(v)] for k, v in totals.items()], frozenset({1})
         )
 
 
@@ -192,7 +187,7 @@ def _list_queries(json: bool) -> None:
         )
         return
     rows = [[q.name, " ".join(p.name for p in q.parameters), q.about] for q in queries]
-    out.print(table("", ["name", "parameters", "about"], rows))
+    show_table(["name", "parameters", "about"], rows)
 
 
 def _show(result: Result, form: Format, out_file: Path | None) -> None:
@@ -205,7 +200,7 @@ def _show(result: Result, form: Format, out_file: Path | None) -> None:
             raise typer.BadParameter(
                 "a table goes to the screen; choose json, ndjson, csv or parquet with --out"
             )
-        out.print(as_table(result))
+        show(as_table(result))
     else:
         text = formatted(result, _TEXT_FORMATS[form])
         if out_file is None:

@@ -10,7 +10,7 @@ import typer
 
 from corpus.store import Corpus
 from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed
-from exhume.screen import out, print_json, progress, table
+from exhume.screen import out, print_json, progress, show_table
 from generator import (
     STRATEGIES,
     Strategy,
@@ -123,4 +123,4 @@ def strategies_command(json: Json = False) -> None:
         )
         return
     rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
-    out.print(table("", ["name", "about", "takes", "knows of the answer"], rows))
+    show_table(["name", "about", "takes", "knows of the answer"], rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,9 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+_NO_LIMIT = 100_000
 
 out = Console(soft_wrap=True, highlight=False)
 """Results. No colour where standard output is no terminal."""
@@ -28,25 +32,53 @@ def say(message: str) -> None:
     err.print(message, markup=False)
 
 
-def table(
-    title: str, columns: list[str], rows: list[list[str]], right: frozenset[int] = frozenset()
-) -> Table:
-    """A plain table; ``right`` names the columns aligned to the right, from 0."""
-    made = Table(title=title or None, box=None, pad_edge=False, title_justify="left", header_style="bold")
+def show_table(
+    columns: list[str],
+    rows: list[list[str]],
+    right: frozenset[int] = frozenset(),
+    shrink: int | None = None,
+) -> None:
+    """Print a plain table; ``right`` names the columns aligned to the right, from 0.
+
+    Where a terminal is too narrow, column ``shrink`` is cut short; without one, long cells are wrapped.
+    """
+    made = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
-        made.add_column(column, justify="right" if number in right else "left", overflow="fold")
+        made.add_column(
+            column,
+            justify="right" if number in right else "left",
+            overflow="fold" if shrink is None else "ellipsis",
+            no_wrap=shrink is not None,
+            min_width=None if number == shrink or shrink is None else _width(number, column, rows),
+        )
     for row in rows:
-        made.add_row(*row)
-    return made
+        made.add_row(*map(Text, row))
+    show(made)
+
+
+def _width(number: int, column: str, rows: list[list[str]]) -> int:
+    return max(len(column), *(len(row[number]) for row in rows))
+
+
+def show(made: Table) -> None:
+    """Print a table: as wide as the terminal, or, elsewhere, as wide as it is, for programs to read."""
+    if out.is_terminal:
+        out.print(made)
+        return
+    text = io.StringIO()
+    Console(file=text, width=_NO_LIMIT).print(made)
+    sys.stdout.writelines(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
 @contextmanager
 def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal, nothing elsewhere. Yields a function of how many are done, of how many."""
+    """A progress bar on a terminal, nothing elsewhere. Yields a function to tell how many are done, of how
+    many (0: not known).
+    """
     if quiet or not err.is_terminal:
         yield lambda done, total: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)

@@ -24,6 +24,7 @@ from difftest import (
     HuntOptions,
     HuntSummary,
     Limits,
+    Outcome,
     Progress,
     ReplayResult,
     Solver,
@@ -43,8 +44,8 @@ from exhume.generate_commands import (
     build_strategy,
 )
 from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed, SolverSpecs
-from exhume.screen import err, out, print_json, progress, say, table
-from exhume.summary import finding_line, show_summary
+from exhume.screen import err, out, print_json, progress, say, show_table
+from exhume.summary import finding_line, show_outcomes, show_summary
 from generator import GeneratedTest, Strategy, StrategySettings
 from generator.text import VERSION
 
@@ -100,11 +101,12 @@ def hunt_command(
         tests = 1000
     options = HuntOptions(out=out_folder, jobs=jobs, seed=seed, tests=tests, seconds=seconds)
     summary, found = run_hunt(made, found_solvers, options, json)
-    record_hunt(corpus, made, seed, found_solvers, found)
     if json:
         print_json(summary.to_json())
     else:
         show_summary(summary)
+    # Last, for it may have to wait for whoever holds the corpus; the finding folders are there by now.
+    record_hunt(corpus, made, seed, found_solvers, found)
     if summary.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if summary.findings else Exit.DONE)
@@ -240,7 +242,7 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
 
 def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int, json: bool) -> int:
     """Replay and print; how many findings there were."""
-    counts: dict[str, Counter[str]] = {s.name: Counter() for s in solvers}
+    counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     rows: list[dict[str, object]] = []
     findings = 0
     with progress("replaying", json) as tick:
@@ -248,7 +250,7 @@ def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int,
             tick(number, len(files))
             findings += len(result.findings)
             for row in result.rows:
-                counts[row.solver][str(row.verdict.outcome)] += 1
+                counts[row.solver][row.verdict.outcome] += 1
             if json:
                 rows.extend(row.to_json() for row in result.rows)
             else:
@@ -257,9 +259,7 @@ def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int,
     if json:
         print_json(rows)
     else:
-        outcomes = sorted({o for c in counts.values() for o in c})
-        body = [[name, *(str(c[o]) for o in outcomes)] for name, c in counts.items()]
-        out.print(table("", ["solver", *outcomes], body, frozenset(range(1, len(outcomes) + 1))))
+        show_outcomes(counts)
         out.print(f"{len(files)} files, {findings} findings")
     return findings
 
@@ -280,7 +280,7 @@ def solvers_command(context: typer.Context, json: Json = False) -> None:
     if json:
         print_json([dict(zip(("spec", "version", "command"), row, strict=True)) for row in rows])
     else:
-        out.print(table("", ["spec", "version", "command"], rows))
+        show_table(["spec", "version", "command"], rows)
 
 
 def install_command(
