@@ -64,8 +64,9 @@ def import_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Put folders of .smt2 files into a corpus; tracker and issue number are read off path or name.
+    """Put folders of .smt2 files into a corpus.
 
+    Tracker and issue number are read off path or name (z3/1014/a.smt2, z3_1014_0.smt2).
     Importing twice changes nothing. A file that cannot be read is kept as a row with its error.
     """
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
@@ -105,7 +106,10 @@ def learn_command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Learn skeletons, atoms, signatures and association rules; ask the solvers what they accept."""
+    """Learn skeletons, atoms and rules from a corpus.
+
+    Then ask z3 and cvc5 which of its formulas they accept (they solve nothing for that).
+    """
     with Corpus.open(corpus, write=True) as opened:
         with progress("learning", json) as tick:
             report = learn(opened, min_support, min_confidence, progress=tick)
@@ -147,7 +151,12 @@ def query_command(
     corpus: Annotated[
         Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")
     ] = None,
-    parameter: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE")] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param", "-p", metavar="NAME=VALUE", help="A named query's parameter; repeat for more."
+        ),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to show the result.")] = Format.TABLE,
     out_file: Annotated[
@@ -157,7 +166,10 @@ def query_command(
     deadline: Annotated[float, typer.Option(help="Seconds a query may take.", min=0.1)] = 30.0,
     json: Json = False,
 ) -> None:
-    """Ask a corpus: a named query (see --list) or SQL. Read-only."""
+    """Ask a corpus: a named query (see --list) or SQL.
+
+    It can change nothing: the corpus is opened for reading.
+    """
     if listing:
         _list_queries(json)
         return

@@ -47,8 +47,9 @@ def demo_command(
     ] = Path("exhume-demo"),
     jobs: Jobs = 2,
 ) -> None:
-    """Mine the starter tracker, learn, generate 300 tests, run z3, cvc5 and an old z3 on them.
+    """Do it all once, on a small tracker that comes with exhume.
 
+    Mines that tracker, learns, generates 300 tests and runs z3, cvc5 and an old z3 on them.
     Ends with what was found and where the files are. Takes about a minute.
     """
     folder = _free(folder)

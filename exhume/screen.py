@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,6 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 _NO_LIMIT = 100_000
+_NARROWEST = 8
+_GAP = 2
 
 out = Console(soft_wrap=True, highlight=False)
 """Results. No colour where standard output is no terminal."""
@@ -44,13 +47,13 @@ def show_table(
     """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
-        made.add_column(
-            column,
-            justify="right" if number in right else "left",
-            overflow="fold" if shrink is None else "ellipsis",
-            no_wrap=shrink is not None,
-            min_width=None if number == shrink or shrink is None else _width(number, column, rows),
-        )
+        if number == shrink:
+            others = [_width(n, name, rows) + _GAP for n, name in enumerate(columns) if n != shrink]
+            left = max(_NARROWEST, out.width - sum(others)) if out.is_terminal else _NO_LIMIT
+            made.add_column(column, overflow="ellipsis", no_wrap=True, max_width=left)
+        else:
+            side: Literal["left", "right"] = "right" if number in right else "left"
+            made.add_column(column, justify=side, overflow="fold")
     for row in rows:
         made.add_row(*map(Text, row))
     show(made)
@@ -63,7 +66,7 @@ def _width(number: int, column: str, rows: list[list[str]]) -> int:
 def show(made: Table) -> None:
     """Print a table: as wide as the terminal, or, elsewhere, as wide as it is, for programs to read."""
     if out.is_terminal:
-        out.print(made)
+        out.print(made, soft_wrap=False)
         return
     text = io.StringIO()
     Console(file=text, width=_NO_LIMIT).print(made)

@@ -43,7 +43,7 @@ from exhume.generate_commands import (
     StrategyName,
     build_strategy,
 )
-from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed, SolverSpecs
+from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
 from exhume.screen import err, out, print_json, progress, say, show_table
 from exhume.summary import finding_line, show_outcomes, show_summary
 from generator import GeneratedTest, Strategy, StrategySettings
@@ -70,13 +70,18 @@ def parse_duration(text: str) -> float:
     match = _DURATION.match(text)
     if match is None:
         raise typer.BadParameter(f"{text} is no duration; write 90s, 10m, 8h or 2d")
-    return float(match[1]) * _SECONDS[match[2]]
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds == 0:
+        raise typer.BadParameter(f"{text} leaves no time; write 90s, 10m, 8h or 2d")
+    return seconds
 
 
 def hunt_command(
     corpus: CorpusFile,
     solver: SolverSpecs,
-    out_folder: OutFolder,
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where findings go; may hold those of earlier hunts.")
+    ],
     tests: Annotated[int | None, typer.Option(help="Stop after so many tests.", min=1)] = None,
     duration: Annotated[
         str | None, typer.Option("--time", help="Stop after this time: 90s, 10m, 8h, 2d.")
@@ -89,14 +94,16 @@ def hunt_command(
     skeletons_from: SkeletonsFrom = None,
     json: Json = False,
 ) -> None:
-    """Generate tests and run solvers against each other; confirmed findings end up as folders in DIR.
+    """Generate tests and run solvers against each other.
 
+    Confirmed findings end up as folders in DIR/findings; a second hunt into the same DIR goes on from there.
+    Ctrl-C ends it cleanly: what runs is finished, the summary shown.
     Without --tests and --time: 1000 tests. Exit code 1 says that something was found.
     """
+    seconds = None if duration is None else parse_duration(duration)
     found_solvers = find_solvers(solver)
     settings = StrategySettings(seed=seed, incremental=incremental)
     made = build_strategy(corpus, strategy, solver, rules, skeletons_from, settings)
-    seconds = parse_duration(duration) if duration else None
     if tests is None and seconds is None:
         tests = 1000
     options = HuntOptions(out=out_folder, jobs=jobs, seed=seed, tests=tests, seconds=seconds)
@@ -211,7 +218,10 @@ def replay_command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Run solvers on files, or on a corpus's formulas, and say what is wrong. Exit code 1: something is."""
+    """Run solvers on files, or on the formulas of a corpus.
+
+    Says what is wrong: crashes, invalid models, answers that differ. Exit code 1 says that something is.
+    """
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("name either files and folders, or a --corpus")
@@ -245,6 +255,8 @@ def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int,
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     rows: list[dict[str, object]] = []
     findings = 0
+    if not files:
+        raise typer.BadParameter("there is nothing to replay: no .smt2 file and no formula was found")
     with progress("replaying", json) as tick:
         for number, result in enumerate(replay(files, solvers, Limits(seconds=seconds), jobs), 1):
             tick(number, len(files))
