@@ -17,7 +17,7 @@ from smtlib.terms import (
     postorder,
     rewrite,
 )
-from smtlib.theories import Signature, Theories, default_theories, load_theories
+from smtlib.theory import Signature, Theories, default_theories, load_theories
 
 __all__ = [
     "BOOL",

@@ -21,7 +21,7 @@ from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.script import Command, Script
 from smtlib.sorts import BOOL, INT, Sort
 from smtlib.terms import Declaration, Term, TermTable
-from smtlib.theories import Theories, default_theories
+from smtlib.theory import Theories, default_theories
 
 
 @dataclass(frozen=True, slots=True)

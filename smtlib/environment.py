@@ -9,7 +9,7 @@ from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
-from smtlib.theories import Theories, evaluate_index
+from smtlib.theory import Theories, evaluate_index
 
 
 @dataclass(frozen=True, slots=True)

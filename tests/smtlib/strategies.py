@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.reader import SExp
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point, subsorts
-from smtlib.theories import Bindings, SortPattern
+from smtlib.theory import Bindings, SortPattern
 
 SORTS = (
     BOOL,

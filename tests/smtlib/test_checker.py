@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smtlib import BOOL, INT, REAL, CheckedScript, Kind, check_script, print_script, read_script
-from smtlib.theories import Theories, load_theories
+from smtlib.theory import Theories, load_theories
 
 
 def check(text: str, theories: Theories | None = None) -> CheckedScript:
