@@ -1,0 +1,377 @@
+"""Files attached to issues: which may be fetched, fetching them, and taking archives apart.
+
+Only GitHub's own hosts are asked, redirections included, and never with a token. Everything happens in
+memory and within limits; nothing that an archive names is ever a path on this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import http.client
+import io
+import json
+import lzma
+import re
+import ssl
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from miner.github import Answer, Clock, OnWaiting, SystemClock, Waiting
+from miner.records import Issue
+
+_HOSTS = frozenset(
+    {
+        "github.com",
+        "user-images.githubusercontent.com",
+        "raw.githubusercontent.com",
+        "objects.githubusercontent.com",
+        "release-assets.githubusercontent.com",
+        "github-production-user-asset-6210df.s3.amazonaws.com",
+        "github-production-repository-file-5c1aeb.s3.amazonaws.com",
+    }
+)
+"""GitHub's own, and the two stores of its attachments that it redirects to."""
+
+_LINK = re.compile(
+    r"https://(?:github\.com/(?:[\w.-]+/[\w.-]+/files/\d+|user-attachments/files/\d+)"
+    r"|user-images\.githubusercontent\.com/\d+)/[\w.%+~-]{1,200}"
+)
+_SUFFIXES = (".smt2", ".txt", ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
+_TEXTS = (".smt2", ".smt", ".txt", ".log")
+_ARCHIVED_SUFFIXES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".tbz2", ".xz", ".txz")
+_CHUNK = 1 << 16
+_MOST_REDIRECTS = 5
+_TRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is taken of attachments, at the most."""
+
+    # Bytes of one download.
+    bytes: int = 8 << 20
+    # Files fetched for one issue, and in one run.
+    files: int = 12
+    files_per_run: int = 2_000
+    # Of one archive: members looked at, bytes unpacked, archives within archives.
+    members: int = 200
+    unpacked: int = 48 << 20
+    depth: int = 2
+    # How much larger than its packed bytes an archive may become, beyond the first megabyte.
+    ratio: int = 150
+    # Bytes of one text that is read.
+    text: int = 4 << 20
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A text that was attached, or stood in an attached archive. ``name`` is for people, never a path."""
+
+    name: str
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The address of an attached file, and the text that names it: ``body`` or ``comment:<id>``."""
+
+    address: str
+    where: str
+
+
+def links_of(issue: Issue, limits: Limits = LIMITS) -> list[Link]:
+    """The attached files of an issue that may be fetched, each once."""
+    found: dict[str, Link] = {}
+    texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
+    for where, text in texts:
+        if "https://" not in text:
+            continue
+        for address in _LINK.findall(text):
+            address = address.rstrip(".")
+            if address.lower().endswith(_SUFFIXES):
+                found.setdefault(address, Link(address, where))
+    return list(found.values())[: limits.files]
+
+
+class TooMuch(Exception):
+    """A limit is reached; the message says which."""
+
+
+@dataclass
+class Downloader:
+    """Fetches attached files. ``hosts`` has other servers (``http://127.0.0.1:8000``) by host, for tests."""
+
+    limits: Limits = LIMITS
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
+    on_waiting: OnWaiting = lambda waiting: None
+    timeout: float = 60.0
+    fetched: int = 0
+
+    def fetch(self, address: str) -> Answer | None:
+        """The file as a record: JSON with its bytes in base 64, or with the reason why it was not taken.
+
+        Its status is 0 where no answer was used. None where the server cannot be reached now.
+        """
+        why = ""
+        for attempt in range(_TRIES):
+            try:
+                status, data = self._follow(address)
+            except (OSError, http.client.HTTPException) as error:
+                why = f"no connection ({type(error).__name__})"
+            except TooMuch as limit:
+                return _record(0, why=str(limit))
+            else:
+                if status == 200:
+                    self.fetched += 1
+                    return _record(200, data)
+                why = f"status {status}"
+                if status < 500 and status != 429:
+                    return _record(status, why=why)
+            if attempt + 1 < _TRIES:
+                self._wait(f"an attachment cannot be had: {why}", 2.0 ** (2 * attempt))
+        return None
+
+    def _wait(self, why: str, seconds: float) -> None:
+        self.on_waiting(Waiting(why, seconds, self.clock.now() + seconds))
+        self.clock.sleep(seconds)
+
+    def _follow(self, address: str) -> tuple[int, bytes]:
+        for _ in range(_MOST_REDIRECTS):
+            status, location, data = self._request(address)
+            if status not in (301, 302, 303, 307, 308):
+                return status, data
+            address = urljoin(address, location)
+        raise TooMuch(f"more than {_MOST_REDIRECTS} redirections")
+
+    def _request(self, address: str) -> tuple[int, str, bytes]:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").lower()
+        if parts.scheme != "https" or host not in _HOSTS or parts.port not in (None, 443):
+            raise TooMuch(f"leads away from GitHub, to {host or 'nowhere'}")
+        path = quote(parts.path, safe="/%+~-._") + ("?" + parts.query if parts.query else "")
+        if re.search(r"[\x00-\x20\x7f-\U0010ffff]", path):
+            raise TooMuch("a malformed address")
+        connection = self._connect(host)
+        try:
+            connection.request("GET", path, headers={"User-Agent": "exhume", "Accept": "*/*"})
+            response = connection.getresponse()
+            location = response.headers.get("Location", "")
+            data = b"" if response.status != 200 else self._read(response)
+            return response.status, location, data
+        finally:
+            connection.close()
+
+    def _connect(self, host: str) -> http.client.HTTPConnection:
+        replaced = self.hosts.get(host)
+        if replaced is not None:
+            parts = urlsplit(replaced)
+            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=self.timeout)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(host, timeout=self.timeout, context=context)
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        if (response.length or 0) > self.limits.bytes:
+            raise TooMuch(f"{response.length} bytes, more than {self.limits.bytes}")
+        data = response.read(self.limits.bytes + 1)
+        if len(data) > self.limits.bytes:
+            raise TooMuch(f"more than {self.limits.bytes} bytes")
+        if response.length:
+            raise http.client.IncompleteRead(data, response.length)
+        return data
+
+
+def _record(status: int, data: bytes | None = None, why: str = "") -> Answer:
+    if data is None:
+        return Answer(status, json.dumps({"not_taken": why}))
+    return Answer(status, json.dumps({"bytes": len(data), "base64": base64.b64encode(data).decode()}))
+
+
+def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFile]:
+    """The texts in a stored attachment. What is no text, or beyond the limits, is left out."""
+    try:
+        data = base64.b64decode(json.loads(body)["base64"])
+    except (ValueError, KeyError, TypeError):
+        return []
+    name = _plain(unquote(urlsplit(link.address).path.rpartition("/")[2]))
+    found: list[AttachedFile] = []
+    budget = _Budget(limits, len(data))
+    try:
+        for inner, content in _unpacked(name, data, budget, limits.depth):
+            text = _text(content, limits)
+            if text is not None:
+                found.append(AttachedFile(inner, text, link.where))
+    except TooMuch:
+        pass  # what came before the limit is kept
+    return found
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How much an attachment may still unpack to."""
+
+    limits: Limits
+    packed: int
+    members: int = 0
+    unpacked: int = 0
+
+    def member(self) -> None:
+        self.members += 1
+        if self.members > self.limits.members:
+            raise TooMuch("too many files in an archive")
+
+    def take(self, count: int) -> None:
+        self.unpacked += count
+        if self.unpacked > min(self.limits.unpacked, (1 << 20) + self.packed * self.limits.ratio):
+            raise TooMuch("an archive becomes too large")
+
+
+def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    """The files in ``data``: itself, or what an archive holds."""
+    kind = _kind(name, data)
+    if kind is None:
+        if name.lower().endswith(_TEXTS):
+            yield name, data
+        return
+    if depth <= 0:
+        return
+    opened = _MEMBERS[kind]
+    members = opened(name, data, budget)
+    while True:
+        try:
+            inner, content = next(members)
+        except StopIteration:
+            return
+        except TooMuch:
+            raise
+        except Exception:  # noqa: BLE001 - archives are hostile, and their readers raise anything
+            return
+        yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
+
+
+def _kind(name: str, data: bytes) -> str | None:
+    if data.startswith(b"PK\x03\x04"):
+        return "zip"
+    if data.startswith(b"\x1f\x8b"):
+        return "gz"
+    if data.startswith(b"BZh"):
+        return "bz2"
+    if data.startswith(b"\xfd7zXZ\0"):
+        return "xz"
+    if data[257:262] == b"ustar":
+        return "tar"
+    return None
+
+
+def _zip(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            budget.member()
+            plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
+            if member.is_dir() or member.flag_bits & 1 or not plain or not _is_worth(member.filename):
+                continue
+            with archive.open(member) as file:
+                yield member.filename, _drain(file.read, budget)
+
+
+def _tar(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        for member in archive:
+            budget.member()
+            file = archive.extractfile(member) if member.isreg() and _is_worth(member.name) else None
+            if file is not None:
+                yield member.name, _drain(file.read, budget)
+
+
+def _drain(read: Callable[[int], bytes], budget: _Budget) -> bytes:
+    parts = []
+    while part := read(_CHUNK):
+        budget.take(len(part))
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _packed(kind: str) -> Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]:
+    def unpack(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+        budget.member()
+        base = name.rpartition("/")[2]
+        for suffix, other in ((".tgz", ".tar"), (".tbz2", ".tar"), (".txz", ".tar"), (f".{kind}", "")):
+            if base.lower().endswith(suffix):
+                base = base[: -len(suffix)] + other
+                break
+        yield base, _inflated(kind, data, budget)
+
+    return unpack
+
+
+def _inflated(kind: str, data: bytes, budget: _Budget) -> bytes:
+    parts = []
+    if kind == "gz":
+        inflater = zlib.decompressobj(wbits=31)
+        rest = data
+        while rest and not inflater.eof:
+            part = inflater.decompress(rest, _CHUNK)
+            rest = inflater.unconsumed_tail
+            budget.take(len(part))
+            parts.append(part)
+        return b"".join(parts)
+    reader = bz2.BZ2Decompressor() if kind == "bz2" else lzma.LZMADecompressor(memlimit=128 << 20)
+    rest = data
+    while not reader.eof:
+        part = reader.decompress(rest, _CHUNK)
+        rest = b""
+        if not part and reader.needs_input:
+            break
+        budget.take(len(part))
+        parts.append(part)
+    return b"".join(parts)
+
+
+_MEMBERS: Mapping[str, Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]] = {
+    "zip": _zip,
+    "tar": _tar,
+    "gz": _packed("gz"),
+    "bz2": _packed("bz2"),
+    "xz": _packed("xz"),
+}
+
+
+def _is_worth(name: str) -> bool:
+    return name.lower().endswith((*_TEXTS, *_ARCHIVED_SUFFIXES))
+
+
+def _plain(name: str) -> str:
+    """A name without a path, as a label."""
+    last = re.split(r"[/\\]", name)[-1]
+    return re.sub(r"[^\w.+~-]", "_", last, flags=re.ASCII).lstrip(".")[-80:] or "file"
+
+
+def _text(data: bytes, limits: Limits) -> str | None:
+    if len(data) > limits.text or b"\0" in data[:4096]:
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def texts_of(links: Sequence[Link], bodies: Mapping[str, str], limits: Limits = LIMITS) -> list[AttachedFile]:
+    """The texts of all stored attachments of an issue; names are made distinct."""
+    found: list[AttachedFile] = []
+    seen: dict[str, int] = {}
+    for link in links:
+        body = bodies.get(link.address)
+        for file in files_of(link, body, limits) if body is not None else ():
+            seen[file.name] = seen.get(file.name, 0) + 1
+            name = file.name if seen[file.name] == 1 else f"{file.name}~{seen[file.name]}"
+            found.append(AttachedFile(name, file.text, file.where))
+    return found
