@@ -148,14 +148,15 @@ def stats_command(corpus: CorpusFile, json: Json = False) -> None:
 
 def query_command(
     query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="A named query, or SQL of your own.")] = "",
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="A named query's parameters.")
+    ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option(
-            "--param", "-p", metavar="NAME=VALUE", help="A named query's parameter; repeat for more."
-        ),
+        typer.Option("--param", "-p", metavar="KEY=VALUE", help="The same as an option; repeat for more."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to show the result.")] = Format.TABLE,
@@ -177,7 +178,13 @@ def query_command(
         raise typer.BadParameter("name a query (or write SQL) and a --corpus; --list shows the named ones")
     chosen: NamedQuery | str = query if " " in query.strip() else find_query(query)
     form = Format.JSON if json else form
-    result = run_query(corpus, chosen, parse_parameters(parameter or []), deadline=deadline, max_rows=limit)
+    result = run_query(
+        corpus,
+        chosen,
+        parse_parameters([*(values or []), *(parameter or [])]),
+        deadline=deadline,
+        max_rows=limit,
+    )
     _show(result, form, out_file)
     if result.truncated:
         say(f"stopped after {limit} rows; raise --limit for more")

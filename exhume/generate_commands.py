@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from corpus.store import Corpus
+from difftest import parse_spec
 from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed
 from exhume.screen import out, print_json, progress, show_table
 from generator import (
@@ -83,7 +84,7 @@ def generate_command(
 ) -> None:
     """Write a batch of tests in the likeness of past bugs."""
     settings = StrategySettings(seed=seed, incremental=incremental, skeleton=skeleton)
-    targets = [s for s in solvers.split(",") if s]
+    targets = [parse_spec(name).text for name in solvers.split(",") if name.strip()]
     made = build_strategy(corpus, strategy, targets, rules, skeletons_from, settings)
     description: dict[str, object] = {
         "exhume": VERSION,

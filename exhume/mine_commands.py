@@ -1,0 +1,245 @@
+"""Commands that fill a corpus from trackers and keep it: mine, refresh, corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.parquet import export_parquet, import_parquet
+from corpus.store import Corpus
+from corpus.vacuum import vacuum
+from exhume.exits import Exit
+from exhume.options import CorpusFile, Json
+from exhume.screen import err, out, print_json, say
+from miner.attachments import Downloader
+from miner.crawl import RepositoryGone
+from miner.github import API_URL, GitHubClient, MinerError, Waiting, find_token, when
+from miner.mining import (
+    Listener,
+    MineOptions,
+    TrackerReport,
+    mine_tracker,
+    mined_trackers,
+    parse_tracker,
+    replay_tracker,
+)
+from miner.refreshing import CONFIG, parse_date, read_config, refresh
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("mine")(mine_command)
+    app.command("refresh")(refresh_command)
+    keep = typer.Typer(
+        help="Look after a corpus file: export, import, verify, vacuum.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    keep.command("export")(export_command)
+    keep.command("import")(import_command)
+    keep.command("verify")(verify_command)
+    keep.command("vacuum")(vacuum_command)
+    app.add_typer(keep, name="corpus")
+
+
+def mine_command(
+    corpus: CorpusFile,
+    trackers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="OWNER/REPO...", help="Repositories on GitHub, such as Z3Prover/z3."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only issues updated since then: 2024-05-31.")
+    ] = None,
+    api_url: Annotated[
+        str, typer.Option(metavar="URL", help="Another API, as GitHub Enterprise has it.")
+    ] = API_URL,
+    attachments: Annotated[
+        bool, typer.Option("--attachments", help="Fetch attached files, from GitHub's own hosts.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Open issues too, and those that are about no bug.")
+    ] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Read again what is stored, without a network.")
+    ] = False,
+    recheck: Annotated[
+        bool, typer.Option("--recheck", help="Look for issues that were deleted, too (100 a request).")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Mine issue trackers into a corpus: closed issues about bugs, their formulas and their history.
+
+    The token is GITHUB_TOKEN, or that of 'gh auth login'; without one GitHub allows 60 requests an hour.
+    Run again, only what changed is fetched. A run that was stopped goes on where it was.
+    """
+    names = [parse_tracker(tracker) for tracker in trackers or []]
+    options = MineOptions(
+        None if since is None else parse_date(since), everything, attachments or replay, recheck
+    )
+    if not names and not replay:
+        raise typer.BadParameter("name a repository, such as Z3Prover/z3")
+    if replay and not corpus.exists():
+        raise typer.BadParameter(f"there is no corpus {corpus} to replay")
+    # Before the corpus is locked: whoever holds the token may ask for it.
+    client = None if replay else GitHubClient(api_url, find_token(api_url), on_waiting=_tell_waiting)
+    code: int = Exit.DONE
+    reports: list[TrackerReport] = []
+    problems: list[str] = []
+    with Corpus.open(corpus, write=True) as opened, _watched(json) as listener:
+        for name in names or mined_trackers(opened):
+            try:
+                if client is None:
+                    report = replay_tracker(opened, name, options, listener)
+                else:
+                    downloader = Downloader(options.limits, on_waiting=_tell_waiting)
+                    report = mine_tracker(opened, client, name, options, listener, downloader)
+            except MinerError as error:
+                problems.append(f"{name}: {error}")
+                code = max(code, error.exit_code)
+                continue
+            reports.append(report)
+            if report.problem:
+                problems.append(f"{name}: {report.problem}")
+                code = max(code, RepositoryGone.exit_code)
+    if client is not None:
+        client.close()
+    _show_mined(reports, problems, corpus, json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path, json: bool) -> None:
+    if json:
+        print_json({"trackers": [asdict(report) for report in reports], "problems": problems})
+    else:
+        for report in reports:
+            out.print(_line_of(report), markup=False)
+        if any(report.new_formulas for report in reports):
+            say(f"next: exhume learn --corpus {corpus}")
+    for problem in problems:
+        say(f"exhume: {problem}")
+
+
+def _line_of(report: TrackerReport) -> str:
+    parts = [
+        f"{report.tracker}: {report.new_issues} new issues, {report.new_formulas} new formulas"
+        f" ({report.issues_seen} issues seen, {report.issues_read} read, {report.issues_stored} stored;"
+        f" {report.requests} requests)"
+    ]
+    if report.attachments:
+        parts.append(f"{report.attachments} attachments")
+    if report.deleted:
+        parts.append(f"{report.deleted} issues are gone from the tracker")
+    if report.renamed_to:
+        parts.append(f"the repository is called {report.renamed_to} now")
+    return ", ".join(parts)
+
+
+def refresh_command(
+    config: Annotated[
+        Path, typer.Option("--config", metavar="FILE", help="Which trackers, and where the corpus is.")
+    ] = Path(CONFIG),
+    json: Json = False,
+) -> None:
+    """Mine, extract and learn for all trackers of exhume.toml. Safe to run on a schedule; see docs/refresh.md."""
+    told = read_config(config)
+    tokens = {url: find_token(url) for url in {tracker.api_url for tracker in told.trackers}}
+    wants_files = any(tracker.options.attachments for tracker in told.trackers)
+    downloader = Downloader(on_waiting=_tell_waiting) if wants_files else None
+    with Corpus.open(told.corpus, write=True) as opened, _watched(json) as listener:
+        report = refresh(
+            opened,
+            told,
+            lambda url: GitHubClient(url, tokens[url], on_waiting=_tell_waiting),
+            listener,
+            downloader,
+        )
+    for problem in report.problems:
+        say(f"exhume: {problem}")
+    if json:
+        print_json(report.to_json())
+    else:
+        out.print(report.summary(), markup=False)
+    if report.exit_code:
+        raise typer.Exit(report.exit_code)
+
+
+def _tell_waiting(waiting: Waiting) -> None:
+    """Where it waits, a person wants to know until when."""
+    minutes = f"{waiting.seconds / 60:.0f} min" if waiting.seconds >= 90 else f"{waiting.seconds:.0f} s"
+    say(f"{waiting.why}: goes on at {when(waiting.until)} (in {minutes})")
+
+
+@contextmanager
+def _watched(quiet: bool) -> Iterator[Listener]:
+    """A line on a terminal that says what is being done."""
+    if quiet or not err.is_terminal:
+        with nullcontext():
+            yield Listener()
+        return
+    with err.status("asking GitHub") as status:
+        yield Listener(
+            lambda what, pages, items: status.update(f"fetching: {items} {what}, {pages} pages"),
+            lambda done, total: status.update(f"reading: {done} of {total} issues"),
+        )
+
+
+def export_command(
+    corpus: CorpusFile,
+    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder.")],
+    json: Json = False,
+) -> None:
+    """Write a corpus as Parquet, a file per table, for other tools and for publishing."""
+    with Corpus.open(corpus) as opened:
+        manifest = export_parquet(opened, folder)
+    rows = sum(manifest.tables.values())
+    if json:
+        print_json({"path": str(folder), "schema": manifest.schema, "tables": manifest.tables})
+    else:
+        out.print(f"{len(manifest.tables)} tables, {rows} rows written to {folder}", markup=False)
+
+
+def import_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by 'exhume corpus export'.")],
+    corpus: CorpusFile,
+    json: Json = False,
+) -> None:
+    """Make a new corpus file of exported Parquet."""
+    manifest = import_parquet(folder, corpus)
+    rows = sum(manifest.tables.values())
+    if json:
+        print_json({"path": str(corpus), "schema": manifest.schema, "tables": manifest.tables})
+    else:
+        out.print(f"{corpus} made of {len(manifest.tables)} tables, {rows} rows", markup=False)
+
+
+def verify_command(corpus: CorpusFile, json: Json = False) -> None:
+    """Check that every reference names a row and every text has its hash. Exit code 1 where not."""
+    with Corpus.open(corpus) as opened:
+        problems = opened.verify()
+    if json:
+        print_json({"path": str(corpus), "problems": problems})
+    else:
+        out.print("\n".join(problems) or f"{corpus} is whole", markup=False)
+    if problems:
+        raise typer.Exit(Exit.FINDINGS)
+
+
+def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
+    """Drop texts that nothing names, and write the file anew, smaller."""
+    if not corpus.exists():
+        raise typer.BadParameter(f"there is no corpus {corpus}")
+    report = vacuum(corpus)
+    if json:
+        print_json({"path": str(corpus), **asdict(report)})
+    else:
+        out.print(
+            f"{corpus}: {report.before} bytes before, {report.after} now; {report.texts} texts dropped",
+            markup=False,
+        )

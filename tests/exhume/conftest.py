@@ -1,0 +1,146 @@
+"""The command line in this process and in one of its own, a small corpus, solvers that misbehave."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.learn import learn
+from corpus.probing import probe_formulas
+from corpus.store import Corpus
+from exhume.cli import run
+from miner.storing import mine_starter
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one JSON document."""
+        return json.loads(self.out)
+
+    @property
+    def said(self) -> str:
+        """The one line on standard error; fails if there are more."""
+        lines = [line for line in self.err.splitlines() if line]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def exhume(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in this process."""
+
+    def call(*arguments: object) -> Ended:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return Ended(int(code), printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.Popen[str]]:
+    """Start a command line as a process of its own, with pipes, as a shell would."""
+
+    def call(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
+        return subprocess.Popen(
+            [sys.executable, "-c", "from exhume.cli import main; main()", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            **options,
+        )
+
+    return call
+
+
+@pytest.fixture
+def shell(start: Callable[..., subprocess.Popen[str]]) -> Run:
+    """Run a command line as a process of its own."""
+
+    def call(*arguments: object, **options: Any) -> Ended:
+        with start(*arguments, **options) as process:
+            out, err = process.communicate(timeout=120)
+        return Ended(process.returncode, out, err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of the starter tracker, learned; not to be written to."""
+    path = tmp_path_factory.mktemp("starter") / "starter.duckdb"
+    with Corpus.open(path, write=True) as corpus:
+        mine_starter(corpus)
+        learn(corpus, 4)
+        probe_formulas(corpus)
+    return path
+
+
+@pytest.fixture
+def corpus(learned: Path, tmp_path: Path) -> Path:
+    """A copy of the learned corpus."""
+    return Path(shutil.copy(learned, tmp_path / "corpus.duckdb"))
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Callable[..., str]:
+    """Make the spec of a solver from the body of a Python script; ``text`` holds the formula it is given."""
+
+    def make(name: str, body: str) -> str:
+        script = tmp_path / f"{name}.py"
+        script.write_text(
+            "import os, sys, time, signal, subprocess\n"
+            "if sys.argv[-1] == '--version': print('fake 1.0'); sys.exit()\n"
+            f"text = open(sys.argv[-1]).read()\n{body}\n"
+        )
+        return f"{name}={sys.executable} -I -S {script}"
+
+    return make
+
+
+@pytest.fixture
+def yes(fake: Callable[..., str]) -> str:
+    """A solver that always says sat."""
+    return fake("yes", "print('sat')")
+
+
+@pytest.fixture
+def no(fake: Callable[..., str]) -> str:
+    """A solver that always says unsat."""
+    return fake("no", "print('unsat')")
+
+
+@pytest.fixture
+def formulas(tmp_path: Path) -> Path:
+    """A folder of three formulas, laid out by tracker and issue."""
+    folder = tmp_path / "z3" / "1014"
+    folder.mkdir(parents=True)
+    (folder / "a.smt2").write_text("(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n")
+    (folder / "b.smt2").write_text("(declare-const y Int)\n(assert (and (> y 4) (< y 4)))\n(check-sat)\n")
+    (folder / "c.smt2").write_text("(declare-const z Int)\n(assert (or (> z 5) (= z 2)))\n(check-sat)\n")
+    return tmp_path / "z3"

@@ -1,0 +1,170 @@
+"""import, learn, stats and query."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+STATS = (
+    "issues blocks formulas formulas_read formulas_well_sorted assertions skeletons atoms signatures rules"
+)
+
+
+def test_import_tells_what_came_in_and_what_is_next(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+    ended = exhume("import", formulas, "--corpus", tmp_path / "c.duckdb")
+    assert ended.code == 0
+    assert "3 files: 3 new (3 well sorted, 0 with a sort error, 0 not readable), 0 known" in ended.out
+    assert "exhume learn" in ended.said
+
+
+def test_importing_twice_changes_nothing(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "c.duckdb"
+    first = exhume("import", formulas, "--corpus", corpus, "--json").json
+    before = exhume("stats", "--corpus", corpus, "--json").json
+    second = exhume("import", formulas, "--corpus", corpus, "--json").json
+    assert (first["new"], second["new"], second["known"]) == (3, 0, 3)
+    assert exhume("stats", "--corpus", corpus, "--json").json == before
+
+
+def test_tracker_and_issue_are_read_off_the_path(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", formulas, "--corpus", corpus)
+    sql = "select distinct tracker, issue from formula_provenance"
+    assert exhume("query", sql, "--corpus", corpus, "--json").json == [{"tracker": "z3", "issue": 1014}]
+
+
+def test_the_tracker_can_be_named(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "x.smt2").write_text("(assert true)(check-sat)")
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", tmp_path / "plain", "--corpus", corpus, "--tracker", "mine")
+    rows = exhume("query", "select name from tracker", "--corpus", corpus, "--json").json
+    assert rows == [{"name": "mine"}]
+
+
+def test_learn_fills_the_corpus(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", formulas, "--corpus", corpus)
+    ended = exhume("learn", "--corpus", corpus, "--min-support", "2")
+    assert ended.code == 0
+    assert "3 skeletons" in ended.out
+    accepted = "select count(*) as n from acceptance where accepted"
+    assert exhume("query", accepted, "--corpus", corpus, "--json").json == [{"n": 6}]
+
+
+def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", formulas, "--corpus", corpus)
+    document = exhume("learn", "--corpus", corpus, "--no-probe", "--json").json
+    assert set(STATS.split()) <= set(document)
+
+
+def test_stats_has_the_keys_of_the_design(exhume: Any, learned: Path) -> None:
+    document = exhume("stats", "--corpus", learned, "--json").json
+    assert set(STATS.split()) <= set(document)
+    assert all(isinstance(count, int) for count in document.values())
+    assert document["skeletons"] > 0
+    shown = exhume("stats", "--corpus", learned).out
+    assert f"{document['formulas']}" in shown
+
+
+def test_every_named_query_runs(exhume: Any, learned: Path) -> None:
+    for query in exhume("query", "--list", "--json").json:
+        program, *arguments = shlex.split(query["example"])
+        assert (program, *arguments[:2]) == ("exhume", "query", query["name"])
+        ended = exhume(*arguments, "--corpus", learned, "--json")
+        assert ended.code == 0, ended.err
+        assert isinstance(ended.json, list)
+
+
+def test_parameters_are_arguments_or_options(exhume: Any, learned: Path) -> None:
+    as_argument = exhume("query", "signatures", "like=%Int%", "--corpus", learned, "--json").json
+    as_option = exhume("query", "signatures", "-p", "like=%Int%", "--corpus", learned, "--json").json
+    assert as_argument == as_option
+    assert as_argument
+
+
+def test_a_wrong_parameter_is_named(exhume: Any, learned: Path) -> None:
+    ended = exhume("query", "signatures", "colour=red", "--corpus", learned)
+    assert ended.code == 2
+    assert "colour" in ended.said
+
+
+def test_queries_are_listed(exhume: Any) -> None:
+    ended = exhume("query", "--list")
+    assert "theories" in ended.out
+    assert not any(line.endswith(" ") for line in ended.out.splitlines())
+
+
+def test_formats_say_the_same(exhume: Any, learned: Path, tmp_path: Path) -> None:
+    sql = "select id, sha256 from skeleton order by id limit 3"
+    rows = exhume("query", sql, "--corpus", learned, "--format", "json").json
+    lines = exhume("query", sql, "--corpus", learned, "--format", "ndjson").out.splitlines()
+    comma = exhume("query", sql, "--corpus", learned, "--format", "csv").out
+    file = tmp_path / "rows.parquet"
+    exhume("query", sql, "--corpus", learned, "--format", "parquet", "--out", file)
+    assert [json.loads(line) for line in lines] == rows
+    assert [(int(r["id"]), r["sha256"]) for r in csv.DictReader(io.StringIO(comma))] == [
+        (r["id"], r["sha256"]) for r in rows
+    ]
+    assert duckdb.sql(f"select * from '{file}'").fetchall() == [tuple(r.values()) for r in rows]
+    assert rows[0]["sha256"] in exhume("query", sql, "--corpus", learned).out
+
+
+def test_a_result_can_go_to_a_file(exhume: Any, learned: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    ended = exhume("query", "select 1 as one", "--corpus", learned, "--format", "csv", "--out", file)
+    assert (ended.code, ended.out, file.read_text().split()) == (0, "", ["one", "1"])
+
+
+@pytest.mark.parametrize("form", ["table", "parquet"])
+def test_formats_that_do_not_fit_where_they_go_are_refused(exhume: Any, learned: Path, form: str) -> None:
+    where = ["--out", "x.txt"] if form == "table" else []
+    ended = exhume("query", "select 1 as one", "--corpus", learned, "--format", form, *where)
+    assert ended.code == 2
+    assert "--out" in ended.err
+
+
+def test_rows_are_capped_and_it_is_said(exhume: Any, learned: Path) -> None:
+    ended = exhume("query", "select id from atom", "--corpus", learned, "--limit", "2", "--json")
+    assert len(ended.json) == 2
+    assert "raise --limit" in ended.said
+
+
+def test_a_query_cannot_write(exhume: Any, learned: Path) -> None:
+    before = learned.read_bytes()
+    ended = exhume("query", "delete from atom", "--corpus", learned)
+    assert ended.code == 2
+    assert learned.read_bytes() == before
+
+
+def test_a_query_has_a_deadline(exhume: Any, learned: Path) -> None:
+    sql = "select count(*) from range(100000000) a, range(100000) b"
+    ended = exhume("query", sql, "--corpus", learned, "--deadline", "0.2")
+    assert ended.code == 2
+    assert "0.2" in ended.said
+
+
+def test_a_query_near_a_name_is_offered_that_name(exhume: Any, learned: Path) -> None:
+    ended = exhume("query", "theoris", "--corpus", learned)
+    assert ended.code == 2
+    assert "theories" in ended.said
+
+
+def test_wrong_sql_says_what_is_wrong(exhume: Any, learned: Path) -> None:
+    ended = exhume("query", "select nothing from nowhere", "--corpus", learned)
+    assert ended.code == 2
+    assert "nowhere" in ended.err
+
+
+def test_a_query_needs_a_corpus(exhume: Any) -> None:
+    ended = exhume("query", "theories")
+    assert ended.code == 2
+    assert "--corpus" in ended.err
