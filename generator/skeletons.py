@@ -39,6 +39,10 @@ _UNBOUND_SHARE = 0.35
 _SHARES = (0.5, 0.75, 0.92)
 """How often a slot takes a symbol in use rather than a new one; drawn per test."""
 
+_CROWDS = (2, 4, 7)
+"""With so many symbols of a rank in use no more are made; drawn per test. Published formulas have few: 2 at
+the median, 12 at the ninth decile."""
+
 _REPEAT_SHARE = 0.05
 """Share of such meetings in which two slots of one atom do get the same symbol."""
 
@@ -47,6 +51,9 @@ _LARGE = 6
 
 _SMALLER_SHARE = 0.6
 """Share of free choices that take the smaller of two atoms drawn."""
+
+_GROUND_REDRAWN = 0.7
+"""Share of free choices of an atom without a symbol that are drawn again: such an atom is true or false."""
 
 _UNBINDABLE = ("RegLan",)
 """Sorts that solvers do not quantify over."""
@@ -81,6 +88,7 @@ class _Draft:
     declarations: Declarations
     theme: Sequence[AtomTemplate]
     share: float
+    crowd: int
     atoms: list[int] = field(default_factory=list)
     rules: list[int] = field(default_factory=list)
     issues: dict[str, None] = field(default_factory=dict)
@@ -123,6 +131,7 @@ class SkeletonStrategy:
             Declarations(),
             self._themes[_pick(self._theme_bounds, chance)],
             _SHARES[int(chance() * len(_SHARES))],
+            _CROWDS[int(chance() * len(_CROWDS))],
         )
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if self.options.incremental:
@@ -203,9 +212,11 @@ class SkeletonStrategy:
     def _random_atom(self, draft: _Draft, chance: Callable[[], float]) -> AtomTemplate:
         pool = draft.theme if chance() < _THEME_SHARE else self.library.atoms
         atom = pool[int(chance() * len(pool))]
+        if not atom.ranks and chance() < _GROUND_REDRAWN:
+            atom = pool[int(chance() * len(pool))]
         if chance() < _SMALLER_SHARE:
             other = pool[int(chance() * len(pool))]
-            if other.atom.size < atom.atom.size:
+            if other.ranks and other.atom.size < atom.atom.size:
                 return other
         return atom
 
@@ -224,10 +235,13 @@ class SkeletonStrategy:
         declarations = draft.declarations
         for rank in atom.ranks:
             known = declarations.of_rank(rank)
-            if known and chance() < draft.share:
+            crowded = len(known) >= draft.crowd
+            if known and (crowded or chance() < draft.share):
                 name = known[int(chance() * len(known))]
                 # The same symbol in two slots of one atom says little, (= x x), so it is rare.
-                if name not in names or chance() < _REPEAT_SHARE:
+                if name in names and chance() >= _REPEAT_SHARE:
+                    name = next((n for n in known if n not in names), name if crowded else "")
+                if name:
                     names.append(name)
                     continue
             names.append(declarations.new(rank))

@@ -1,0 +1,62 @@
+"""A small corpus over all theories, and libraries made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpus.learn import import_and_decompose, learn
+from corpus.probing import probe_formulas
+from corpus.store import Corpus
+from generator import Library
+from generator.library import RuleTemplate
+from generator.templates import AtomTemplate, SkeletonTemplate
+from rules import Skeleton, decompose_script
+from smtlib import check_script, read_script
+
+
+def formulas() -> list[str]:
+    """The formulas of the small corpus."""
+    lines = Path(__file__).with_name("formulas.txt").read_text().splitlines()
+    return [line for line in lines if line[0] == "("]
+
+
+def make_corpus(folder: Path, path: Path, texts: Sequence[str], probe: bool = True) -> Path:
+    """A corpus of these formulas, written to ``folder`` first, learned and shown to the solvers."""
+    (folder / "z3").mkdir(parents=True)
+    for number, text in enumerate(texts, 100):
+        (folder / "z3" / f"z3_{number}_0.smt2").write_text(text + "\n(check-sat)\n")
+    with Corpus.open(path, write=True) as corpus:
+        import_and_decompose(corpus, [folder])
+        learn(corpus, min_support=2)
+        if probe:
+            probe_formulas(corpus)
+    return path
+
+
+def atom(identifier: int, declarations: str, term: str, signature: int = -1) -> AtomTemplate:
+    """The atom ``term``, with row id and signature id; its issue is named by its id."""
+    checked = check_script(read_script(f"{declarations}(assert {term})"))
+    (decomposition,) = decompose_script(checked)
+    (found,) = decomposition.atoms
+    return AtomTemplate.of(identifier, found, signature, f"z3#{identifier}")
+
+
+def skeleton(identifier: int, text: str) -> SkeletonTemplate:
+    """The skeleton of a canonical text."""
+    return SkeletonTemplate.of(identifier, Skeleton.parse(text), f"cvc5#{identifier}")
+
+
+def library_of(
+    skeletons: Sequence[str],
+    atoms: Sequence[tuple[str, str, int]],
+    rules: Sequence[tuple[Sequence[int], Sequence[int]]] = (),
+) -> Library:
+    """A library by hand: skeleton texts; declarations, term and signature of atoms; rules over signatures.
+    Rows are numbered from 1."""
+    return Library.of(
+        "feed" * 16,
+        [skeleton(n, text) for n, text in enumerate(skeletons, 1)],
+        [atom(n, *parts) for n, parts in enumerate(atoms, 1)],
+        [RuleTemplate(n, frozenset(a), tuple(c)) for n, (a, c) in enumerate(rules, 1)],
+    )
