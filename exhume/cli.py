@@ -11,11 +11,12 @@ import typer
 from corpus.acceptance import SolverMissing
 from corpus.errors import CorpusError
 from difftest import DifftestError
-from exhume import corpus_commands, demo, generate_commands, test_commands
+from exhume import corpus_commands, demo, generate_commands, mine_commands, test_commands
 from exhume.exits import Exit
 from exhume.screen import say
 from generator import GenerationError
 from generator.text import VERSION
+from miner.github import MinerError
 from smtlib import SmtLibError
 
 app = typer.Typer(
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, corpus_commands, generate_commands, test_commands):
+for module in (demo, mine_commands, corpus_commands, generate_commands, test_commands):
     module.register(app)
 
 
@@ -72,6 +73,9 @@ def run(arguments: list[str]) -> int:
     except SolverMissing as error:
         say(f"exhume: {error}")
         return Exit.ENVIRONMENT
+    except MinerError as error:
+        say(f"exhume: {error}")
+        return error.exit_code
     except (CorpusError, GenerationError, SmtLibError) as error:
         say(f"exhume: {error}")
         return Exit.USAGE

@@ -79,9 +79,7 @@ def mine_command(
     Run again, only what changed is fetched. A run that was stopped goes on where it was.
     """
     names = [parse_tracker(tracker) for tracker in trackers or []]
-    options = MineOptions(
-        None if since is None else parse_date(since), everything, attachments or replay, recheck
-    )
+    options = MineOptions(None if since is None else parse_date(since), everything, attachments, recheck)
     if not names and not replay:
         raise typer.BadParameter("name a repository, such as Z3Prover/z3")
     if replay and not corpus.exists():
@@ -147,7 +145,10 @@ def refresh_command(
     ] = Path(CONFIG),
     json: Json = False,
 ) -> None:
-    """Mine, extract and learn for all trackers of exhume.toml. Safe to run on a schedule; see docs/refresh.md."""
+    """Mine, extract and learn for all trackers of exhume.toml.
+
+    Safe to run on a schedule: twice changes nothing more, and what was stopped is gone on with.
+    """
     told = read_config(config)
     tokens = {url: find_token(url) for url in {tracker.api_url for tracker in told.trackers}}
     wants_files = any(tracker.options.attachments for tracker in told.trackers)

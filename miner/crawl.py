@@ -52,6 +52,8 @@ CENSUS = Listing("/issues", (("state", "all"), ("sort", "created"), ("direction"
 class RepositoryGone(GitHubError):
     """The repository is not there (any more), or not for this token; ``answer`` is what GitHub said."""
 
+    exit_code = 2
+
     def __init__(self, message: str, answer: Answer) -> None:
         super().__init__(message)
         self.answer = answer

@@ -36,11 +36,19 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class MinerError(Exception):
-    """Base of the errors of mining; the message says what to do."""
+    """Base of the errors of mining; the message says what to do, ``exit_code`` what a command ends with."""
+
+    exit_code = 2
+
+
+class BadInput(MinerError):
+    """A name, date, address or configuration that cannot be meant."""
 
 
 class GitHubError(MinerError):
     """GitHub cannot be asked, or says no."""
+
+    exit_code = 3
 
 
 class Unreachable(GitHubError):
@@ -160,11 +168,11 @@ class GitHubClient:
         self.api_url = self.api_url.rstrip("/")
         parts = urlsplit(self.api_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise GitHubError(f"{self.api_url} is no address of an API; write https://HOST/api/v3")
+            raise BadInput(f"{self.api_url} is no address of an API; write https://HOST/api/v3")
         if parts.username or parts.password:
-            raise GitHubError("the API's address holds a name or password: put the token into GITHUB_TOKEN")
+            raise BadInput("the API's address holds a name or password: put the token into GITHUB_TOKEN")
         if self.token is not None and not _TOKEN.fullmatch(self.token):
-            raise GitHubError("the token holds characters that none has: look at GITHUB_TOKEN")
+            raise BadInput("the token holds characters that none has: look at GITHUB_TOKEN")
         secure = parts.scheme == "https"
         if not secure and parts.hostname not in _LOOPBACK:
             self.token = None

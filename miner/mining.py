@@ -20,7 +20,7 @@ from miner.archive import Archive
 from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, links_of, texts_of
 from miner.classify import is_wanted
 from miner.crawl import COMMENTS, ISSUES, Crawler, Repository, RepositoryGone, find_repository
-from miner.github import Answer, GitHubClient, GitHubError, MinerError
+from miner.github import Answer, BadInput, GitHubClient, MinerError
 from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, prepare
 
 _SOLVERS = (
@@ -325,10 +325,10 @@ class _Reading:
 
 
 def parse_tracker(text: str) -> str:
-    """``OWNER/NAME`` of what people write: that, or the repository's address. Raises GitHubError."""
+    """``OWNER/NAME`` of what people write: that, or the repository's address. Raises BadInput."""
     name = text.strip().removeprefix("https://github.com/").removesuffix("/").removesuffix("/issues")
     owner, _, repository = name.removesuffix(".git").partition("/")
     for part in (owner, repository):
         if part in (".", "..") or not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", part):
-            raise GitHubError(f"{text} is no repository; write OWNER/NAME, such as Z3Prover/z3")
+            raise BadInput(f"{text} is no repository; write OWNER/NAME, such as Z3Prover/z3")
     return f"{owner}/{repository}"

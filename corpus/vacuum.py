@@ -1,0 +1,82 @@
+"""Making a corpus file small: texts that nothing names are dropped, and the file is written anew."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from corpus.errors import CorpusError, storage_full
+from corpus.store import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumReport:
+    """Texts dropped, and the file's size in bytes before and after."""
+
+    texts: int
+    before: int
+    after: int
+
+
+def vacuum(path: Path | str) -> VacuumReport:
+    """Drop texts without a reference and write the file anew; whole or not at all."""
+    path = Path(path)
+    draft = path.with_name(f".{path.name}.vacuum")
+    before = path.stat().st_size if path.exists() else 0
+    try:
+        with Corpus.open(path, write=True) as corpus:
+            with corpus.transaction():
+                texts = _drop_texts(corpus)
+            corpus.connection.execute("checkpoint")
+            _copy(corpus, draft)
+            if problems := _differences(corpus, draft):
+                raise CorpusError(f"{path} could not be copied: {problems}", path)
+            # While this process holds the file, no other can have written to it.
+            draft.replace(path)
+    except duckdb.Error as error:
+        raise storage_full(error, path) or CorpusError(f"cannot vacuum {path}: {error}", path) from error
+    except OSError as error:
+        raise CorpusError(f"cannot vacuum {path}: {error.strerror}", path) from error
+    finally:
+        for left in (draft, draft.with_name(draft.name + ".wal")):
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
+    return VacuumReport(texts, before, path.stat().st_size)
+
+
+def _drop_texts(corpus: Corpus) -> int:
+    named = [f"select {r.column} from {r.table}" for r in corpus.references() if r.target == "text"]
+    used = " union ".join(f"({query} where {query.split()[1]} is not null)" for query in named)
+    count = int(corpus.scalar(f"select count(*) from text where id not in ({used})"))
+    if count:
+        corpus.execute(f"delete from text where id not in ({used})")
+    return count
+
+
+def _copy(corpus: Corpus, draft: Path) -> None:
+    draft.unlink(missing_ok=True)
+    run = corpus.connection.execute
+    row = run("select current_database()").fetchone()
+    assert row is not None
+    name = str(row[0]).replace('"', '""')
+    run("attach '" + str(draft.absolute()).replace("'", "''") + "' as vacuumed")
+    try:
+        run(f'copy from database "{name}" to vacuumed')
+        run("checkpoint vacuumed")
+    finally:
+        run("detach vacuumed")
+
+
+def _differences(corpus: Corpus, draft: Path) -> str:
+    """What the copy lacks: tables or rows; empty when it is whole."""
+    with duckdb.connect(str(draft), read_only=True) as copy:
+        for (table,) in corpus.rows("select table_name from duckdb_tables() where not internal"):
+            row = copy.execute(f"select count(*) from {table}").fetchone()
+            if row is None or row[0] != corpus.scalar(f"select count(*) from {table}"):
+                return f"rows of {table} are missing"
+        query = "select view_name from duckdb_views() where not internal"
+        missing = sorted({n for (n,) in corpus.rows(query)} - {n for (n,) in copy.execute(query).fetchall()})
+        return f"views are missing: {', '.join(missing)}" if missing else ""
