@@ -13,7 +13,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from datetime import time as day_time
@@ -225,11 +225,23 @@ def _values_of(query: NamedQuery, given: Mapping[str, object]) -> dict[str, obje
 def _typed(query: NamedQuery, parameter: Parameter, value: object) -> object:
     if value is None or not isinstance(value, str):
         return value
-    kinds: dict[str, type[int] | type[float]] = {"integer": int, "number": float}
+    kinds: dict[str, Callable[[str], object]] = {
+        "integer": _whole,
+        "number": float,
+        "date": date.fromisoformat,
+    }
     try:
         return kinds[parameter.type](value) if parameter.type in kinds else value
     except ValueError:
         raise QueryError(f"{query.name}: {parameter.name} is {parameter.type}, not {value!r}") from None
+
+
+def _whole(text: str) -> int:
+    """An integer that fits DuckDB's ``bigint``."""
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError
+    return number
 
 
 def _guess(value: object) -> object:

@@ -1,0 +1,59 @@
+-- about: The solver options that most bug reports were made with, from command lines and set-option.
+-- parameter: solver text = null  Only command lines of this solver: z3, cvc5.
+-- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- example: exhume query bug-prone-options solver=z3
+with line as (
+    select issue_id, command_line from block where command_line is not null
+    union
+    select issue_id, command_line from current_formula where command_line is not null and issue_id is not null
+),
+-- What follows the first word that names a solver, up to a pipe or redirection.
+ran as (
+    select
+        issue_id,
+        regexp_extract(
+            command_line,
+            '(?:^|[\s/])(z3|cvc[345]|yices|bitwuzla|boolector|mathsat|opensmt|stp|smtinterpol|dreal|princess)[^\s/|<>;&]*(\s[^|<>;&]*)?',
+            ['solver', 'arguments']
+        ) as said
+    from line
+),
+option as (
+    select
+        issue_id,
+        said.solver as solver,
+        unnest(regexp_extract_all(said.arguments, '(?:^|\s)(--?[[:alpha:]][^\s]*|[[:alpha:]_][\w.]*=[^\s]+)', 1)) as word
+    from ran
+    union all
+    select
+        text_of.issue_id,
+        null,
+        unnest(regexp_extract_all(text.body, '\(set-option\s+(:[^\s()]+\s+[^\s()]+)\s*\)', 1))
+    from (
+        select issue_id, text_id from block
+        union
+        select issue_id, text_id from current_formula where issue_id is not null
+    ) as text_of
+    join text on text.id = text_of.text_id
+),
+named as (
+    select
+        issue_id,
+        solver,
+        regexp_extract(word, '^(:?[^=:\s]+)', 1) as option,
+        nullif(regexp_extract(word, '^:?[^=:\s]+[=:\s]+(.*)$', 1), '') as value
+    from option
+)
+select
+    option,
+    list_sort(list(distinct solver) filter (where solver is not null)) as solvers,
+    count(distinct issue_id) as issues,
+    count(distinct issue_id) filter (where bug_class = 'soundness') as soundness,
+    count(distinct issue_id) filter (where bug_class = 'invalid-model') as invalid_model,
+    count(distinct issue_id) filter (where bug_class = 'crash') as crash,
+    list_sort(list(distinct value) filter (where value is not null))[1:5] as values
+from named
+join issue on issue.id = issue_id
+where ($solver::varchar is null or solver = $solver) and ($class::varchar is null or bug_class = $class)
+group by option
+order by issues desc, option;

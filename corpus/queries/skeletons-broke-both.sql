@@ -1,0 +1,28 @@
+-- about: Skeletons of formulas that broke two solvers, in the issues of each.
+-- parameter: first text = 'z3'  A solver.
+-- parameter: second text = 'cvc5'  Another solver.
+-- parameter: holes integer = 2  Only skeletons with at least so many holes; nearly all formulas share that of one.
+-- example: exhume query skeletons-broke-both first=z3 second=cvc5 holes=1
+-- The solver is the one that the formula's command line ran; else the one whose tracker it is.
+with broke as (
+    select distinct
+        assertion.skeleton_id,
+        coalesce(formula.solver, tracker.solver) as solver,
+        formula.issue_id
+    from assertion
+    join current_formula as formula on formula.id = assertion.formula_id
+    join tracker on tracker.id = formula.tracker_id
+    where formula.issue_id is not null and coalesce(formula.solver, tracker.solver) in ($first, $second)
+)
+select
+    skeleton.id as skeleton,
+    count(distinct broke.issue_id) filter (where broke.solver = $first) as issues_of_first,
+    count(distinct broke.issue_id) filter (where broke.solver = $second) as issues_of_second,
+    skeleton.holes,
+    skeleton.text
+from broke
+join skeleton on skeleton.id = broke.skeleton_id
+where skeleton.holes >= $holes
+group by all
+having issues_of_first > 0 and issues_of_second > 0
+order by least(issues_of_first, issues_of_second) desc, greatest(issues_of_first, issues_of_second) desc, skeleton.id;
