@@ -301,11 +301,8 @@ class GitHubClient:
             reset = float(headers.get("x-ratelimit-reset", ""))
         except ValueError:
             return None
-        now = self.clock.now()
         server = _http_date(str(headers.get("date", "")))
-        if server is not None and abs(server - now) < 86_400:
-            now = server
-        return max(0.0, reset - now) + 1.0
+        return max(0.0, reset - (self.clock.now() if server is None else server)) + 1.0
 
     def _wait(self, why: str, seconds: float) -> None:
         if not seconds <= _LONGEST_WAIT:

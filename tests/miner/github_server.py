@@ -1,4 +1,4 @@
-"""A GitHub of our own on loopback: lists with pages by Link header, ETags, rate limits, and faults on demand."""
+"""A GitHub of our own on loopback: lists with pages by Link header, ETags, limits, faults on demand."""
 
 from __future__ import annotations
 
@@ -184,8 +184,15 @@ class FakeTracker:
         return sorted(comments)
 
 
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients are killed here: a broken line is no news."""
+
+
 class FakeGitHub:
-    """The server. ``faults`` are used up one a request; ``on_request`` is called with each request's number."""
+    """The server. ``faults`` are used up one a request; ``on_request`` gets each one's number."""
 
     def __init__(self, *trackers: FakeTracker) -> None:
         self.trackers = {tracker.name.lower(): tracker for tracker in trackers}
@@ -202,8 +209,7 @@ class FakeGitHub:
         self.on_request: Callable[[int], None] = lambda number: None
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"hub": self})
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.http.daemon_threads = True
+        self.http = _Quiet(("127.0.0.1", 0), handler)
 
     @property
     def url(self) -> str:

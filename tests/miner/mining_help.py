@@ -1,0 +1,68 @@
+"""What the tests of mining share: a clock that does not wait, and corpora compared row by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from corpus.store import Corpus
+from miner.github import GitHubClient, Waiting
+from miner.mining import MineOptions, TrackerReport, mine_tracker
+
+TIMES = {"fetched_at", "applied_at"}
+"""Columns that tell when something was done here."""
+
+
+class TestClock:
+    """Time that passes only by sleeping; keeps what was slept."""
+
+    __test__ = False
+
+    def __init__(self, start: float = 1_700_000_000.0) -> None:
+        self.time = start
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+def client_of(
+    url: str, token: str | None = None, **settings: Any
+) -> tuple[GitHubClient, TestClock, list[Waiting]]:
+    """A client that never really waits, its clock, and what it said of waiting."""
+    clock = TestClock()
+    said: list[Waiting] = []
+    return GitHubClient(url, token, clock, said.append, **settings), clock, said
+
+
+def mine(
+    path: Path, url: str, name: str = "ada/solver", options: MineOptions | None = None, **settings: Any
+) -> TrackerReport:
+    """Mine into a corpus file, with a client of its own."""
+    client, _, _ = client_of(url)
+    try:
+        with Corpus.open(path, write=True) as corpus:
+            return mine_tracker(corpus, client, name, options, **settings)
+    finally:
+        client.close()
+
+
+def contents(path: Path, leave_out: frozenset[str] = frozenset()) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table, times of day apart."""
+    with Corpus.open(path) as corpus:
+        tables: dict[str, list[str]] = {}
+        for table, column in corpus.rows(
+            "select table_name, column_name from duckdb_columns() where not internal order by 1, column_index"
+        ):
+            if column not in TIMES:
+                tables.setdefault(table, []).append(f'"{column}"')
+        views = {n for (n,) in corpus.rows("select view_name from duckdb_views() where not internal")}
+        return {
+            table: sorted(corpus.rows(f"select {', '.join(columns)} from {table}"), key=repr)
+            for table, columns in tables.items()
+            if table not in views and table not in leave_out
+        }
