@@ -20,6 +20,7 @@ from generator.errors import GenerationError
 from generator.strategy import Strategy
 
 MANIFEST = "batch.json"
+_UNFINISHED = f".{MANIFEST}"
 
 _CHUNK = 250
 """Tests per unit of work and per progress report."""
@@ -71,10 +72,12 @@ def prepare_folder(out: Path, description: dict[str, object]) -> None:
     try:
         if manifest.is_file() and manifest.read_text(encoding="utf-8") == text:
             return
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if out.exists() and (not out.is_dir() or any(f.name != _UNFINISHED for f in out.iterdir())):
             raise OutputFolderError(f"{out} exists and holds something else; name an empty or new folder")
         out.mkdir(parents=True, exist_ok=True)
-        manifest.write_text(text, encoding="utf-8")
+        # Whole or not at all: half a manifest would make the folder another batch's.
+        (out / _UNFINISHED).write_text(text, encoding="utf-8")
+        (out / _UNFINISHED).replace(manifest)
     except OSError as error:
         raise OutputFolderError(f"cannot write to {out}: {error.strerror}") from error
 
@@ -121,7 +124,9 @@ def _write_range(strategy: Strategy, start: int, stop: int, out: Path, width: in
             # os.open rather than open(): a third of the time per file.
             handle = os.open(f"{folder}{test.index:0{width}d}.smt2", flags, 0o644)
             try:
-                os.write(handle, data)
+                written = os.write(handle, data)
+                while written < len(data):
+                    written += os.write(handle, data[written:])
             finally:
                 os.close(handle)
             digests.append(hashlib.blake2b(data[data.find(b"\n(") :], digest_size=12).digest())

@@ -1,0 +1,221 @@
+"""Libraries from corpora: what the targets accept, the variants, and the strategies by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpus.acceptance import probe
+from corpus.store import Corpus
+from generator import (
+    STRATEGIES,
+    EnumerationStrategy,
+    GenerationError,
+    Library,
+    SkeletonStrategy,
+    StrategySettings,
+    load_library,
+    make_strategy,
+)
+from generator.limits import is_suitable
+from generator.loading import target_families
+from rules import OWN_NAME
+from smtlib import check_script, read_script
+from tests.generator.small import atom, library_of, make_corpus
+
+
+def texts_of(library: Library) -> str:
+    return "\n".join(" ".join((a.atom.text, *a.atom.prelude)) for a in library.atoms)
+
+
+def load(path: Path, *solvers: str, **options: object) -> Library:
+    with Corpus.open(path) as corpus:
+        return load_library(corpus, solvers, **options)  # type: ignore[arg-type]
+
+
+def test_only_atoms_that_every_target_accepts_are_in(corpus_path: Path) -> None:
+    both, cvc5, z3 = (load(corpus_path, *s) for s in (("z3", "cvc5"), ("cvc5",), ("z3",)))
+    assert "set.subset" in texts_of(cvc5)
+    assert "fp.sqrt" in texts_of(z3)
+    assert "set.subset" not in texts_of(both)
+    assert "fp.sqrt" not in texts_of(both)
+    assert {a.id for a in both.atoms} == {a.id for a in cvc5.atoms} & {a.id for a in z3.atoms}
+    assert {s.id for s in both.skeletons} <= {s.id for s in z3.skeletons}
+
+
+def test_without_targets_everything_well_sorted_is_in(corpus_path: Path) -> None:
+    everything = load(corpus_path)
+    assert {"set.subset", "fp.sqrt", "RegLan"} <= {
+        word for word in ("set.subset", "fp.sqrt", "RegLan") if word in texts_of(everything)
+    }
+
+
+def test_releases_and_unknown_solvers_count_by_their_name(corpus_path: Path) -> None:
+    with Corpus.open(corpus_path) as corpus:
+        assert target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"]) == ["cvc5", "z3"]
+        assert target_families(corpus, ["mine=./z3"]) == []
+
+
+def test_atoms_that_cvc5_refuses_only_in_its_theories_are_left_out(corpus_path: Path) -> None:
+    for word in ("(Array Int D", "(Array (Array", "RegLan)", '"a" x0'):
+        assert word in texts_of(load(corpus_path, "z3"))
+        assert word not in texts_of(load(corpus_path, "z3", "cvc5"))
+
+
+LIST = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))(declare-const l L)"
+PAIR = "(declare-datatypes ((P 1)) ((par (X) ((pair (fst X) (snd X))))))(declare-const c (P Int))"
+ROSE = "(declare-datatypes ((R 0)) (((rose (kids (Seq R)))))) (declare-const r R)"
+MUTUAL = (
+    "(declare-datatypes ((A 0) (B 0)) (((n) (a (bs (Array Int B)))) ((b (its A)))))"
+    "(declare-const x A)(declare-const y A)"
+)
+LISTS = "(declare-datatypes ((L 1)) ((par (X) ((nil) (cons (hd X) (tl (L X)))))))"
+TREE = f"{LISTS}(declare-datatypes ((R 0)) (((e) (rose (kids (L R))))))(declare-const x R)(declare-const y R)"
+FLAT = (
+    f"{LISTS}(declare-datatypes ((R 0)) (((e) (rose (kids (L Int))))))(declare-const x R)(declare-const y R)"
+)
+ORDER = "(set-logic HO_ALL)(declare-const f (-> Int Int))(declare-const g (-> Int Int))"
+
+
+REFUSED_LATE = [
+    (LIST, "(= (hd l) 3)", set()),
+    (PAIR, "(= (fst c) (snd c))", set()),
+    (ROSE, "(= (kids r) (kids r))", {"cvc5"}),
+    (MUTUAL, "(= (bs x) (bs y))", {"cvc5"}),
+    (TREE, "(= (kids x) (kids y))", {"cvc5"}),
+    (FLAT, "(= (kids x) (kids y))", set()),
+    (
+        "(declare-const a (Array Int (Array Int Int)))(declare-const b (Array Int Int))",
+        "(= (select a 1) b)",
+        set(),
+    ),
+    (
+        "(declare-const a (Array (Array Int Int) Int))(declare-const b (Array Int Int))",
+        "(= (select a b) 1)",
+        {"cvc5"},
+    ),
+    ("(declare-const s String)", '(str.in_re s (re.range "a" "c"))', set()),
+    ("(declare-const s String)(declare-const t String)", '(str.in_re t (re.range "a" s))', {"cvc5"}),
+    ("(declare-const l RegLan)(declare-const s String)", "(str.in_re s l)", {"cvc5"}),
+    ("(declare-fun f (Int) Int)", "(= (f 1) 2)", set()),
+]
+
+
+@pytest.mark.parametrize(
+    ("declarations", "term", "refusing"),
+    [
+        *REFUSED_LATE,
+        (PAIR, "(= ((_ update fst) c 1) c)", {"z3"}),
+        ("(declare-const p Bool)", '(= p (exists ((l RegLan)) (= l (str.to_re "a"))))', {"cvc5"}),
+        (ORDER, "(= f g)", {"cvc5"}),
+    ],
+)
+def test_what_a_solver_refuses_only_in_tests_is_known_by_the_atom(
+    declarations: str, term: str, refusing: set[str]
+) -> None:
+    made = atom(1, declarations, term).atom
+    assert {s for s in ("z3", "cvc5", "bitwuzla") if not is_suitable(made, [s])} == refusing
+    assert is_suitable(made, [])
+
+
+@pytest.mark.parametrize(("declarations", "term", "refusing"), REFUSED_LATE)
+def test_cvc5_does_refuse_these_atoms_where_its_theories_see_them(
+    declarations: str, term: str, refusing: set[str]
+) -> None:
+    lines = (f"(set-logic ALL){declarations}(declare-const open Bool)", f"(assert (or open {term}))")
+    (answer,) = probe([f"{lines[0]}{lines[1]}(assert (or (not open) (not {term})))"], "cvc5")
+    assert answer.accepted == ("cvc5" not in refusing), answer.message
+
+
+def test_several_instances_of_a_parametric_datatype_are_understood() -> None:
+    """z3 finds (_ is c) ambiguous there, and knows no is-c of an instance that no sort names."""
+    pair = "(declare-datatypes ((P 2)) ((par (X Y) ((pair (fst X) (snd Y))))))"
+    terms = ["((_ is pair) (pair b i))", "((_ is pair) (pair i b))", "((_ is pair) (pair i i))"]
+    declarations = f"{pair}(declare-const b Bool)(declare-const i Int)(declare-const c (P Int Int))"
+    terms += ["(= (snd (fst (pair (pair 1 i) b))) i)", "((_ is pair) c)"]
+    library = library_of(["(hole 0)", "(or (hole 0) (hole 1))"], [(declarations, t, -1) for t in terms])
+    texts = [t.text for t in SkeletonStrategy(library, 1).generate(0, 200)]
+    for solver in ("z3", "cvc5"):
+        for text, answer in zip(texts, probe(texts, solver), strict=True):  # type: ignore[arg-type]
+            assert answer.accepted, f"{answer.message}\n{text}"
+
+
+def test_rules_come_over_full_or_coarse_signatures_or_not_at_all(corpus_path: Path) -> None:
+    full, coarse, off = (load(corpus_path, "z3", rules=kind) for kind in ("full", "coarse", "off"))
+    assert full.rules
+    assert len(coarse.rules) >= len(full.rules)
+    assert off.rules == ()
+    assert {a.id for a in full.atoms} == {a.id for a in coarse.atoms} == {a.id for a in off.atoms}
+    assert {a.signature for a in full.atoms} != {a.signature for a in coarse.atoms}
+    for library in (full, coarse):
+        for rule in library.rules:
+            assert any(signature in library.by_signature for signature in rule.consequent)
+
+
+def test_skeletons_can_come_from_another_corpus(corpus_path: Path, tmp_path: Path) -> None:
+    texts = ["(declare-const p Bool)(assert (xor p (xor (not p) (not (not p)))))"]
+    donor_path = make_corpus(tmp_path / "formulas", tmp_path / "donor.duckdb", texts)
+    own = load(corpus_path, "z3", "cvc5")
+    with Corpus.open(corpus_path) as corpus, Corpus.open(donor_path) as donor:
+        mixed = load_library(corpus, skeletons_from=donor)
+    assert [s.skeleton.text for s in mixed.skeletons] == [
+        "(xor (hole 0) (xor (not (hole 1)) (not (not (hole 2)))))"
+    ]
+    assert [a.id for a in mixed.atoms] == [a.id for a in own.atoms]
+    assert mixed.fingerprint != own.fingerprint
+    assert mixed.fingerprint[:8] == own.fingerprint[:8]
+    for test in SkeletonStrategy(mixed, 1).generate(0, 20):
+        assert not check_script(read_script(test.text)).errors
+
+
+def test_a_corpus_that_was_not_probed_narrows_nothing(tmp_path: Path) -> None:
+    texts = ["(declare-const s (Set Int))(assert (set.subset s s))"]
+    path = make_corpus(tmp_path / "formulas", tmp_path / "c.duckdb", texts, probe=False)
+    assert "set.subset" in texts_of(load(path, "z3", "cvc5"))
+
+
+def test_an_empty_corpus_says_what_to_do(tmp_path: Path) -> None:
+    path = make_corpus(tmp_path / "formulas", tmp_path / "c.duckdb", ["(assert"])
+    with pytest.raises(GenerationError, match="run 'exhume learn'"):
+        load(path)
+
+
+def test_names_given_to_symbols_are_none_that_atoms_keep(library: Library) -> None:
+    from generator.naming import prefix_of
+
+    for template in library.atoms:
+        for rank in template.ranks:
+            assert not OWN_NAME.match(f"{prefix_of(rank)}12")
+    assert not OWN_NAME.match("z3")
+
+
+# Strategies by name
+
+
+def test_every_strategy_is_made_by_its_name(library: Library) -> None:
+    for name, entry in STRATEGIES.items():
+        made = make_strategy(name, library, StrategySettings(seed=3))
+        assert made.name == name
+        assert made.fingerprint == library.fingerprint
+        assert entry.about
+        assert next(iter(made.generate(0, 1))).strategy == name
+
+
+def test_settings_reach_the_strategies(library: Library) -> None:
+    made = make_strategy("skeletons", library, StrategySettings(seed=9, incremental=True))
+    assert isinstance(made, SkeletonStrategy)
+    assert (made.seed, made.options.incremental) == (9, True)
+    wanted = library.skeletons[-1].id
+    enumeration = make_strategy("enumerate", library, StrategySettings(skeleton=wanted))
+    assert isinstance(enumeration, EnumerationStrategy)
+    assert enumeration.skeleton.id == wanted
+
+
+def test_an_unknown_strategy_or_skeleton_is_refused_with_help(library: Library) -> None:
+    with pytest.raises(GenerationError, match="did you mean skeletons"):
+        make_strategy("skeleton", library, StrategySettings())
+    with pytest.raises(GenerationError, match=r"known: skeletons, enumerate$"):
+        make_strategy("zzz", library, StrategySettings())
+    with pytest.raises(GenerationError, match="exhume query skeletons"):
+        make_strategy("enumerate", library, StrategySettings(skeleton=10**6))
