@@ -233,14 +233,15 @@ class SkeletonStrategy:
         """Symbols for an atom's slots: new ones, or by translocation ones of the same rank in use."""
         names: list[str] = []
         declarations = draft.declarations
+        # The same symbol in two slots of one atom says little, (= x x), and nothing in (distinct x x).
+        apart = atom.atom.segments[0].startswith("(distinct")
         for rank in atom.ranks:
             known = declarations.of_rank(rank)
             crowded = len(known) >= draft.crowd
             if known and (crowded or chance() < draft.share):
                 name = known[int(chance() * len(known))]
-                # The same symbol in two slots of one atom says little, (= x x), so it is rare.
-                if name in names and chance() >= _REPEAT_SHARE:
-                    name = next((n for n in known if n not in names), name if crowded else "")
+                if name in names and (apart or chance() >= _REPEAT_SHARE):
+                    name = next((n for n in known if n not in names), name if crowded and not apart else "")
                 if name:
                     names.append(name)
                     continue

@@ -342,3 +342,10 @@ def test_different_indices_and_seeds_give_different_tests(library: Library) -> N
     assert len(set(bodies)) > 990
     other = [t.text.split("(set-logic", 1)[1] for t in strategy(library, seed=2).generate(0, 1000)]
     assert len(set(other) & set(bodies)) < 10
+
+
+def test_what_is_to_be_distinct_never_gets_one_symbol_twice() -> None:
+    library = library_of(["(hole 0)"], [(f"{INT}(declare-const z Int)", "(distinct x y z)", -1)])
+    for test in strategy(library).generate(0, 200):
+        for names in re.findall(r"\(distinct ([^)]*)\)", test.text):
+            assert len(set(names.split())) == 3
