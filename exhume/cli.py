@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -18,6 +19,8 @@ from generator import GenerationError
 from generator.text import VERSION
 from miner.github import MinerError
 from smtlib import SmtLibError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 app = typer.Typer(
     name="exhume",
@@ -76,6 +79,11 @@ def run(arguments: list[str]) -> int:
     except MinerError as error:
         say(f"exhume: {error}")
         return error.exit_code
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; make room and run it again")
+        return Exit.USAGE
     except (CorpusError, GenerationError, SmtLibError) as error:
         say(f"exhume: {error}")
         return Exit.USAGE

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from corpus.errors import CorpusMissing
 from corpus.learn import LearnReport, import_and_decompose, learn
 from corpus.probing import probe_formulas
 from corpus.query import Format as TextFormat
@@ -110,6 +113,8 @@ def learn_command(
 
     Then ask z3 and cvc5 which of its formulas they accept (they solve nothing for that).
     """
+    if not corpus.exists():
+        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
     with Corpus.open(corpus, write=True) as opened:
         with progress("learning", json) as tick:
             report = learn(opened, min_support, min_confidence, progress=tick)
@@ -178,6 +183,9 @@ def query_command(
         raise typer.BadParameter("name a query (or write SQL) and a --corpus; --list shows the named ones")
     chosen: NamedQuery | str = query if " " in query.strip() else find_query(query)
     form = Format.JSON if json else form
+    # DuckDB hears no Ctrl-C while it computes, and a question can lose nothing: let the signal end us.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     result = run_query(
         corpus,
         chosen,

@@ -1,0 +1,290 @@
+"""hunt, replay and solvers, with solvers of ours that lie and crash and with the real ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest import EnvironmentProblem, Outcome, find_solver
+
+OUTCOMES = {"ok", "timeout", "memout", "unknown", "refused", "crash", "invalid-model"}
+Fake = Callable[[str, str], str]
+
+
+def test_outcomes_are_those_of_the_design() -> None:
+    assert {str(outcome) for outcome in Outcome} == OUTCOMES
+
+
+def test_solvers_that_disagree_are_a_finding(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    ended = exhume(
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        yes,
+        "--solver",
+        no,
+        "--tests",
+        3,
+        "--out",
+        tmp_path / "h",
+        "--json",
+    )
+    assert ended.code == 1
+    document = ended.json
+    assert set(document) == {"tests", "decided", "seconds", "solver_seconds", "outcomes", "findings"}
+    assert (document["tests"], document["decided"]) == (3, 3)
+    assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
+        "yes": OUTCOMES,
+        "no": OUTCOMES,
+    }
+    for finding in document["findings"]:
+        assert set(finding) == {"id", "class", "solver", "key", "known", "path"}
+        assert finding["class"] == "soundness"
+        assert Path(finding["path"], "report.md").is_file()
+    assert ended.err == ""
+
+
+def test_findings_are_stored_in_the_corpus(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    found = exhume(
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        yes,
+        "--solver",
+        no,
+        "--tests",
+        3,
+        "--out",
+        tmp_path / "h",
+        "--json",
+    ).json["findings"]
+    rows = exhume("query", "select class, key, path from finding", "--corpus", corpus, "--json").json
+    assert {(r["class"], r["key"], r["path"]) for r in rows} == {
+        (f["class"], f["key"], f["path"]) for f in found
+    }
+
+
+def test_a_second_hunt_knows_the_findings_of_the_first(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    command = (
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        yes,
+        "--solver",
+        no,
+        "--tests",
+        3,
+        "--out",
+        tmp_path / "h",
+    )
+    first = exhume(*command, "--json").json["findings"]
+    second = exhume(*command, "--json").json["findings"]
+    assert [f["known"] for f in first] == [False] * len(first)
+    assert sorted(f["path"] for f in second) == sorted(f["path"] for f in first)
+    assert all(f["known"] for f in second)
+    assert "from an earlier hunt" in exhume(*command).out
+
+
+def test_the_findings_are_a_short_table_without_repeats(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "h"
+    ended = exhume("hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 40, "--out", out)
+    folders = [folder.name for folder in (out / "findings").iterdir()]
+    assert len(folders) > 12
+    shown = [name for name in folders if name in ended.out]
+    assert len(shown) == 12
+    assert all(ended.out.count(name) == 1 for name in shown)
+    assert f"and {len(folders) - 12} more in {out / 'findings'}" in ended.out
+    assert ended.err == ""
+
+
+def test_a_crash_is_filed_under_its_place(exhume: Any, corpus: Path, fake: Fake, tmp_path: Path) -> None:
+    broken = fake(
+        "broken",
+        "print('ASSERTION VIOLATION'); print('File: ../src/ast/ast.cpp'); print('Line: 42')\n"
+        "sys.stdout.flush()\n"
+        "os.kill(os.getpid(), signal.SIGABRT)",
+    )
+    ended = exhume("hunt", "--corpus", corpus, "--solver", broken, "--tests", 5, "--out", tmp_path / "h")
+    assert ended.code == 1
+    assert "1 finding\n" in ended.out
+    assert "ast.cpp:42" in ended.out
+
+
+def test_nothing_found_is_exit_code_0(
+    exhume: Any, corpus: Path, yes: str, fake: Fake, tmp_path: Path
+) -> None:
+    also = fake("also", "print('sat')")
+    ended = exhume(
+        "hunt", "--corpus", corpus, "--solver", yes, "--solver", also, "--tests", 3, "--out", tmp_path / "h"
+    )
+    assert ended.code == 0
+    assert "no findings" in ended.out
+
+
+def test_the_real_solvers_on_real_tests(exhume: Any, corpus: Path, tmp_path: Path) -> None:
+    ended = exhume(
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        "z3",
+        "--solver",
+        "cvc5",
+        "--tests",
+        20,
+        "--out",
+        tmp_path / "h",
+        "--json",
+    )
+    document = ended.json
+    assert ended.code == (1 if document["findings"] else 0)
+    assert document["tests"] == 20
+    assert document["decided"] > 0
+    assert document["solver_seconds"] > 0
+
+
+def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> None:
+    try:
+        find_solver("z3==4.8.5")
+    except EnvironmentProblem as problem:
+        pytest.skip(f"the release cannot be had (no network, no cache?): {problem}")
+    ended = exhume(
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        "z3==4.8.5",
+        "--solver",
+        "z3",
+        "--tests",
+        60,
+        "--out",
+        tmp_path / "h",
+    )
+    assert ended.code == 1
+    assert "z3-4.8.5" in ended.out
+
+
+def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -> None:
+    document = exhume(
+        "hunt", "--corpus", corpus, "--solver", yes, "--time", "1s", "--out", tmp_path / "h", "--json"
+    ).json
+    assert 1 <= document["seconds"] < 5
+    assert document["tests"] > 1
+
+
+@pytest.mark.parametrize("time", ["soon", "10x", "-5", "0", "0s", "", "1e3", "5m30"])
+def test_a_time_that_is_none_is_refused(
+    exhume: Any, learned: Path, yes: str, tmp_path: Path, time: str
+) -> None:
+    ended = exhume("hunt", "--corpus", learned, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
+    assert ended.code == 2
+    assert "write 90s, 10m, 8h or 2d" in ended.err
+    assert not (tmp_path / "h").exists()
+
+
+def test_replay_lists_a_row_per_file_and_solver(exhume: Any, formulas: Path, yes: str, no: str) -> None:
+    ended = exhume("replay", formulas, "--solver", yes, "--solver", no, "--json")
+    assert ended.code == 1
+    assert len(ended.json) == 6
+    for row in ended.json:
+        assert set(row) == {"file", "solver", "outcome", "answers", "seconds"}
+        assert row["outcome"] in OUTCOMES
+    assert ended.err == ""
+
+
+def test_replay_says_who_answered_what(exhume: Any, formulas: Path, yes: str, no: str) -> None:
+    ended = exhume("replay", formulas, "--solver", yes, "--solver", no)
+    assert "yes: sat; no: unsat" in ended.out
+    assert "3 files, 3 findings" in ended.out
+
+
+def test_replay_of_right_answers_is_exit_code_0(exhume: Any, formulas: Path) -> None:
+    ended = exhume("replay", formulas, "--solver", "z3", "--solver", "cvc5", "--json")
+    assert ended.code == 0
+    answers = {(Path(r["file"]).name, r["solver"]): r["answers"] for r in ended.json}
+    assert answers["a.smt2", "z3"] == answers["a.smt2", "cvc5"] == ["sat"]
+    assert answers["b.smt2", "z3"] == answers["b.smt2", "cvc5"] == ["unsat"]
+
+
+def test_replay_of_a_corpus(exhume: Any, formulas: Path, yes: str, tmp_path: Path) -> None:
+    exhume("import", formulas, "--corpus", tmp_path / "c.duckdb")
+    ended = exhume("replay", "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--json")
+    assert (ended.code, len(ended.json)) == (0, 3)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_replay_wants_files_or_a_corpus(
+    exhume: Any, learned: Path, formulas: Path, yes: str, both: bool
+) -> None:
+    arguments = [formulas, "--corpus", learned] if both else []
+    ended = exhume("replay", *arguments, "--solver", yes)
+    assert ended.code == 2
+    assert "either files and folders, or a --corpus" in ended.err
+
+
+def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    ended = exhume("replay", tmp_path / "none", "--solver", yes)
+    assert ended.code == 2
+    assert "nothing to replay" in ended.err
+
+
+def test_solvers_are_listed(exhume: Any) -> None:
+    rows = exhume("solvers", "--json").json
+    assert [row["spec"] for row in rows] == ["z3", "cvc5"]
+    assert all(set(row) == {"spec", "version", "command"} for row in rows)
+    assert rows[0]["version"] in exhume("solvers").out
+
+
+def test_install_names_what_it_fetched(exhume: Any) -> None:
+    ended = exhume("solvers", "install", "z3==4.8.5", "--json")
+    if ended.code == 3:
+        pytest.skip(f"the release cannot be had (no network, no cache?): {ended.err}")
+    assert ended.json["spec"] == "z3==4.8.5"
+    assert "4.8.5" in ended.json["version"]
+
+
+def test_a_hunt_whose_corpus_is_taken_keeps_its_findings(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from corpus.errors import CorpusLocked
+    from exhume import test_commands
+
+    def locked(*_: object) -> None:
+        raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
+
+    monkeypatch.setattr(test_commands, "store_hunt", locked)
+    ended = exhume(
+        "hunt",
+        "--corpus",
+        corpus,
+        "--solver",
+        yes,
+        "--solver",
+        no,
+        "--tests",
+        3,
+        "--out",
+        tmp_path / "h",
+        "--json",
+    )
+    assert ended.code == 2
+    assert "in use" in ended.said
+    for finding in ended.json["findings"]:
+        assert json.loads(Path(finding["path"], "finding.json").read_text())["id"] == finding["id"]

@@ -1,0 +1,104 @@
+"""exhume as a process: pipes, colour, Ctrl-C, and its own bugs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from exhume import corpus_commands
+
+SLOW = "time.sleep(0.1)\nprint('sat')"
+
+
+def test_a_whole_session_in_processes_of_its_own(shell: Any, formulas: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "c.duckdb"
+    assert shell("import", formulas, "--corpus", corpus).code == 0
+    assert shell("learn", "--corpus", corpus, "--min-support", 2).code == 0
+    assert shell("stats", "--corpus", corpus, "--json").json["formulas"] == 3
+    made = shell("generate", "--corpus", corpus, "--count", 5, "--out", tmp_path / "t", "--json")
+    assert made.json["written"] == 5
+    ended = shell("replay", tmp_path / "t", "--solver", "z3", "--json")
+    assert ended.code == 0
+    assert len(ended.json) == 5
+
+
+def test_no_colour_and_no_progress_in_pipes(
+    shell: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    ended = shell(
+        "hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", tmp_path / "h"
+    )
+    assert ended.code == 1
+    assert "\x1b" not in ended.out + ended.err
+    assert "\r" not in ended.out + ended.err
+    assert ended.err == ""
+    assert not any(line != line.rstrip() for line in ended.out.splitlines())
+
+
+@pytest.mark.parametrize("form", ["--json", "--format=ndjson", "--format=table"])
+def test_a_reader_that_goes_away_is_no_error(start: Any, learned: Path, form: str) -> None:
+    sql = "select body, i from text, range(20) as r(i) limit 5000"
+    with start("query", sql, "--corpus", learned, form) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        err = process.stderr.read()
+    assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.parametrize("json_wanted", [True, False])
+def test_ctrl_c_ends_a_hunt_with_its_summary(
+    start: Any, corpus: Path, no: str, fake: Callable[[str, str], str], tmp_path: Path, json_wanted: bool
+) -> None:
+    out = tmp_path / "h"
+    slow = fake("slow", SLOW)
+    options = ("--json",) if json_wanted else ()
+    with start(
+        "hunt", "--corpus", corpus, "--solver", slow, "--solver", no, "--out", out, *options
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not list(out.glob("findings/soundness-*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        printed, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    folders = sorted(str(folder) for folder in out.glob("findings/*"))
+    assert folders
+    assert not any(".tmp" in folder for folder in folders)
+    if json_wanted:
+        assert sorted(f["path"] for f in json.loads(printed)["findings"]) == folders
+    else:
+        assert "decided by every solver" in printed
+    with duckdb.connect(str(corpus), read_only=True) as opened:
+        stored = {path for (path,) in opened.execute("select path from finding").fetchall()}
+    assert stored == set(folders)
+
+
+def test_ctrl_c_elsewhere_ends_at_once(start: Any, learned: Path) -> None:
+    sql = "select count(*) from range(100000000) a, range(100000) b"
+    with start("query", sql, "--corpus", learned) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        printed, err = process.communicate(timeout=30)
+    assert time.monotonic() - started < 10
+    assert process.returncode in (130, -signal.SIGINT)  # a shell calls both 130
+    assert printed == ""
+    assert "Traceback" not in err
+
+
+def test_our_own_bugs_show_where_they_are(
+    exhume: Any, learned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> dict[str, int]:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(corpus_commands, "stats", broken)
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        exhume("stats", "--corpus", learned)

@@ -1,0 +1,56 @@
+"""What people see on a terminal: a pseudo-terminal of ours reads it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = 80
+
+
+def on_a_terminal(arguments: list[str]) -> str:
+    """Run a command line on a terminal of 80 columns; all that it wrote there."""
+    pid, handle = pty.fork()
+    if pid == 0:
+        os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", COLUMNS=str(COLUMNS))
+        os.execv(sys.executable, [sys.executable, "-c", "from exhume.cli import main; main()", *arguments])
+    fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    written = b""
+    try:
+        while chunk := os.read(handle, 65536):
+            written += chunk
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(handle)
+    os.waitpid(pid, 0)
+    return written.decode()
+
+
+@pytest.fixture
+def hunted(corpus: Path, yes: str, no: str, tmp_path: Path) -> str:
+    command = ["hunt", "--corpus", str(corpus), "--solver", yes, "--solver", no, "--tests", "30"]
+    return on_a_terminal([*command, "--out", str(tmp_path / "h")])
+
+
+def test_a_terminal_shows_progress_and_colour(hunted: str) -> None:
+    assert "\x1b[" in hunted
+    assert "hunting" in hunted
+    assert "30/30" in hunted or "/30" in hunted
+
+
+def test_a_row_of_the_findings_is_a_line(hunted: str) -> None:
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", hunted).replace("\r", "")
+    table = plain[plain.rindex(" findings") :].splitlines()[2:14]
+    assert len(table) == 12
+    for line in table:
+        assert len(line) <= COLUMNS
+        assert re.search(r"soundness-[0-9a-f]{12}$", line.rstrip()), line
