@@ -1,0 +1,129 @@
+"""The house rules, read off the files: imports run one way, files stay short, nothing names a machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What each package may import of the others; see docs/architecture.md.
+MAY_IMPORT = {
+    "smtlib": set(),
+    "rules": {"smtlib"},
+    "corpus": {"smtlib", "rules"},
+    "miner": {"smtlib", "rules", "corpus"},
+    "generator": {"smtlib", "rules", "corpus"},
+    "difftest": {"smtlib", "rules", "corpus", "generator"},
+    "apifuzz": {"smtlib", "rules", "corpus", "generator", "difftest"},
+    "exhume": {"smtlib", "rules", "corpus", "miner", "generator", "difftest", "apifuzz"},
+}
+PACKAGES = [name for name in MAY_IMPORT if (ROOT / name / "__init__.py").exists()]
+LONGEST = 800
+TABLES = {ROOT / "LICENSE", ROOT / "tests" / "known.py"}
+
+# In pieces, so that this file does not name what it looks for.
+_FOLDERS = "|".join((r"work\b", r"root\b", r"tmp/\w", r"home/\w"))
+MACHINE_PATH = re.compile(rf"(?<![\w./:~$}}-])/(?:{_FOLDERS})")
+REGISTRY = re.compile("|".join(map(re.escape, ("artifac" + "tory", "nexus" + ".", ".inter" + "nal."))))
+
+
+@cache
+def tracked() -> tuple[Path, ...]:
+    """The files under version control."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout")
+    return tuple(p for name in done.stdout.split("\0") if name and (p := ROOT / name).is_file())
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(file: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything a module imports."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: name the package"
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_run_one_way(package: str) -> None:
+    allowed = MAY_IMPORT[package] | {package}
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line} imports {name}"
+        for file in modules(package)
+        for line, name in imports(file)
+        if name.split(".")[0] in MAY_IMPORT.keys() - allowed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_private_modules_are_imported_by_their_own_package_only(package: str) -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line} imports {name}"
+        for file in modules(package)
+        for line, name in imports(file)
+        if name.split(".")[0] in MAY_IMPORT.keys() - {package}
+        and any(part.startswith("_") for part in name.split(".")[1:])
+    ]
+    assert wrong == []
+
+
+def test_the_rules_know_every_package() -> None:
+    found = {f.parent.name for f in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert found <= set(MAY_IMPORT)
+
+
+def test_no_package_imports_tests_or_scripts() -> None:
+    names = {name.split(".")[0] for p in PACKAGES for file in modules(p) for _, name in imports(file)}
+    assert not names & {"tests", "scripts"}
+
+
+def test_no_file_is_too_long() -> None:
+    sources = [f for f in tracked() if f.suffix in (".py", ".sql", "") and f not in TABLES]
+    long = {str(f.relative_to(ROOT)): n for f in sources if (n := len(f.read_bytes().splitlines())) > LONGEST}
+    assert long == {}
+
+
+def test_no_command_goes_through_a_shell() -> None:
+    wrong = []
+    for file in (f for f in tracked() if f.suffix == ".py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "shell":
+                if not (isinstance(node.value, ast.Constant) and node.value.value is False):
+                    wrong.append(f"{file.relative_to(ROOT)}:{node.value.lineno}")
+            elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.system", "os.popen"):
+                wrong.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("pattern", [MACHINE_PATH, REGISTRY], ids=["path", "host"])
+def test_no_file_names_a_machine(pattern: re.Pattern[str]) -> None:
+    wrong = []
+    for file in tracked():
+        # Made-up paths in what people report and solvers print are data.
+        if {"labelled", "issues", "data", "difftest"} & set(file.relative_to(ROOT).parts[1:]):
+            continue
+        for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
+            if found := pattern.search(line):
+                wrong.append(f"{file.relative_to(ROOT)}:{number}: {found[0]}")
+    assert wrong == []
+
+
+def test_the_machine_path_pattern_sees_what_it_should() -> None:
+    slash = "/"
+    assert MACHINE_PATH.search(f"cd {slash}work/main")
+    assert MACHINE_PATH.search(f'"{slash}tmp/venv/bin"')
+    assert not MACHINE_PATH.search("corpus/work/x and https://example.org/home")
