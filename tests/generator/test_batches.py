@@ -83,6 +83,29 @@ def test_the_bytes_do_not_depend_on_the_process_or_its_hash_seed(
     assert contents(tmp_path / "here") == contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
+FROM_FORMULAS = """
+import sys
+from pathlib import Path
+from corpus.store import Corpus
+from generator import SkeletonStrategy, load_library, write_batch
+from tests.generator.small import formulas, make_corpus
+folder = Path(sys.argv[1])
+path = make_corpus(folder / "formulas", folder / "corpus.duckdb", formulas(), probe=False)
+with Corpus.open(path) as corpus:
+    library = load_library(corpus, ())
+write_batch(SkeletonStrategy(library, 5), 300, folder / "out", {"corpus": library.fingerprint})
+"""
+
+
+def test_all_the_way_from_formulas_to_tests_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", FROM_FORMULAS, str(tmp_path / seed)]
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+    assert contents(tmp_path / "1" / "out") == contents(tmp_path / "2" / "out")
+
+
 def test_a_batch_can_start_anywhere(strategy: SkeletonStrategy, tmp_path: Path) -> None:
     write_batch(strategy, 40, tmp_path / "whole", {})
     write_batch(strategy, 15, tmp_path / "part", {}, first=25)
