@@ -12,7 +12,15 @@ import typer
 from corpus.acceptance import SolverMissing
 from corpus.errors import CorpusError
 from difftest import DifftestError
-from exhume import ask_commands, corpus_commands, demo, generate_commands, mine_commands, test_commands
+from exhume import (
+    ask_commands,
+    corpus_commands,
+    demo,
+    generate_commands,
+    mine_commands,
+    test_commands,
+    triage_commands,
+)
 from exhume.exits import Exit
 from exhume.screen import say
 from generator import GenerationError
@@ -32,7 +40,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, mine_commands, corpus_commands, ask_commands, generate_commands, test_commands):
+for module in (
+    demo,
+    mine_commands,
+    corpus_commands,
+    ask_commands,
+    generate_commands,
+    test_commands,
+    triage_commands,
+):
     module.register(app)
 
 

@@ -1,0 +1,496 @@
+"""Passes that make a script smaller while a check keeps holding: on commands for any text, on typed terms
+where the script is well sorted.
+
+What they try is always a script that is well formed and well sorted when the one before was, so a check is
+rarely spent on something that a solver refuses. The order goes from coarse to fine, and the loop ends when a
+whole round finds nothing more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from difftest import script as plain
+from smtlib import (
+    CheckedScript,
+    Declaration,
+    Kind,
+    ReadError,
+    Sort,
+    Term,
+    check_script,
+    free_variables,
+    postorder,
+    print_command,
+    print_term,
+    read_script,
+    rewrite,
+)
+from smtlib.printer import sort_text
+
+Check = Callable[[str], bool]
+
+_TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|;]+')
+_INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
+_DROPPABLE_ARGUMENTS = frozenset(
+    "and or xor => = distinct + - * / div < <= > >= str.++ re.++ re.union re.inter seq.++"
+    " bvadd bvmul bvand bvor bvxor set.union set.inter set.minus".split()
+)
+_MAX_DESCENDANTS = 8
+_MAX_TERM_NODES = 4_000
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class TimeUp(Exception):
+    """The time for a reduction is over; what was reached so far is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One command as text; where it holds one term, that term between ``before`` and ``after``."""
+
+    name: str
+    text: str
+    before: str = ""
+    term: Term | None = None
+    after: str = ""
+
+    def with_term(self, term: Term) -> Piece:
+        """The same command on another term."""
+        return Piece(self.name, self.before + print_term(term) + self.after, self.before, term, self.after)
+
+
+class Passes:
+    """One reduction: ``text`` is the smallest script so far for which ``check`` held.
+
+    ``check`` must hold for the text given at first. Ends at ``deadline`` (by ``time.monotonic``) or when
+    nothing more is found; ``run`` gives whether it got to its end.
+    """
+
+    def __init__(self, text: str, check: Check, deadline: float) -> None:
+        self.text = text
+        self.checks = 0
+        self._check = check
+        self._deadline = deadline
+        self._refused: set[bytes] = set()
+        self._checked: CheckedScript | None = None
+        self._pieces: tuple[Piece, ...] = ()
+
+    def run(self, max_rounds: int = 20) -> bool:
+        """Reduce; whether a round without success was reached in time."""
+        try:
+            self._load()
+            for _ in range(max_rounds):
+                before = self.text
+                self._round()
+                if self.text == before:
+                    break
+            self._shorten_names()
+        except (TimeUp, RecursionError):
+            return False
+        return True
+
+    def _round(self) -> None:
+        self._drop_asserts()
+        self._drop_unused()
+        self._drop_others()
+        if self._checked is None:
+            return
+        self._split_conjunctions()
+        self._drop_asserts()
+        self._inline()
+        self._simplify_terms()
+        self._drop_unused()
+        self._merge_symbols()
+        self._drop_unused()
+
+    # Loading
+
+    def _load(self) -> None:
+        """Cut the text into pieces: with terms if the script is well sorted and its reprint holds, too."""
+        try:
+            checked = check_script(read_script(self.text))
+        except ReadError:
+            checked = None
+        if checked is not None and checked.is_well_sorted and checked.commands:
+            pieces = tuple(_typed_piece(checked, number) for number in range(len(checked.commands)))
+            if self._accept(pieces):
+                self._checked = checked
+                return
+        raw = plain.Script(self.text.encode("utf-8", "surrogateescape"))
+        pieces = tuple(
+            Piece(command.name, raw.data[command.start : command.end].decode("utf-8", "surrogateescape"))
+            for command in raw.commands
+        )
+        if not self._accept(pieces):
+            # Something between the commands matters: nothing can be cut safely here.
+            self._pieces = ()
+
+    # Trying
+
+    def _accept(self, pieces: Sequence[Piece]) -> bool:
+        """Take ``pieces`` for the script if the check holds for it."""
+        text = "".join(piece.text + "\n" for piece in pieces)
+        if text == self.text:
+            self._pieces = tuple(pieces)
+            return True
+        if not self._holds(text):
+            return False
+        self._pieces = tuple(pieces)
+        self.text = text
+        return True
+
+    def _holds(self, text: str) -> bool:
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+        if digest in self._refused:
+            return False
+        if time.monotonic() >= self._deadline:
+            raise TimeUp
+        self.checks += 1
+        if self._check(text):
+            return True
+        self._refused.add(digest)
+        return False
+
+    def _drop(self, numbers: Iterable[int]) -> bool:
+        gone = set(numbers)
+        if not gone:
+            return False
+        return self._accept([piece for number, piece in enumerate(self._pieces) if number not in gone])
+
+    def _drop_as_many(self, wanted: Callable[[Piece], bool]) -> None:
+        """Delta debugging over the commands that are ``wanted``: halves first, single ones last."""
+        total = sum(map(wanted, self._pieces))
+        size = total
+        while size:
+            start = 0
+            while True:
+                numbers = [number for number, piece in enumerate(self._pieces) if wanted(piece)]
+                if start >= len(numbers):
+                    break
+                if not self._drop(numbers[start : start + size]):
+                    start += size
+            size = size // 2
+
+    # Commands
+
+    def _drop_asserts(self) -> None:
+        self._drop_as_many(lambda piece: piece.name == "assert")
+
+    def _drop_unused(self) -> None:
+        """Declarations and definitions that nothing uses, all at once, again while that frees others."""
+        while True:
+            uses: dict[str, int] = {}
+            for piece in self._pieces:
+                for token in set(_TOKEN.findall(piece.text)):
+                    uses[token] = uses.get(token, 0) + 1
+            unused = [
+                number
+                for number, piece in enumerate(self._pieces)
+                if (name := _introduced(piece)) is not None and uses[name] == 1
+            ]
+            if unused and self._drop(unused):
+                continue
+            # One of them matters by being there at all.
+            dropped = [number for number in reversed(unused) if self._drop([number])]
+            if not dropped:
+                return
+
+    def _drop_others(self) -> None:
+        """Options and information one by one, queries, questions, levels, declarations of datatypes."""
+        self._drop_as_many(lambda piece: piece.name in ("set-info", "echo") or piece.name.startswith("get-"))
+        for name in ("set-option", "set-logic", "check-sat", "check-sat-assuming", "exit", "reset"):
+            self._drop_one_by_one(name)
+        self._drop_levels()
+        self._drop_as_many(lambda piece: piece.name.startswith(("declare-datatype", "declare-codatatype")))
+        self._drop_as_many(
+            lambda piece: (
+                piece.name not in ("assert", "check-sat", "push", "pop") and _introduced(piece) is None
+            )
+        )
+
+    def _drop_one_by_one(self, name: str) -> None:
+        for number in reversed(range(len(self._pieces))):
+            if number < len(self._pieces) and self._pieces[number].name == name:
+                self._drop([number])
+
+    def _drop_levels(self) -> None:
+        """Pushes with their pops: all, then each pair, then each with what stands between."""
+        if self._drop(number for number, piece in enumerate(self._pieces) if piece.name in ("push", "pop")):
+            return
+        changed = True
+        while changed:
+            changed = False
+            for start, end in _levels(self._pieces):
+                if self._drop([start, end]) or self._drop(range(start, end + 1)):
+                    changed = True
+                    break
+
+    # Terms
+
+    def _split_conjunctions(self) -> None:
+        """Top-level conjunctions into assertions of their own, which then can be dropped."""
+        pieces: list[Piece] = []
+        for piece in self._pieces:
+            term = piece.term
+            if (
+                piece.name == "assert"
+                and term is not None
+                and term.name == "and"
+                and term.op.declaration is None
+            ):
+                pieces.extend(piece.with_term(arg) for arg in term.args)
+            else:
+                pieces.append(piece)
+        if len(pieces) != len(self._pieces):
+            self._accept(pieces)
+
+    def _inline(self) -> None:
+        """Applications of defined functions by their bodies."""
+        checked = self._checked
+        if checked is None or not checked.definitions:
+            return
+        for declaration, definition in checked.definitions.items():
+            if any(term.op.declaration is declaration for term in postorder([definition.body])):
+                continue
+
+            def change(
+                term: Term,
+                args: tuple[Term, ...],
+                declaration: Declaration = declaration,
+                definition: object = definition,
+            ) -> Term | None:
+                if term.op.declaration is not declaration or len(args) != len(definition.params):  # type: ignore[attr-defined]
+                    return None
+                into = dict(zip(definition.params, args, strict=True))  # type: ignore[attr-defined]
+                return rewrite(checked.table, definition.body, lambda t, _: into.get(t))  # type: ignore[attr-defined]
+
+            self._map_terms(change)
+
+    def _map_terms(self, change: Callable[[Term, tuple[Term, ...]], Term | None]) -> bool:
+        """Rewrite all terms of the script; whether that changed something and the check held."""
+        checked = self._checked
+        if checked is None:
+            return False
+        pieces = []
+        changed = False
+        for piece in self._pieces:
+            if piece.term is not None:
+                term = rewrite(checked.table, piece.term, change)
+                if term is not piece.term:
+                    changed = True
+                    piece = piece.with_term(term)
+            pieces.append(piece)
+        return changed and self._accept(pieces)
+
+    def _simplify_terms(self) -> None:
+        """Every subterm by something simpler of its sort, the largest first."""
+        numbers = [number for number, piece in enumerate(self._pieces) if piece.term is not None]
+        for number in sorted(numbers, key=lambda n: -len(self._pieces[n].text)):
+            self._simplify_piece(number)
+
+    def _simplify_piece(self, number: int) -> None:
+        done: set[Term] = set()
+        while True:
+            root = self._pieces[number].term
+            assert root is not None, "pieces with terms keep them"
+            target = next((term for term in _from_the_top(root) if term not in done), None)
+            if target is None:
+                return
+            done.add(target)
+            self._simplify_at(number, root, target)
+
+    def _simplify_at(self, number: int, root: Term, target: Term) -> bool:
+        """The first replacement of ``target`` in one command for which the check holds."""
+        checked = self._checked
+        assert checked is not None, "only typed scripts come here"
+        free = set(free_variables(target))
+        for new in self._replacements(target):
+            if not set(free_variables(new)) <= free:
+                continue
+            changed = rewrite(checked.table, root, lambda term, _, new=new: new if term is target else None)  # type: ignore[misc]
+            pieces = list(self._pieces)
+            pieces[number] = pieces[number].with_term(changed)
+            if self._accept(pieces):
+                return True
+        return False
+
+    def _replacements(self, term: Term) -> Iterator[Term]:
+        """What may stand for ``term``, simplest first."""
+        checked = self._checked
+        assert checked is not None, "only typed scripts come here"
+        table = checked.table
+        if term.op.kind is Kind.LITERAL:
+            for text in _constants(term.sort):
+                if len(text) < len(term.op.text):
+                    yield table.literal(text, term.sort)
+            return
+        if not term.args and term.op.text in ("true", "false"):
+            return
+        for text in _constants(term.sort):
+            yield table.literal(text, term.sort)
+        if not term.args:
+            return
+        yield from itertools.islice(_descendants(term), _MAX_DESCENDANTS)
+        yield from (table.symbol(declaration) for declaration in self._symbols_of(term.sort)[:1])
+        if len(term.args) > 2 and term.op.name in _DROPPABLE_ARGUMENTS and term.op.declaration is None:
+            for position in range(len(term.args)):
+                rest = term.args[:position] + term.args[position + 1 :]
+                yield table.make(term.op, rest, term.sort)
+        if term.variables and len(term.variables) > 1:
+            inside = set(free_variables(term.args[0]))
+            used = tuple(v for v in term.variables if v in inside)
+            if used and used != term.variables:
+                yield table.make(term.op, term.args, term.sort, used)
+        if term.op.kind is Kind.ANNOTATION and term.args:
+            yield term.args[0]
+
+    def _symbols_of(self, sort: Sort) -> list[Declaration]:
+        """The constants of this sort that the script declares, in its order."""
+        checked = self._checked
+        if checked is None:
+            return []
+        left = {name for piece in self._pieces if (name := _introduced(piece)) is not None}
+        return [
+            declaration
+            for command in checked.commands
+            for declaration in command.declarations
+            if not declaration.params
+            and declaration.result is sort
+            and declaration.name in left
+            and command.name in ("declare-const", "declare-fun")
+        ]
+
+    def _merge_symbols(self) -> None:
+        """One constant for another of the same sort, throughout the script."""
+        checked = self._checked
+        if checked is None:
+            return
+        by_sort: dict[Sort, list[Declaration]] = {}
+        used = {
+            term.op.declaration
+            for piece in self._pieces
+            if piece.term is not None
+            for term in postorder([piece.term])
+        }
+        for command in checked.commands:
+            for declaration in command.declarations:
+                if declaration in used and not declaration.params and command.name.startswith("declare-"):
+                    by_sort.setdefault(declaration.result, []).append(declaration)
+        for same in by_sort.values():
+            kept = same[:1]
+            for declaration in same[1:]:
+                for other in kept[:4]:
+                    stand_in = checked.table.symbol(other)
+                    if self._map_terms(
+                        lambda term, _, d=declaration, s=stand_in: s if term.op.declaration is d else None  # type: ignore[misc]
+                    ):
+                        break
+                else:
+                    kept.append(declaration)
+
+    # Names
+
+    def _shorten_names(self) -> None:
+        """Names of one letter for all that the script introduces."""
+        names = [name for piece in self._pieces if (name := _introduced(piece)) is not None]
+        for command in self._checked.commands if self._checked else ():
+            for datatype in command.datatypes:
+                names.append(datatype.sort.name)
+                for constructor in datatype.constructors:
+                    names.append(constructor.declaration.name)
+                    names.extend(selector.name for selector in constructor.selectors)
+        taken = set(_TOKEN.findall(self.text))
+        fresh = (
+            "".join(letters)
+            for size in (1, 2, 3)
+            for letters in itertools.product(_LETTERS, repeat=size)
+            if "".join(letters) not in taken
+        )
+        into = {name: next(fresh) for name in dict.fromkeys(names) if len(name) > 1}
+        if into:
+            text = _TOKEN.sub(lambda match: into.get(match.group(), match.group()), self.text)
+            if self._holds(text):
+                self.text = text
+                # The pieces keep the old names; renaming is the last step.
+
+
+def reduce_text(text: str, check: Check, seconds: float) -> Passes:
+    """Run the passes on ``text`` for at most ``seconds``; the result's ``text`` is the smallest found."""
+    passes = Passes(text, check, time.monotonic() + seconds)
+    passes.run()
+    return passes
+
+
+def _typed_piece(checked: CheckedScript, number: int) -> Piece:
+    command = checked.commands[number]
+    text = print_command(command)
+    if command.name == "assert" and len(command.sexp) == 2:
+        return Piece("assert", text, "(assert ", command.terms[0], ")")
+    if command.name == "define-fun" and len(command.definitions) == 1:
+        definition = command.definitions[0]
+        body = print_term(definition.body)
+        if text.endswith(body + ")"):
+            return Piece(command.name, text, text[: -len(body) - 1], definition.body, ")")
+    return Piece(command.name, text)
+
+
+def _introduced(piece: Piece) -> str | None:
+    match = _INTRODUCES.match(piece.text)
+    return match.group(1) if match else None
+
+
+def _levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """The pairs of a push and its pop, where both count one level."""
+    found: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for number, piece in enumerate(pieces):
+        if piece.name == "push":
+            opened.append(number)
+        elif piece.name == "pop" and opened:
+            found.append((opened.pop(), number))
+    return sorted(found, key=lambda pair: pair[0] - pair[1])
+
+
+def _from_the_top(root: Term) -> Iterator[Term]:
+    """The terms below ``root``, level by level."""
+    seen = {root}
+    queue = [root]
+    for number in itertools.count():
+        if number >= len(queue) or number > _MAX_TERM_NODES:
+            return
+        yield queue[number]
+        for arg in queue[number].args:
+            if arg not in seen:
+                seen.add(arg)
+                queue.append(arg)
+
+
+def _descendants(term: Term) -> Iterator[Term]:
+    """The terms below ``term`` that have its sort, nearest first."""
+    return (below for below in _from_the_top(term) if below is not term and below.sort is term.sort)
+
+
+def _constants(sort: Sort) -> tuple[str, ...]:
+    """The simplest values of a sort, as text; none where there is none for sure."""
+    if sort.name == "BitVec":
+        width = sort.indices[0]
+        return ("#b" + "0" * width, "#b" + "0" * (width - 1) + "1") if width <= 64 else (f"(_ bv0 {width})",)
+    if sort.name == "FloatingPoint":
+        return (f"(_ +zero {sort.indices[0]} {sort.indices[1]})",)
+    return _SIMPLE.get(sort_text(sort), ())
+
+
+_SIMPLE = {
+    "Bool": ("true", "false"),
+    "Int": ("0", "1"),
+    "Real": ("0.0", "1.0"),
+    "String": ('""', '"a"'),
+    "RegLan": ("re.none", "re.all"),
+    "RoundingMode": ("RNE",),
+}

@@ -1,0 +1,377 @@
+"""Whether a formula still shows a finding: the same class, the same solvers, the same place or answers.
+
+    python -m difftest.confirm FINDING|SPEC.json FILE      exit status 0: it does; 1: it does not
+
+An ``Expectation`` says what has to show again; a ``Confirmer`` looks, on the fast path (forked solvers) or in
+fresh processes. What a refusal brings about never counts: a formula that makes a solver complain of something
+that it did not complain of at first does not show the finding. A finding that rests on an answer known by
+construction is confirmed against other solvers instead, since reduction changes what is known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from difftest.errors import DifftestError, RunnerLost, SolverMissing
+from difftest.findings import Candidate, FindingClass, find_candidates
+from difftest.outcomes import Outcome, Verdict, judge, message_shape
+from difftest.process import Limits, Run
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver, find_solver
+
+_MAX_SECONDS = 20.0
+_REFERENCES = ("z3", "cvc5")
+
+
+class NotShown(DifftestError):
+    """A file or folder that is said to show something wrong does not."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What has to show again.
+
+    ``answers`` are those of the contradicted check-sat, by solver name (soundness only). ``truth`` is set
+    where the right answer was known by construction: one of ``references`` has to give it, then.
+    ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
+    ``seconds`` is what one run may take. ``exact=False`` lets lines of a crash's file differ, as they do from
+    release to release.
+    """
+
+    finding_class: FindingClass
+    solvers: tuple[Solver, ...]
+    guilty: str | None = None
+    location: str | None = None
+    shape: str | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+    truth: str | None = None
+    references: tuple[Solver, ...] = ()
+    complaints: frozenset[str] = frozenset()
+    seconds: float = 2.0
+    exact: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``python -m difftest.confirm`` reads."""
+        return {
+            "expects": str(self.finding_class),
+            "solvers": [_solver_json(solver) for solver in self.solvers],
+            "guilty": self.guilty,
+            "location": self.location,
+            "shape": self.shape,
+            "answers": dict(self.answers),
+            "truth": self.truth,
+            "references": [_solver_json(solver) for solver in self.references],
+            "complaints": sorted(self.complaints),
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Expectation:
+        """The opposite of ``to_json``."""
+        return cls(
+            FindingClass(data["expects"]),
+            tuple(map(_solver_from, data["solvers"])),
+            data["guilty"],
+            data["location"],
+            data["shape"],
+            data["answers"],
+            data["truth"],
+            tuple(map(_solver_from, data["references"])),
+            frozenset(data["complaints"]),
+            data["seconds"],
+        )
+
+
+def _solver_json(solver: Solver) -> dict[str, Any]:
+    return {"spec": solver.spec, "checks": list(solver.checks), "argv": list(solver.argv)}
+
+
+def _solver_from(data: Mapping[str, Any]) -> Solver:
+    return replace(find_solver(data["spec"]), checks=tuple(data["checks"]), argv=tuple(data["argv"]))
+
+
+def read_finding(folder: Path) -> dict[str, Any]:
+    """The ``finding.json`` of a finding; DifftestError if the folder holds none that can be read."""
+    try:
+        data = json.loads((folder / "finding.json").read_text("utf-8"))
+        _ = data["class"], data["solvers"], data["solver"], data["key"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
+    return dict(data)
+
+
+def expectation_of_finding(folder: Path) -> Expectation:
+    """What a finding folder says it shows; nothing is run."""
+    data = read_finding(folder)
+    finding_class = FindingClass(data["class"])
+    solvers = tuple(find_solver(entry["spec"]) for entry in data["solvers"])
+    guilty = data.get("guilty")
+    told = next((entry for entry in data["solvers"] if entry["name"] == guilty), data["solvers"][0])
+    complaints: set[str] = set()
+    for entry in data["solvers"]:
+        printed = folder / f"{entry['name']}.stdout"
+        if printed.is_file():
+            complaints |= _complaints(printed.read_text("utf-8", "replace"), entry["detail"])
+    answers: dict[str, str] = {}
+    truth = None
+    references: tuple[Solver, ...] = ()
+    if finding_class is FindingClass.SOUNDNESS:
+        check = data["check"] or 0
+        answers = {e["name"]: a for e in data["solvers"] if (a := _at(e["answers"], check)) is not None}
+        if len(set(answers.values())) < 2:
+            truth = "unsat" if "sat" in answers.values() else "sat"
+            references = _references(solvers)
+    return Expectation(
+        finding_class,
+        solvers,
+        guilty,
+        told["location"],
+        message_shape(told["detail"]) if told["detail"] else None,
+        answers,
+        truth,
+        references,
+        frozenset(complaints),
+        _seconds(max(entry["seconds"] for entry in data["solvers"])),
+    )
+
+
+def expectation_of(
+    candidate: Candidate, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict], runs: Mapping[str, Run]
+) -> Expectation:
+    """What ``candidate`` shows, by the verdicts and runs that it was seen in."""
+    involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
+    told = verdicts[candidate.guilty or candidate.solvers[0]]
+    answers: dict[str, str] = {}
+    truth = None
+    references: tuple[Solver, ...] = ()
+    if candidate.finding_class is FindingClass.SOUNDNESS:
+        check = candidate.check or 0
+        said = {solver.name: _at(verdicts[solver.name].answers, check) for solver in involved}
+        answers = {name: answer for name, answer in said.items() if answer is not None}
+        if len(set(answers.values())) < 2:
+            truth = "unsat" if "sat" in answers.values() else "sat"
+            references = _references(involved)
+    complaints: set[str] = set()
+    for solver in involved:
+        complaints |= _complaints(runs[solver.name].stdout, verdicts[solver.name].detail)
+    return Expectation(
+        candidate.finding_class,
+        involved,
+        candidate.guilty,
+        told.location,
+        told.shape,
+        answers,
+        truth,
+        references,
+        frozenset(complaints),
+        _seconds(max(verdicts[solver.name].seconds for solver in involved)),
+    )
+
+
+def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:
+    """Solvers at hand to ask for the truth: the installed ones that are not accused themselves."""
+    found = []
+    for spec in _REFERENCES:
+        if all(solver.spec != spec for solver in solvers):
+            try:
+                found.append(find_solver(spec))
+            except SolverMissing:
+                continue
+    return tuple(found)
+
+
+def _at(answers: Sequence[str | None], check: int) -> str | None:
+    answer = answers[check] if check < len(answers) else None
+    return answer if answer in ("sat", "unsat") else None
+
+
+def _seconds(seen: float) -> float:
+    return min(_MAX_SECONDS, 1.0 + 4 * seen)
+
+
+def _complaints(printed: str, decisive: str) -> set[str]:
+    """The shapes of the error messages in ``printed`` other than the one that makes the finding."""
+    first = decisive.partition("\n")[0]
+    lines = [line.strip() for line in printed.splitlines()]
+    return {
+        message_shape(line)
+        for line in lines
+        if line.startswith("(error") and not (first and line.startswith(first[:80])) and "model" not in line
+    }
+
+
+class Confirmer:
+    """Looks whether texts show what an expectation says; use under ``with``, from one thread."""
+
+    def __init__(self, expected: Expectation, fast: bool = True) -> None:
+        self.expected = expected
+        self.runs = 0
+        self.refused = False
+        """Whether in the last look a solver refused the text or complained of something new."""
+        self._fast = fast
+        self._runner = Runner()
+        self._scratch = tempfile.TemporaryDirectory(prefix="exhume-confirm-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._runner.__exit__(kind, value, trace)
+        self._scratch.cleanup()
+
+    def __call__(self, text: str) -> bool:
+        """Whether ``text`` shows it."""
+        self.refused = False
+        script = Script(text.encode("utf-8", "surrogateescape"))
+        if script.file_command or not script.commands:
+            return False
+        if self.expected.finding_class is FindingClass.SOUNDNESS:
+            return self._disagrees(text, script)
+        guilty = self._accused()
+        verdict = self._judge(guilty, script)
+        if verdict is None or str(verdict.outcome) != str(self.expected.finding_class):
+            return False
+        if self.expected.finding_class is FindingClass.INVALID_MODEL:
+            return True
+        if self.expected.location is not None:
+            if not self.expected.exact:
+                return _file(verdict.location) == _file(self.expected.location)
+            return verdict.location == self.expected.location
+        return verdict.location is None and verdict.shape == self.expected.shape
+
+    def fresh(self, text: str) -> bool:
+        """The same in fresh processes, by the command line that a report shows."""
+        before, self._fast = self._fast, False
+        try:
+            return self(text)
+        finally:
+            self._fast = before
+
+    def _accused(self) -> Solver:
+        names = {solver.name: solver for solver in self.expected.solvers}
+        return names.get(self.expected.guilty or "", self.expected.solvers[0])
+
+    def _disagrees(self, text: str, script: Script) -> bool:
+        """Whether some check-sat has the answers expected, each from a run that was not spoilt."""
+        expected = self.expected
+        verdicts: dict[str, Verdict] = {}
+        for solver in expected.solvers:
+            wanted = expected.answers.get(solver.name)
+            verdict = self._judge(solver, script)
+            if verdict is None or (wanted is not None and wanted not in verdict.answers):
+                return False
+            verdicts[solver.name] = verdict
+        checks = [
+            check
+            for check in range(len(script.checks))
+            if all(_at(verdicts[name].answers, check) == answer for name, answer in expected.answers.items())
+        ]
+        if not checks:
+            return False
+        if expected.truth is None:
+            known: tuple[str | None, ...] = ()
+        else:
+            told = [
+                verdict.answers for solver in expected.references if (verdict := self._judge(solver, script))
+            ]
+            checks = [c for c in checks if any(_at(answers, c) == expected.truth for answers in told)]
+            if not checks:
+                return False
+            known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
+        again = find_candidates(text, expected.solvers, verdicts, known)
+        return any(
+            c.finding_class is FindingClass.SOUNDNESS and c.guilty == expected.guilty and c.check in checks
+            for c in again
+        )
+
+    def _judge(self, solver: Solver, script: Script) -> Verdict | None:
+        """One run's meaning; None where it was refused or spoilt."""
+        self.runs += 1
+        limits = Limits(seconds=self.expected.seconds)
+        try:
+            if self._fast:
+                run = self._runner.run(solver, script, limits)
+            else:
+                file = Path(self._scratch.name) / "formula.smt2"
+                file.write_bytes(script.data)
+                _, run = self._runner.judge_file(solver, script, file, limits)
+        except RunnerLost:
+            return None
+        verdict = judge(script, run, solver.family)
+        if verdict.outcome is Outcome.REFUSED or not (
+            _complaints(run.stdout, verdict.detail) <= self.expected.complaints
+        ):
+            self.refused = True
+            return None
+        return verdict
+
+
+def _file(location: str | None) -> str | None:
+    return location.rpartition(":")[0] if location else None
+
+
+def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expectation:
+    """What is wrong with ``solvers`` on ``text``, the gravest first; NotShown if nothing is."""
+    script = Script(text.encode("utf-8", "surrogateescape"))
+    if script.file_command:
+        raise NotShown(f"not run: {script.file_command} names a file")
+    runs: dict[str, Run] = {}
+    verdicts: dict[str, Verdict] = {}
+    with Runner() as runner:
+        for solver in solvers:
+            runs[solver.name] = runner.run(solver, script, Limits(seconds=seconds))
+            verdicts[solver.name] = judge(script, runs[solver.name], solver.family)
+    found = find_candidates(text, solvers, verdicts, script.expected)
+    if not found:
+        said = ", ".join(
+            f"{name}: {' '.join(map(str, v.answers)) or v.outcome}" for name, v in verdicts.items()
+        )
+        raise NotShown(f"nothing is wrong with the solvers on it ({said})")
+    order = [FindingClass.SOUNDNESS, FindingClass.CRASH]
+    chosen = min(
+        found, key=lambda c: order.index(c.finding_class) if c.finding_class in order else len(order)
+    )
+    return expectation_of(chosen, solvers, verdicts, runs)
+
+
+def load_expectation(path: Path) -> Expectation:
+    """The expectation of a finding folder or of a file that ``to_json`` made."""
+    if path.is_dir():
+        return expectation_of_finding(path)
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        return Expectation.from_json(data)
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise DifftestError(f"{path}: neither a finding nor an expectation: {problem}") from problem
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m difftest.confirm", description=__doc__)
+    parser.add_argument("expected", type=Path, metavar="FINDING|SPEC")
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--fresh", action="store_true", help="in fresh processes, as a report shows it")
+    chosen = parser.parse_args(arguments)
+    try:
+        with Confirmer(load_expectation(chosen.expected), fast=not chosen.fresh) as confirmer:
+            return 0 if confirmer(chosen.file.read_bytes().decode("utf-8", "surrogateescape")) else 1
+    except (DifftestError, OSError) as problem:
+        sys.stderr.write(f"confirm: {problem}\n")
+        return problem.exit_code if isinstance(problem, DifftestError) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,338 @@
+"""Reduction: the smallest formula that still shows a finding.
+
+Our own passes come first (they are typed and their checks are forked solvers, so they make ddSMT's work
+cheap), then ddSMT with the same check, then our passes again. The original is never touched: what is reached
+so far stands in ``reduced.smt2`` after every step, and a second reduction goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from difftest._reducer_ddsmt import is_installed, reduce_with_ddsmt
+from difftest._reducer_passes import Passes
+from difftest.confirm import Confirmer, Expectation, NotShown, expectation_of_finding, observe, read_finding
+from difftest.findings import FindingClass, theories
+from difftest.folders import FORMULA
+from difftest.script import Script
+from difftest.solvers import Solver
+from smtlib import ReadError, check_script, read_script
+
+REDUCED = "reduced.smt2"
+# The share of the time that our passes may take before ddSMT gets its turn.
+_OWN_SHARE = 0.5
+# The share of what is left then that ddSMT gets; the rest is for our passes on its result.
+_DDSMT_SHARE = 0.9
+_CHECK_SLACK = 5.0
+_FORMULA_BLOCK = re.compile(r"^(`{3,})smt2\n(.*?)^\1$", re.S | re.M)
+_SIZES = re.compile(r"^Reduced by exhume from .*\n\n?", re.M)
+_MORE = re.compile(r"^## The options\n.*?(?=^## |\Z)", re.S | re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage of a reduction: ``tool`` is ``passes`` or ``ddsmt``, ``size`` the bytes it ended with."""
+
+    tool: str
+    size: int
+    checks: int
+    seconds: float
+    finished: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The object in a report's list."""
+        return {
+            "tool": self.tool,
+            "size": self.size,
+            "checks": self.checks,
+            "seconds": round(self.seconds, 3),
+            "finished": self.finished,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionReport:
+    """What a reduction came to; sizes in bytes.
+
+    ``complete``: it ended by itself, not for lack of time. ``options`` are those per solver that it still
+    takes to show the finding. ``confirmed``: seen once more in fresh processes.
+    """
+
+    original: Path
+    reduced: Path
+    finding_class: FindingClass
+    text: str
+    size_before: int
+    size_after: int
+    commands_before: int
+    commands_after: int
+    steps: tuple[Step, ...]
+    options: dict[str, tuple[str, ...]]
+    complete: bool
+    confirmed: bool
+    with_ddsmt: bool
+
+    @property
+    def seconds(self) -> float:
+        """The time it took."""
+        return sum(step.seconds for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``reduce --json`` prints."""
+        return {
+            "original": str(self.original),
+            "reduced": str(self.reduced),
+            "class": str(self.finding_class),
+            "size_before": self.size_before,
+            "size_after": self.size_after,
+            "commands_before": self.commands_before,
+            "commands_after": self.commands_after,
+            "seconds": round(self.seconds, 3),
+            "complete": self.complete,
+            "confirmed": self.confirmed,
+            "ddsmt": self.with_ddsmt,
+            "options": {name: list(options) for name, options in self.options.items()},
+            "theories": list(theories(self.text)),
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+
+def reduce(
+    target: Path,
+    solvers: Sequence[Solver] = (),
+    seconds: float = 300.0,
+    ddsmt: bool | None = None,
+    out: Path | None = None,
+    passes: bool = True,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> ReductionReport:
+    """Reduce a finding (its folder), or what is wrong with ``solvers`` on a file.
+
+    Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (or ``out``), and brings
+    a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
+    installed. Raises NotShown if the original does not show what it should.
+    """
+    source = target / FORMULA if target.is_dir() else target
+    text = source.read_bytes().decode("utf-8", "surrogateescape")
+    if target.is_dir():
+        expected = expectation_of_finding(target)
+        result = out or target / REDUCED
+    else:
+        expected = observe(text, solvers)
+        result = out or target.with_name(f"{target.stem}.reduced.smt2")
+    if result.exists() and result.samefile(source):
+        raise NotShown(f"{result}: the result would overwrite the original")
+    use_ddsmt = is_installed() if ddsmt is None else ddsmt and is_installed()
+    with Confirmer(expected) as confirmer:
+        if not (confirmer(text) and confirmer.fresh(text)):
+            raise NotShown(f"{source}: does not show the {expected.finding_class} again")
+        work = _Work(text, confirmer, result, time.monotonic() + seconds, on_step)
+        work.resume()
+        if passes:
+            work.own_passes(_OWN_SHARE if use_ddsmt else 1.0)
+        if use_ddsmt:
+            work.ddsmt()
+            if passes:
+                work.own_passes(1.0)
+        confirmed = confirmer.fresh(work.text)
+    options = _needed_options(expected, work.text)
+    report = ReductionReport(
+        source,
+        result,
+        expected.finding_class,
+        work.text,
+        len(text.encode("utf-8", "surrogateescape")),
+        len(work.text.encode("utf-8", "surrogateescape")),
+        len(Script(text.encode("utf-8", "surrogateescape")).commands),
+        len(Script(work.text.encode("utf-8", "surrogateescape")).commands),
+        tuple(work.steps),
+        options,
+        all(step.finished for step in work.steps),
+        confirmed,
+        use_ddsmt,
+    )
+    work.save(work.text)
+    if target.is_dir():
+        _update_finding(target, report)
+    return report
+
+
+class _Work:
+    """The state of one reduction: the smallest text so far, saved whenever it gets smaller."""
+
+    def __init__(
+        self, text: str, confirmer: Confirmer, result: Path, deadline: float, on_step: Callable[[Step], None]
+    ) -> None:
+        self.text = text
+        self.steps: list[Step] = []
+        self._confirmer = confirmer
+        self._result = result
+        self._deadline = deadline
+        self._on_step = on_step
+        self._well_sorted = _is_well_sorted(text)
+
+    def resume(self) -> None:
+        """Go on from an earlier result if that still shows the finding."""
+        try:
+            text = self._result.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return
+        if text.strip() and _ink(text) < _ink(self.text):
+            self._check(text)
+
+    def save(self, text: str) -> None:
+        """Put ``text`` where the result goes, whole or not at all."""
+        beside = self._result.with_name(f".{self._result.name}.{os.getpid()}")
+        beside.write_bytes(text.encode("utf-8", "surrogateescape"))
+        beside.replace(self._result)
+
+    def own_passes(self, share: float) -> None:
+        """Our passes for at most this share of the time that is left."""
+        started = time.monotonic()
+        passes = Passes(self.text, self._check, started + share * max(0.0, self._deadline - started))
+        finished = passes.run()
+        self._take(Step("passes", 0, passes.checks, time.monotonic() - started, finished), passes.text)
+
+    def ddsmt(self) -> None:
+        """ddSMT for the time that is left."""
+        started = time.monotonic()
+        expected = self._confirmer.expected
+        per_check = 2 * expected.seconds * (len(expected.solvers) + 2) + _CHECK_SLACK
+        left = _DDSMT_SHARE * max(0.0, self._deadline - started)
+        text, checks, finished = reduce_with_ddsmt(self.text, self._check_sorts_too, left, per_check)
+        self._take(Step("ddsmt", 0, checks, time.monotonic() - started, finished), text)
+
+    def _check(self, text: str) -> bool:
+        """Shown by a forked solver, and, since that is not quite what a report shows, by a fresh one."""
+        if not (self._confirmer(text) and self._confirmer.fresh(text)):
+            return False
+        if _ink(text) < _ink(self.text):
+            self.text = text
+            self.save(text)
+        return True
+
+    def _check_sorts_too(self, text: str) -> bool:
+        """The same for ddSMT, which knows little of sorts: no ill-sorted script comes out of a sound one."""
+        return (not self._well_sorted or _is_well_sorted(text)) and self._check(text)
+
+    def _take(self, step: Step, text: str) -> None:
+        if _ink(text) <= _ink(self.text):
+            self.text = text
+        step = replace(step, size=len(self.text.encode("utf-8", "surrogateescape")))
+        self.steps.append(step)
+        self._on_step(step)
+
+
+def _ink(text: str) -> int:
+    """The size without white space, so that a line per command costs nothing."""
+    return sum(map(len, text.split()))
+
+
+def _is_well_sorted(text: str) -> bool:
+    try:
+        return check_script(read_script(text)).is_well_sorted
+    except (ReadError, RecursionError):
+        return False
+
+
+def _needed_options(expected: Expectation, text: str) -> dict[str, tuple[str, ...]]:
+    """The options that it takes, by solver: each is left out once, and stays out if it still shows."""
+    needed: dict[str, tuple[str, ...]] = {}
+    solvers = list(expected.solvers)
+    for place, solver in enumerate(expected.solvers):
+        for change in _without_one(solver):
+            trial = [*solvers[:place], change(solvers[place]), *solvers[place + 1 :]]
+            if trial[place] == solvers[place]:
+                continue
+            with Confirmer(replace(expected, solvers=tuple(trial)), fast=False) as confirmer:
+                if confirmer(text):
+                    solvers = trial
+        needed[solver.name] = _options_of(solvers[place])
+    return needed
+
+
+def _options_of(solver: Solver) -> tuple[str, ...]:
+    written = solver.argv[1:] if solver.family == "other" else ()
+    return (*(part for part in written if _is_option(part)), *solver.checks)
+
+
+def _is_option(part: str) -> bool:
+    return len(part) > 1 and part.startswith("-")
+
+
+def _without_one(solver: Solver) -> list[Callable[[Solver], Solver]]:
+    def leave_check(option: str) -> Callable[[Solver], Solver]:
+        return lambda s: replace(s, checks=tuple(check for check in s.checks if check != option))
+
+    def leave_argument(option: str) -> Callable[[Solver], Solver]:
+        return lambda s: replace(s, argv=(s.argv[0], *(part for part in s.argv[1:] if part != option)))
+
+    found = [leave_check(option) for option in solver.checks]
+    # Of the user's own command lines only those are touched that start a solver and nothing in between.
+    if solver.family == "other" and not _is_interpreter(solver.argv[0]):
+        found += [leave_argument(part) for part in solver.argv[1:] if _is_option(part)]
+    return found
+
+
+def _is_interpreter(program: str) -> bool:
+    return (
+        re.match(r"(?:python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine)", Path(program).name)
+        is not None
+    )
+
+
+def _update_finding(folder: Path, report: ReductionReport) -> None:
+    """Show the reduced formula in ``report.md``, and what came of the reduction in ``finding.json``."""
+    data = read_finding(folder)
+    data["reduced"] = {
+        "file": REDUCED,
+        "size_before": report.size_before,
+        "size_after": report.size_after,
+        "complete": report.complete,
+        "confirmed": report.confirmed,
+        "theories": list(theories(report.text)),
+        "options": {name: list(options) for name, options in report.options.items()},
+    }
+    _replace_text(folder / "finding.json", json.dumps(data, indent=2) + "\n")
+    shown = folder / "report.md"
+    if shown.is_file():
+        _replace_text(shown, report_with_reduced(shown.read_text("utf-8", "replace"), report))
+
+
+def report_with_reduced(shown: str, report: ReductionReport) -> str:
+    """A report's text with the reduced formula in the original's place, both sizes, and what it takes."""
+    fence = "````" if "```" in report.text else "```"
+    note = (
+        f"Reduced by exhume from {report.size_before} to {report.size_after} bytes "
+        f"({report.commands_before} to {report.commands_after} commands); `{FORMULA}` is what was found.\n\n"
+    )
+    printed = report.text.encode("utf-8", "replace").decode("utf-8").rstrip("\n")
+    block = f"{note}{fence}smt2\n{printed}\n{fence}"
+    shown = _MORE.sub("", _SIZES.sub("", shown, count=1))
+    match = _FORMULA_BLOCK.search(shown)
+    start, end = match.span() if match else (0, 0)
+    shown = shown[:start] + block + ("" if match else "\n\n") + shown[end:]
+    lines = [
+        f"- {name}: `{' '.join(options)}`" if options else f"- {name}: none"
+        for name, options in report.options.items()
+    ]
+    section = (
+        "## The options\n\nIt takes these to show it with the reduced formula:\n\n"
+        + "\n".join(lines)
+        + "\n\n"
+    )
+    place = shown.find("## How it was found")
+    return shown + "\n" + section if place < 0 else shown[:place] + section + shown[place:]
+
+
+def _replace_text(file: Path, text: str) -> None:
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside.write_text(text, "utf-8")
+    beside.replace(file)
