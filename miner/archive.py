@@ -25,8 +25,8 @@ _PAGES_AT_ONCE = 16
 _LARGEST_NUMBER = 2**31 - 1
 _LARGEST_ID = 2**63 - 1
 
-# Which version of an item is newer: by its own date, then by the page it stood on.
-Rank = tuple[str, str, int, int]
+# Which version of an item is newer: by its own date, then whether its page is current, then its page.
+Rank = tuple[str, int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ class Thread:
 
     def digest(self, attached: Iterable[str] = ()) -> str:
         """What a reading of the issue depends on, as a hash."""
-        told = repr((self.issue, tuple(attached)))
+        records = sorted(self.comment_records.items())
+        told = repr((self.issue, self.record_id, records, tuple(attached)))
         return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
 
 
@@ -141,6 +142,7 @@ class Archive:
                 self._intake.add_raw_records(self.tracker_id, [record])
             added = self._intake.add_raw_records(self.tracker_id, records)
         for record in lost:
+            self._forget(self.pages[record.request.partition("~")[0]].record_id)
             ident = self.corpus.scalar(
                 "select id from raw_record where tracker_id = ? and request = ?",
                 [self.tracker_id, record.request],
@@ -170,6 +172,14 @@ class Archive:
             place += 1
         return RawRecord(f"{request}~{place}", row[0][0], 200, row[0][1], None, row[0][2])
 
+    def _forget(self, record_id: int) -> None:
+        """Let go of the items that a record held, before it holds others."""
+        for number in [n for n, kept in self.issues.items() if kept.record_id == record_id]:
+            del self.issues[number]
+        for thread in self._comments.values():
+            for ident in [i for i, kept in thread.items() if kept.record_id == record_id]:
+                del thread[ident]
+
     def _index(self, request: str, status: int, page: Page, data: Any) -> None:
         self.pages[request] = page
         if request.startswith("https://"):
@@ -198,7 +208,7 @@ class Archive:
             issue = Issue.from_rest(item, tracker=self.name)
         except RecordError:
             return
-        rank = (issue.updated_at, *where)
+        rank = (issue.updated_at, where[2], where[0], where[1])
         known = self.issues.get(issue.number)
         if 0 < issue.number <= _LARGEST_NUMBER and (known is None or known.rank <= rank):
             self.issues[issue.number] = KeptIssue(issue, record_id, rank)
@@ -211,7 +221,7 @@ class Archive:
             return
         if number is None or abs(comment.id) > _LARGEST_ID:
             return
-        rank = (comment.updated_at, *where)
+        rank = (comment.updated_at, where[2], where[0], where[1])
         thread = self._comments.setdefault(number, {})
         known = thread.get(comment.id)
         if known is None or known.rank <= rank:
@@ -250,7 +260,10 @@ def _place(request: str) -> tuple[str, int, int]:
     address, mark, _ = request.partition("~")
     asked = parse_qs(urlsplit(address).query)
     number = asked.get("page", ["1"])[0]
-    return asked.get("since", [""])[0], int(number) if number.isdecimal() else 1, 0 if mark else 1
+    # A list by creation is only asked for to see what is missing.
+    behind = mark or asked.get("sort") == ["created"]
+    since = asked.get("since", [""])[0]
+    return ("" if behind else since), int(number) if number.isdecimal() else 1, 0 if behind else 1
 
 
 def require_list(request: str, answer: Answer) -> list[Any]:

@@ -41,6 +41,8 @@ class FakeTracker:
         self, name: str = "ada/solver", issues: int = 60, comments: int = 120, size: int = 1, number: int = 77
     ) -> None:
         self.name = name
+        # What the repository says that it is called; the addresses of its issues stay.
+        self.called = name
         self.id = number
         self.size = size
         self.edits: dict[str, dict[str, Any]] = {}
@@ -300,8 +302,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not rest:
             about = {
                 "id": tracker.id,
-                "full_name": tracker.name,
-                "html_url": f"https://github.com/{tracker.name}",
+                "full_name": tracker.called,
+                "html_url": f"https://github.com/{tracker.called}",
             }
             return 200, json.dumps(about).encode(), {}
         if len(rest) == 2 and rest[1].isdigit():

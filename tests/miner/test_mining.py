@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 
 from corpus.errors import CorpusLocked
 from corpus.store import Corpus
+from miner.archive import Archive
 from miner.attachments import AttachedFile
-from miner.crawl import RepositoryGone
+from miner.crawl import COMMENTS, ISSUES, Crawler, RepositoryGone
 from miner.github import BadInput, Unreachable
 from miner.mining import (
     Listener,
     MineOptions,
     NothingStored,
-    mine_tracker,
     mined_trackers,
     parse_tracker,
     replay_tracker,
@@ -255,8 +255,7 @@ def test_a_renamed_repository_is_followed_and_stays_one_tracker(
     before = one(tmp_path / "c", "select count(*) from formula")
     hub.renamed["ada/solver"] = "bob/prover"
     hub.trackers = {"bob/prover": tracker}
-    tracker.name = "bob/prover"
-    tracker.edits["issue:1"] = {}
+    tracker.called = "bob/prover"
     for name in ("ada/solver", "bob/prover"):
         report = mine(tmp_path / "c", hub.url, name)
         assert (report.tracker, report.renamed_to) == ("ada/solver", "bob/prover")
@@ -273,6 +272,7 @@ def test_a_repository_renamed_while_it_is_mined_is_followed(
 
     def rename(number: int) -> None:
         if number == len_before + 4:
+            tracker.called = "bob/prover"
             hub.trackers = {"bob/prover": tracker}
             hub.renamed["ada/solver"] = "bob/prover"
 
@@ -369,6 +369,7 @@ def test_a_replay_after_many_refreshes_changes_nothing(
     hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path
 ) -> None:
     chance = random.Random(3)
+    mine(tmp_path / "c", hub.url)
     for day in range(1, 8):
         moment = f"2030-03-0{day}T00:00:00Z"
         number = chance.randrange(1, 60)
@@ -482,6 +483,8 @@ def any_corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("any")
     with Corpus.open(folder / "c", write=True) as corpus:
         _ANY = corpus
+        with corpus.transaction():
+            corpus.insert("tracker", ("id", "name", "kind"), [(1, "o/n", "github")])
         yield
         assert not [p for p in corpus.verify() if "raw_record" not in p]
     _ANY = None
@@ -489,14 +492,14 @@ def any_corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert {p.name.split(".")[0] for p in folder.iterdir()} == {"c"}
 
 
-# Forks a miner for each line it gets, tells its process id, and waits for its end.
+# Forks a miner for each line it gets, tells its process id, kills it after the time given, tells its end.
 KILLED = """
-import os, sys, traceback
+import os, signal, sys, time, traceback
 from pathlib import Path
 from tests.miner.mining_help import mine
 print("ready", flush=True)
 for line in sys.stdin:
-    path, url = line.split()
+    path, url, delay = line.split()
     child = os.fork()
     if child == 0:
         try:
@@ -506,6 +509,9 @@ for line in sys.stdin:
             traceback.print_exc()
             os._exit(1)
     print(child, flush=True)
+    if float(delay):
+        time.sleep(float(delay))
+        os.kill(child, signal.SIGKILL)
     print(os.waitpid(child, 0)[1], flush=True)
 """
 
@@ -514,9 +520,13 @@ KILLS = 60
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_kills_at_any_request_and_at_any_moment_end_in_the_same_corpus(
-    hub: FakeGitHub, tmp_path: Path
-) -> None:
+def test_kills_at_any_request_and_at_any_moment_end_in_the_same_corpus(tmp_path: Path) -> None:
+    with serving(FakeTracker(issues=30, comments=40)) as hub:
+        hub.most_per_page = 8
+        kill_often(hub, tmp_path)
+
+
+def kill_often(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "calm", hub.url)
     calm = contents(tmp_path / "calm")
     chance = random.Random(7)
@@ -532,21 +542,21 @@ def test_kills_at_any_request_and_at_any_moment_end_in_the_same_corpus(
         finished = 0
         while outcomes["killed"] < KILLS:
             path = tmp_path / f"killed{finished}"
-            victim = 0
+            victims: list[int] = []
             start = len(hub.log)
-            at_request = chance.randrange(1, 10) if chance.random() < 0.5 else 0
+            at_request = chance.randrange(1, 12) if chance.random() < 0.5 else 0
+            delay = 0.0 if at_request else chance.uniform(0.01, 0.25)
 
             def kill(number: int) -> None:
-                if at_request and number == start + at_request and victim:  # noqa: B023
-                    os.kill(victim, signal.SIGKILL)  # noqa: B023
+                if at_request and number == start + at_request:  # noqa: B023
+                    while not victims:  # noqa: B023
+                        time.sleep(0.001)
+                    os.kill(victims[0], signal.SIGKILL)  # noqa: B023
 
             hub.on_request = kill
-            nursery.stdin.write(f"{path} {hub.url}\n")
+            nursery.stdin.write(f"{path} {hub.url} {delay}\n")
             nursery.stdin.flush()
-            victim = int(nursery.stdout.readline())
-            if not at_request:
-                time.sleep(chance.uniform(0, 0.4))
-                os.kill(victim, signal.SIGKILL)  # still unreaped, or its number free: ours alone
+            victims.append(int(nursery.stdout.readline()))
             status = int(nursery.stdout.readline())
             outcomes["killed" if status == signal.SIGKILL else "ended"] += 1
             assert status in (0, signal.SIGKILL)
@@ -584,15 +594,27 @@ def test_the_second_of_two_at_once_says_who_holds_the_corpus(hub: FakeGitHub, tm
 
 @pytest.mark.slow
 def test_a_large_tracker_takes_few_requests(tmp_path: Path) -> None:
-    with serving(FakeTracker(issues=8_000, comments=30_000)) as hub:
-        client, _, _ = client_of(hub.url)
-        with Corpus.open(tmp_path / "c", write=True) as corpus:
-            report = mine_tracker(corpus, client, "ada/solver")
-            assert report.requests == len(hub.log) <= 500
-            assert report.issues_seen > 7_000
-            tracker = hub.trackers["ada/solver"]
-            for number in range(100, 130):
-                tracker.add_comment(number, f"2030-01-01T00:{number - 100:02}:00Z", SCRIPT)
-            again = mine_tracker(corpus, client, "ada/solver")
-            assert again.requests <= 5
-            assert again.issues_read <= 30
+    tracker = FakeTracker(issues=8_000, comments=30_000)
+    with serving(tracker) as hub, Corpus.open(tmp_path / "c", write=True) as corpus:
+        with corpus.transaction():
+            corpus.insert("tracker", ("id", "name", "kind"), [(1, "ada/solver", "github")])
+
+        def fetch() -> Archive:
+            client, _, _ = client_of(hub.url)
+            archive = Archive(corpus, 1, "ada/solver")
+            crawler = Crawler(client, archive, "ada/solver")
+            crawler.crawl(ISSUES)
+            crawler.crawl(COMMENTS)
+            client.close()
+            return archive
+
+        archive = fetch()
+        assert len(hub.log) <= 400
+        assert len(archive.issues) == 8_000
+        assert sum(len(archive.thread(number).issue.comments) for number in archive.issues) == 30_000
+        for number in range(100, 130):
+            tracker.add_comment(number, f"2030-01-01T00:{number - 100:02}:00Z", SCRIPT)
+        asked = len(hub.log)
+        archive = fetch()
+        assert len(hub.log) - asked <= 4
+        assert all(SCRIPT in archive.thread(number).issue.comments[-1].body for number in range(100, 130))
