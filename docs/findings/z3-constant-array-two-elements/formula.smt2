@@ -1,0 +1,7 @@
+(declare-sort U 0)
+(declare-const g U)
+(declare-const h U)
+(declare-fun i () (Array U Int))
+(assert (= ((as const (Array U Int)) 4) (store i h 4)))
+(assert (= (store i h 3) (store ((as const (Array U Int)) 3) g 4)))
+(check-sat)

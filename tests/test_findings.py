@@ -1,0 +1,82 @@
+"""The findings of docs/findings: the pinned releases print what the reports say."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from difftest import cvc5_driver, find_solver
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
+RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2")}
+
+# Folder, file, solver, options, first line that it prints.
+ANSWERS = [
+    ("z3-constant-array-two-elements", "formula.smt2", "z3", [], "unsat"),
+    ("z3-constant-array-two-elements", "finite.smt2", "z3", [], "sat"),
+    ("z3-quantified-array-one-element", "formula.smt2", "z3", [], "unsat"),
+    ("z3-quantified-array-one-element", "finite.smt2", "z3", [], "sat"),
+    ("z3-quantified-array-one-element", "formula.smt2", "cvc5", [], "unknown"),
+    ("cvc5-fp-round-to-integral", "formula.smt2", "cvc5", ["--fp-exp"], "unsat"),
+    ("cvc5-fp-round-to-integral", "fixed.smt2", "cvc5", ["--fp-exp"], "sat"),
+    ("cvc5-fp-round-to-integral", "formula.smt2", "z3", [], "sat"),
+    ("cvc5-fp-invalid-model", "formula.smt2", "cvc5", ["--fp-exp", "--check-models"], "invalid-model"),
+    ("cvc5-fp-invalid-model", "fixed.smt2", "cvc5", ["--fp-exp"], "sat"),
+    ("cvc5-fp-invalid-model", "refuted.smt2", "cvc5", ["--fp-exp"], "unsat"),
+    ("cvc5-fp-invalid-model", "formula.smt2", "z3", ["model_validate=true"], "sat"),
+    (
+        "cvc5-nested-array-invalid-model",
+        "formula.smt2",
+        "cvc5",
+        ["--arrays-exp", "--check-models"],
+        "invalid-model",
+    ),
+    ("cvc5-nested-array-invalid-model", "fixed.smt2", "cvc5", ["--arrays-exp"], "sat"),
+    ("cvc5-nested-array-invalid-model", "refuted.smt2", "cvc5", ["--arrays-exp"], "unsat"),
+    ("cvc5-nested-array-invalid-model", "formula.smt2", "z3", ["model_validate=true"], "sat"),
+    ("cvc5-nested-array-invalid-model", "fixed.smt2", "z3", [], "sat"),
+    ("cvc5-nested-array-invalid-model", "refuted.smt2", "z3", [], "unsat"),
+]
+
+
+def printed(solver: str, options: list[str], file: Path) -> str:
+    """What the installed solver prints."""
+    start = find_solver("z3").argv if solver == "z3" else (sys.executable, "-I", str(cvc5_driver.__file__))
+    done = subprocess.run(
+        [*start, *options, file.name], cwd=file.parent, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("folder", "file", "solver", "options", "answer"), ANSWERS)
+def test_a_finding_is_still_what_its_report_says(
+    folder: str, file: str, solver: str, options: list[str], answer: str
+) -> None:
+    distribution, release = RELEASES[solver]
+    installed = importlib.metadata.version(distribution)
+    if not installed.startswith(release):
+        pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
+    text = printed(solver, options, FOLDER / folder / file)
+    if answer == "invalid-model":
+        assert "ERRORS SATISFYING ASSERTIONS WITH MODEL" in text
+    else:
+        assert text.split()[0] == answer
+
+
+@pytest.mark.parametrize("folder", sorted({row[0] for row in ANSWERS}))
+def test_a_finding_folder_is_whole(folder: str) -> None:
+    names = {file.name for file in (FOLDER / folder).iterdir()}
+    assert {"formula.smt2", "command.txt", "report.md", "z3-5.4.0.txt", "cvc5-1.4.2.txt"} <= names
+    report = (FOLDER / folder / "report.md").read_text("utf-8")
+    assert (FOLDER / folder / "formula.smt2").read_text("utf-8").strip() in report
+
+
+def test_every_finding_is_listed_and_replayed() -> None:
+    folders = {path.name for path in FOLDER.iterdir() if path.is_dir()}
+    index = (FOLDER / "README.md").read_text("utf-8")
+    assert folders == {row[0] for row in ANSWERS}
+    assert all(f"({folder}/report.md)" in index for folder in folders)
