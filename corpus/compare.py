@@ -201,6 +201,9 @@ def _side(path: Path | str, coarse: bool, bug_class: str | None, sample: int | N
                 {"class": bug_class},
             )
         ]
+        if not chosen:
+            kind = "" if bug_class is None else f" of the bug class {bug_class}"
+            raise QueryError(f"{path} has no formula{kind} to compare: import or mine some, then learn")
         if sample is not None and sample < len(chosen):
             chosen = sorted(random.Random(seed).sample(chosen, sample))
         kept = frozenset(chosen)

@@ -148,13 +148,13 @@ def run_query(
     :class:`QueryTimeout` when it is not done after ``deadline`` seconds.
     """
     path = Path(path)
+    if isinstance(query, NamedQuery):
+        sql, values = query.sql, _values_of(query, parameters or {})
+    else:
+        sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
     connection = connect(path, read_only=True, settings=_CONFINED)
     try:
         schema.require_current(connection, path)
-        if isinstance(query, NamedQuery):
-            sql, values = query.sql, _values_of(query, parameters or {})
-        else:
-            sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
         _require_question(connection, sql, values)
         return _fetch(connection, sql, values, deadline, max_rows)
     finally:

@@ -40,7 +40,7 @@ from tactic
 join issue on issue.id = issue_id
 join tracker on tracker.id = issue.tracker_id
 where ($class::varchar is null or bug_class = $class)
-    and regexp_full_match(tactic, '[a-z][a-z0-9-]*')
+    and regexp_full_match(tactic, '[a-z][a-z0-9_-]*')
     and tactic not in (
         'then', 'and-then', 'par-then', 'or-else', 'par-or', 'repeat', 'try-for', 'using-params', 'with',
         'if', 'cond', 'when', 'fail-if', 'not', 'and', 'or'

@@ -1,6 +1,6 @@
 -- about: Bug reports per tracker, year and class.
 -- parameter: tracker text = null  Only this tracker, named as in the table tracker.
--- example: exhume query bugs-by-year tracker=z3
+-- example: exhume query bugs-by-year tracker=exhume/starter
 select
     tracker.name as tracker,
     year(issue.created_at) as year,

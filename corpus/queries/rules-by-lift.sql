@@ -1,7 +1,7 @@
 -- about: Rules of the newest rule set, those that say most first.
 -- parameter: coarse integer = 0  1 for signatures without widths.
 -- parameter: support integer = 0  Only rules that at least so many formulas support.
--- example: exhume query rules-by-lift support=20
+-- example: exhume query rules-by-lift support=5
 select
     rule_id as rule,
     list_sort(antecedent).array_to_string(' , ') as if_formula_has,

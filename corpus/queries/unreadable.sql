@@ -1,6 +1,6 @@
 -- about: Formulas that cannot be read or are not well sorted, and why.
 -- parameter: status text = null  error (not SMT-LIB at all) or read (something in it is wrong).
--- example: exhume query unreadable status=error
+-- example: exhume query unreadable status=read
 select source, status, error_line as line, error_column as "column", error
 from current_formula
 where status <> 'well-sorted' and ($status::varchar is null or status = $status)
