@@ -16,16 +16,19 @@ from rules import Atom, Skeleton, Slot
 RuleKind = Literal["full", "coarse", "off"]
 """Which signatures guide the filling: with widths and formats, without them, or none."""
 
-# Formulas that every target accepts in the form exhume prints. With no targets, all formulas count.
+# Formulas that every target, in the version last asked, accepts in the form exhume prints. With no
+# targets, all formulas count.
 _USABLE = """
 create or replace temp table usable as
+with asked as (
+    select max(solver.id) as solver_id from solver
+    where id in (select solver_id from acceptance) and list_contains(?, spec) group by spec
+)
 select formula.id as formula_id
 from current_formula as formula
 where formula.status = 'well-sorted' and (
-    select count(distinct solver.spec) from acceptance
-    join solver on solver.id = acceptance.solver_id
+    select count(*) from acceptance join asked on asked.solver_id = acceptance.solver_id
     where acceptance.formula_id = formula.id and acceptance.form = 'printed' and acceptance.accepted
-        and list_contains(?, solver.spec)
 ) = ?
 """
 

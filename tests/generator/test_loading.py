@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.acceptance import probe
+from corpus.acceptance import Acceptance, probe
+from corpus.probing import solver_id, store_acceptance
 from corpus.store import Corpus
 from generator import (
     STRATEGIES,
@@ -61,6 +62,20 @@ def test_atoms_that_cvc5_refuses_only_in_its_theories_are_left_out(corpus_path: 
     for word in ("(Array Int D", "(Array (Array", "RegLan)", '"a" x0'):
         assert word in texts_of(load(corpus_path, "z3"))
         assert word not in texts_of(load(corpus_path, "z3", "cvc5"))
+
+
+def test_the_version_asked_last_decides(tmp_path: Path) -> None:
+    texts = ["(declare-const x Int)(assert (> x 4))", "(declare-const x Int)(assert (not (< x 7)))"]
+    path = make_corpus(tmp_path / "formulas", tmp_path / "c.duckdb", texts)
+    assert len(load(path, "z3", "cvc5").atoms) == 2
+    with Corpus.open(path, write=True) as corpus:
+        newer = solver_id(corpus, "z3", "99.0")
+        solver_id(corpus, "cvc5", "99.0")  # not asked yet, so the version before it counts
+        (first,), (second,) = corpus.rows("select id from formula order by id")
+        refused, accepted = Acceptance(False, "refused", "no"), Acceptance(True, "accepted")
+        store_acceptance(corpus, newer, [(first, "printed", refused), (second, "printed", accepted)])
+    (left,) = load(path, "z3", "cvc5").atoms
+    assert "(< x0 7)" in left.atom.text
 
 
 LIST = "(declare-datatypes ((L 0)) (((nil) (cons (hd Int) (tl L)))))(declare-const l L)"

@@ -349,3 +349,19 @@ def test_what_is_to_be_distinct_never_gets_one_symbol_twice() -> None:
     for test in strategy(library).generate(0, 200):
         for names in re.findall(r"\(distinct ([^)]*)\)", test.text):
             assert len(set(names.split())) == 3
+
+
+def test_free_choices_lean_towards_atoms_of_the_sorts_in_use() -> None:
+    """Twenty widths of bit-vectors, five atoms each: chance alone would rarely meet a width again."""
+    atoms = [
+        (f"(declare-const v (_ BitVec {width}))(declare-const w (_ BitVec {width}))", f"({op} v w)", -1)
+        for width in range(1, 21)
+        for op in ("bvult", "bvule", "bvslt", "bvsle", "=")
+    ]
+    library = library_of(["(and (hole 0) (hole 1))"], atoms)
+    met = pairs = 0
+    for test in strategy(library).generate(0, 300):
+        widths = re.findall(r"\(declare-fun \w+ \(\) \(_ BitVec (\d+)\)\)", test.text)
+        pairs += len(test.atoms) - 1
+        met += len(test.atoms) - len(set(widths))
+    assert met > pairs / 3
