@@ -199,7 +199,7 @@ def _record(status: int, data: bytes | None = None, why: str = "") -> Answer:
 def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFile]:
     """The texts in a stored attachment. What is no text, or beyond the limits, is left out."""
     try:
-        data = base64.b64decode(json.loads(body)["base64"])
+        data = base64.b64decode(json.loads(body)["base64"], validate=True)
     except (ValueError, KeyError, TypeError):
         return []
     name = _plain(unquote(urlsplit(link.address).path.rpartition("/")[2]))
