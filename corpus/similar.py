@@ -95,7 +95,7 @@ weight as (
     from held, size group by signature_id
 ),
 given as (
-    select signature.id as signature_id, coalesce(weight.weight, ln(1 + greatest(formulas, 1))) as weight
+    select signature.id as signature_id, coalesce(weight.weight, ln(1 + greatest(size.formulas, 1))) as weight
     from (select unnest($coarse::boolean[]) as coarse, unnest($texts::varchar[]) as text) as wanted
     cross join size
     left join signature on signature.coarse = wanted.coarse and signature.text = wanted.text
