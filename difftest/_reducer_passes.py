@@ -68,12 +68,14 @@ class Piece:
 class Passes:
     """One reduction: ``text`` is the smallest script so far for which ``check`` held.
 
-    ``check`` must hold for the text given at first. Ends at ``deadline`` (by ``time.monotonic``) or when
-    nothing more is found; ``run`` gives whether it got to its end.
+    ``check`` must hold for the text given at first; ``names=False`` leaves names as they are. Ends at
+    ``deadline`` (by ``time.monotonic``) or when nothing more is found; ``run`` gives whether it got to its
+    end.
     """
 
-    def __init__(self, text: str, check: Check, deadline: float) -> None:
+    def __init__(self, text: str, check: Check, deadline: float, names: bool = True) -> None:
         self.text = text
+        self._names = names
         self.checks = 0
         self._check = check
         self._deadline = deadline
@@ -90,7 +92,8 @@ class Passes:
                 self._round()
                 if self.text == before:
                     break
-            self._shorten_names()
+            if self._names:
+                self._shorten_names()
         except (TimeUp, RecursionError):
             return False
         return True

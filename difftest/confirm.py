@@ -217,6 +217,7 @@ class Confirmer:
     def __init__(self, expected: Expectation, fast: bool = True) -> None:
         self.expected = expected
         self.runs = 0
+        self.seconds = 0.0
         self.refused = False
         """Whether in the last look a solver refused the text or complained of something new."""
         self._fast = fast
@@ -310,6 +311,7 @@ class Confirmer:
                 _, run = self._runner.judge_file(solver, script, file, limits)
         except RunnerLost:
             return None
+        self.seconds += run.seconds
         verdict = judge(script, run, solver.family)
         if verdict.outcome is Outcome.REFUSED or not (
             _complaints(run.stdout, verdict.detail) <= self.expected.complaints

@@ -14,7 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from difftest.confirm import Confirmer, expectation_of
 from difftest.findings import Candidate, find_candidates, is_same
+from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.folders import FORMULA, Evidence
 from difftest.outcomes import Outcome, Verdict
 from difftest.process import Limits
@@ -45,21 +47,26 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmTask:
-    """See in fresh processes, inside the folder ``work``, whether a candidate shows again."""
+    """See in fresh processes, inside the folder ``work``, whether a candidate shows again.
+
+    ``reduction`` is how many seconds its test may be reduced for a key that other tests share.
+    """
 
     test: GeneratedTest
     candidate: Candidate
     work: Path
     limits: Limits
+    reduction: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The evidence for a candidate, or None if it did not show again."""
+    """The evidence for a candidate, or None if it did not show again; and its key after a quick reduction."""
 
     task: ConfirmTask
     evidence: Evidence | None
     solver_seconds: float
+    fingerprint: Fingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,13 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
     if not is_same(task.candidate, again):
         return Confirmation(task, None, spent)
     runs = {name: run for name, (_, run) in seen.items()}
-    return Confirmation(task, Evidence(involved, verdicts, runs), spent)
+    evidence = Evidence(involved, verdicts, runs)
+    if task.reduction <= 0 or not needs_reduction(task.candidate):
+        return Confirmation(task, evidence, spent)
+    expected = expectation_of(task.candidate, involved, verdicts, runs)
+    with Confirmer(expected) as confirmer:
+        found = fingerprint(task.candidate, task.test.text, confirmer, task.reduction)
+        return Confirmation(task, evidence, spent + confirmer.seconds, found)
 
 
 class LocalExecutor:

@@ -30,6 +30,7 @@ from difftest.events import (
 )
 from difftest.executor import Confirmation, ConfirmTask, Failure, LocalExecutor, RunResult, RunTask
 from difftest.findings import Candidate, find_candidates
+from difftest.fingerprint import QUICK_SECONDS, fold, needs_reduction
 from difftest.folders import (
     FindingRecord,
     note_duplicate,
@@ -48,6 +49,8 @@ _FRESH_PER_RETRY = 8
 _MAX_SET_ASIDE = 1_000
 _MAX_WAITING = 20
 _CONFIRM_SECONDS = 10.0
+# So many tests with the same key before reduction are reduced: they may have different causes.
+_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class HuntOptions:
     once.
 
     ``seed`` names the run in findings and chooses which tests are set aside. ``limits.seconds`` is not used:
-    ``stages`` hold the times. ``warm=False`` starts a process per test and solver.
+    ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
+    seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
     """
 
     out: Path
@@ -80,6 +84,7 @@ class HuntOptions:
     stages: tuple[Stage, ...] = DEFAULT_STAGES
     limits: Limits = field(default_factory=Limits)
     warm: bool = True
+    reduction: float = QUICK_SECONDS
     progress_seconds: float = 0.5
 
 
@@ -127,6 +132,9 @@ class _Hunt:
         self.set_aside: deque[RunTask] = deque()
         self.to_confirm: deque[tuple[Candidate, GeneratedTest]] = deque()
         self.waiting: dict[str, deque[tuple[Candidate, GeneratedTest]]] = {}
+        # What reduction made of the keys that tests show at first, and how many of each were reduced.
+        self.folded: dict[str, str] = {}
+        self.looks: Counter[str] = Counter()
         self.numbers = itertools.count()
         self.fresh = 0
         self.running = 0
@@ -187,7 +195,7 @@ class _Hunt:
             work = working_folder(self.folder, next(self.numbers))
             longest = max(stage.seconds for stage in self.options.stages)
             limits = replace(self.options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
-            return ConfirmTask(test, candidate, work, limits)
+            return ConfirmTask(test, candidate, work, limits, self.options.reduction)
         if self._is_over():
             self.source = None
             self.set_aside.clear()
@@ -262,12 +270,11 @@ class _Hunt:
         return RunTask(result.task.test, stage, self._limits(stage), dict(result.verdicts))
 
     def _take_candidate(self, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
-        record = self.records.get(candidate.key)
-        if record is None and candidate.key in self.known:
-            record = self.known[candidate.key]
-            self.records[candidate.key] = record
-            yield FindingConfirmed(record, test.index)
-        elif record is not None:
+        key = self.folded.get(candidate.key, candidate.key)
+        record = self.records.get(key)
+        if record is None and key in self.known:
+            yield FindingConfirmed(self._recognise(key), test.index)
+        elif record is not None and not self._is_worth_a_look(candidate):
             yield self._duplicate(record, test)
         elif candidate.key in self.waiting:
             # Its first trigger is being confirmed; this one steps in if that fails.
@@ -276,6 +283,17 @@ class _Hunt:
         else:
             self.waiting[candidate.key] = deque()
             self.to_confirm.append((candidate, test))
+
+    def _is_worth_a_look(self, candidate: Candidate) -> bool:
+        """Whether reduction may tell that it has another cause than the finding of the same first key."""
+        return (
+            self.options.reduction > 0 and needs_reduction(candidate) and self.looks[candidate.key] < _LOOKS
+        )
+
+    def _recognise(self, key: str) -> FindingRecord:
+        """The finding of an earlier hunt, now seen in this one, too."""
+        record = self.records[key] = self.known[key]
+        return record
 
     def _take_confirmation(self, result: Confirmation) -> Iterator[Event]:
         candidate, test = result.task.candidate, result.task.test
@@ -288,11 +306,29 @@ class _Hunt:
                 self.to_confirm.append(waiting.popleft())
                 self.waiting[candidate.key] = waiting
             return
-        record = write_finding(
-            result.task.work, self.folder, candidate, test, result.evidence, self.options.seed
-        )
-        self.records[candidate.key] = record
-        yield FindingConfirmed(record, test.index)
+        self.looks[candidate.key] += 1
+        first_key = candidate.key
+        if result.fingerprint is not None:
+            candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
+            self.folded.setdefault(first_key, candidate.key)
+        record = self.records.get(candidate.key)
+        if record is not None:
+            shutil.rmtree(result.task.work, ignore_errors=True)
+            yield self._duplicate(record, test)
+        elif candidate.key in self.known:
+            shutil.rmtree(result.task.work, ignore_errors=True)
+            yield FindingConfirmed(self._recognise(candidate.key), test.index)
+        else:
+            record = write_finding(
+                result.task.work, self.folder, candidate, test, result.evidence, self.options.seed
+            )
+            self.records[candidate.key] = record
+            yield FindingConfirmed(record, test.index)
+        if waiting and self._is_worth_a_look(waiting[0][0]):
+            self.to_confirm.append(waiting.popleft())
+            self.waiting[first_key] = waiting
+            return
+        record = self.records[candidate.key]
         for _, other in waiting:
             yield self._duplicate(record, other)
 

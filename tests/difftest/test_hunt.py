@@ -118,8 +118,8 @@ def test_the_printed_command_shows_the_finding_again(
 @pytest.mark.parametrize(
     ("body", "finding_class", "key"),
     [
-        ("os.kill(os.getpid(), 11)", "crash", "crash|bad|signal SIGSEGV|Int"),
-        ("say('sat'); os.abort()", "crash", "crash|bad|signal SIGABRT|Int"),
+        ("os.kill(os.getpid(), 11)", "crash", "crash|bad|signal SIGSEGV|Core"),
+        ("say('sat'); os.abort()", "crash", "crash|bad|signal SIGABRT|Core"),
         (
             "say('ASSERTION VIOLATION', 'File: ../src/a.cpp', 'Line: 12', 'x'); sys.exit(114)",
             "crash",
@@ -133,7 +133,7 @@ def test_the_printed_command_shows_the_finding_again(
         (
             "say('sat', '(error \"line 4 column 10: an invalid model was generated\")')",
             "invalid-model",
-            "invalid-model|bad|Int",
+            "invalid-model|bad|Core",
         ),
     ],
 )

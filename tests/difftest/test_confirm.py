@@ -1,0 +1,135 @@
+"""A formula shows a finding again only if class, solvers, place and answers are the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from difftest import DifftestError, FindingClass, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.confirm import Confirmer, Expectation, NotShown, load_expectation, main, observe
+from generator.strategy import GeneratedTest
+
+TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+Fake = Callable[..., Solver]
+Make = Callable[..., GeneratedTest]
+
+CRASHER = """
+if 'boom' in text: say('ASSERTION VIOLATION', 'File: ../src/a.cpp', 'Line: 12', 'x'); sys.exit(114)
+if 'bang' in text: say('ASSERTION VIOLATION', 'File: ../src/b.cpp', 'Line: 12', 'x'); sys.exit(114)
+say('sat')
+"""
+
+
+def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
+    events = list(hunt([test], solvers, HuntOptions(out, stages=(Stage(2.0, 1.0),), reduction=0)))
+    assert isinstance(events[-1], HuntFinished)
+    (record,) = events[-1].summary.findings
+    return record.path
+
+
+def shows(expected: Expectation, text: str) -> bool:
+    with Confirmer(expected) as confirmer:
+        fast = confirmer(text)
+        assert confirmer.fresh(text) == fast
+        return fast
+
+
+def test_a_crash_must_be_in_the_same_place(fake: Fake) -> None:
+    expected = observe(TEXT + "; boom", [fake(CRASHER)])
+    assert (expected.finding_class, expected.location) == (FindingClass.CRASH, "a.cpp:12")
+    assert shows(expected, "(check-sat); boom")
+    assert not shows(expected, "(check-sat); bang")
+    assert not shows(expected, "(check-sat)")
+    assert not shows(expected, "; boom")
+
+
+def test_a_disagreement_must_be_the_same_one(fake: Fake) -> None:
+    one = fake("say('unsat' if 'swap' in text else 'sat')", "one")
+    two = fake("say('unsat' if 'both' in text or not 'swap' in text else 'sat')", "two")
+    expected = observe(TEXT, [one, two])
+    assert dict(expected.answers) == {"one": "sat", "two": "unsat"}
+    assert shows(expected, "(check-sat)")
+    assert not shows(expected, "(check-sat); swap")
+    assert not shows(expected, "(check-sat); swap both")
+
+
+def test_what_a_refusal_brings_about_does_not_count(fake: Fake) -> None:
+    honest = fake("say('sat')", "honest")
+    picky = fake(
+        "say('(error \"line 1 column 2: unknown constant x\")') if 'declare' not in text else None\n"
+        "say('unsat')",
+        "picky",
+    )
+    expected = observe(TEXT, [honest, picky])
+    assert shows(expected, TEXT.replace("> x 1", "> x 2"))
+    assert not shows(expected, "(assert (> x 1))(check-sat)")
+
+
+def test_an_error_that_was_there_at_first_spoils_nothing(fake: Fake) -> None:
+    body = "say('(error \"line 9 column 2: model is not available\")', '(error \"no z\")'); os.abort()"
+    expected = observe(TEXT, [fake(body)])
+    assert shows(expected, TEXT)
+
+
+def test_an_answer_known_by_construction_is_confirmed_by_another_solver(fake: Fake) -> None:
+    text = "(set-info :status sat)" + TEXT
+    expected = observe(text, [fake("say('unsat')", "liar")])
+    assert (expected.truth, [solver.name for solver in expected.references]) == ("sat", ["z3", "cvc5"])
+    assert shows(expected, "(check-sat)")
+    assert not shows(expected, "(assert false)(check-sat)")
+
+
+def test_nothing_wrong_is_said(fake: Fake) -> None:
+    with pytest.raises(NotShown, match=r"nothing is wrong.*fake: sat"):
+        observe(TEXT, [fake("say('sat')")])
+
+
+def test_a_text_that_names_files_is_not_run(fake: Fake, tmp_path: Path) -> None:
+    expected = observe(TEXT + "; boom", [fake(CRASHER)])
+    assert not shows(expected, f'(set-option :regular-output-channel "{tmp_path}/x") ; boom\n(check-sat)')
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_command_says_it_by_its_exit_code(
+    fake: Fake, make_test: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = finding(tmp_path / "out", make_test(TEXT + "; boom"), fake(CRASHER))
+    yes, no = tmp_path / "yes.smt2", tmp_path / "no.smt2"
+    yes.write_text("(check-sat); boom")
+    no.write_text("(check-sat)")
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps(load_expectation(folder).to_json()))
+    for expected in (folder, spec):
+        assert main([str(expected), str(yes)]) == 0
+        assert main([str(expected), str(no)]) == 1
+        assert main(["--fresh", str(expected), str(yes)]) == 0
+    assert main([str(no), str(yes)]) == 2
+    assert "neither a finding nor an expectation" in capsys.readouterr().err
+
+
+def test_an_expectation_survives_json(fake: Fake) -> None:
+    expected = observe(TEXT, [fake("say('sat')", "one"), fake("say('unsat')", "two")])
+    assert Expectation.from_json(json.loads(json.dumps(expected.to_json()))) == expected
+
+
+def test_a_folder_that_holds_no_finding_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DifftestError, match="no finding can be read"):
+        load_expectation(tmp_path)
+
+
+def test_the_line_may_differ_where_releases_are_compared(fake: Fake) -> None:
+    body = "say('ASSERTION VIOLATION', 'File: a.cpp', 'Line: ' + str(len(text)), 'x'); sys.exit(114)"
+    expected = observe(TEXT, [fake(body)])
+    assert not shows(expected, "(check-sat)")
+    with Confirmer(
+        Expectation(expected.finding_class, expected.solvers, "fake", "a.cpp:1", exact=False)
+    ) as loose:
+        assert loose("(check-sat)")
+
+
+def test_real_solvers_agree_so_there_is_nothing_to_confirm() -> None:
+    with pytest.raises(NotShown):
+        observe(TEXT, [find_solver("z3"), find_solver("cvc5")])

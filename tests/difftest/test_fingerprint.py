@@ -1,0 +1,138 @@
+"""One key per cause: mixed tests fold, distinct causes stay apart."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from difftest.findings import Candidate, FindingClass, theories
+from difftest.fingerprint import Fingerprint, fingerprint, fold, needs_reduction
+
+# Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.
+THEORIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "Int": ("(declare-fun i{n} () Int)", "(= (div i{n} i{n}) 1)", ("(> i{n} 3)", "(= (+ i{n} 1) 2)")),
+    "Real": ("(declare-fun r{n} () Real)", "(= (/ r{n} 2.5) r{n})", ("(< r{n} 1.5)", "(= (- r{n}) 0.5)")),
+    "BV": ("(declare-fun b{n} () (_ BitVec 8))", "(= (bvurem b{n} #x07) b{n})", ("(bvult b{n} #x10)",)),
+    "String": ("(declare-fun s{n} () String)", '(str.prefixof s{n} "ab")', ('(= s{n} "x")',)),
+    "FP": ("(declare-fun f{n} () Float32)", "(fp.isSubnormal f{n})", ("(fp.isZero f{n})",)),
+    "UF": (
+        "(declare-sort U{n} 0)(declare-fun u{n} () U{n})(declare-fun g{n} (U{n}) Bool)",
+        "(g{n} u{n})",
+        ("(= u{n} u{n})",),
+    ),
+    "Array": (
+        "(declare-fun a{n} () (Array Bool Bool))",
+        "(= (store a{n} true false) a{n})",
+        ("(select a{n} true)",),
+    ),
+    "Set": ("(declare-fun t{n} () (Set Bool))", "(set.subset t{n} t{n})", ("(set.member true t{n})",)),
+    "Seq": ("(declare-fun q{n} () (Seq Bool))", "(seq.contains q{n} q{n})", ("(= q{n} q{n})",)),
+    "Datatype": (
+        "(declare-datatypes ((D{n} 0)) (((c{n}) (e{n} (h{n} Bool)))))(declare-fun d{n} () D{n})",
+        "((_ is e{n}) d{n})",
+        ("(= d{n} c{n})",),
+    ),
+}
+MARKS = {
+    "Int": "(div ",
+    "Real": "(/ ",
+    "BV": "bvurem",
+    "String": "str.prefixof",
+    "FP": "fp.isSubnormal",
+    "UF": "(g",
+    "Array": "(store ",
+    "Set": "set.subset",
+    "Seq": "seq.contains",
+    "Datatype": "(_ is e",
+}
+CLASSES = (FindingClass.SOUNDNESS, FindingClass.INVALID_MODEL)
+CAUSES = [(finding_class, theory) for finding_class in CLASSES for theory in THEORIES]
+
+
+def trigger(theory: str, seed: int) -> str:
+    """A test that mixes theories at random and holds the trigger of one planted cause, deep in it."""
+    random_ = random.Random(seed)
+    declared: list[str] = []
+    asserts: list[str] = []
+    for number, other in enumerate(random_.sample(sorted(THEORIES), 4)):
+        declare, _, atoms = THEORIES[other]
+        declared.append(declare.format(n=f"x{number}"))
+        picked = [random_.choice(atoms).format(n=f"x{number}") for _ in range(3)]
+        asserts.append(f"(assert (or {' '.join(picked)}))")
+        asserts.append(f"(assert (not (and {picked[0]} {picked[1]})))")
+    declare, bad, atoms = THEORIES[theory]
+    name = f"y{random_.randrange(100)}"
+    declared.append(declare.format(n=name))
+    other_atom = random_.choice(asserts)[8:-1]
+    harmless, bad = random_.choice(atoms).format(n=name), bad.format(n=name)
+    hidden = f"(assert (ite {harmless} (or {bad} {other_atom}) {other_atom}))"
+    asserts.insert(random_.randrange(len(asserts)), hidden)
+    return "(set-logic ALL)\n" + "\n".join([*declared, *asserts]) + "\n(check-sat)\n"
+
+
+def shows(theory: str) -> Callable[[str], bool]:
+    """A planted fault, as a check: the solver goes wrong wherever the operator stands in an assertion."""
+    return lambda text: "(check-sat)" in text and MARKS[theory] in text.partition("(assert")[2]
+
+
+def candidate(finding_class: FindingClass, text: str) -> Candidate:
+    return Candidate(finding_class, ("bad",), f"{finding_class}|bad|{'+'.join(theories(text))}", "bad")
+
+
+def fold_all(triggers: int) -> tuple[set[str], set[str]]:
+    """Coarse and fine keys of so many triggers of the planted causes."""
+    coarse: set[str] = set()
+    fine: set[str] = set()
+    for number in range(triggers):
+        finding_class, theory = CAUSES[number % len(CAUSES)]
+        text = trigger(theory, number)
+        found = candidate(finding_class, text)
+        coarse.add(found.key)
+        fine.add(fold(fingerprint(found, text, shows(theory)), fine))
+    return coarse, fine
+
+
+@pytest.mark.parametrize("triggers", [500, pytest.param(5_000, marks=pytest.mark.slow)])
+def test_triggers_of_twenty_planted_causes_fold_into_twenty_findings(triggers: int) -> None:
+    coarse, fine = fold_all(triggers)
+    assert len(CAUSES) == 20
+    assert len(coarse) > 100
+    assert 19 <= len(fine) <= 21, sorted(fine)
+
+
+def test_the_key_survives_renaming() -> None:
+    text = trigger("BV", 1)
+    renamed = text.replace("y", "longer_name_")
+    keys = {fingerprint(candidate(CLASSES[0], t), t, shows("BV")).key for t in (text, renamed)}
+    assert keys == {"soundness|bad|BV"}
+
+
+def test_a_crash_with_a_place_keeps_its_key_and_is_not_reduced() -> None:
+    def check(text: str) -> bool:
+        raise AssertionError("nothing is run")
+
+    found = Candidate(FindingClass.CRASH, ("a",), "crash|a|x.cpp:1", "a")
+    assert not needs_reduction(found)
+    assert fingerprint(found, "(check-sat)", check).key == "crash|a|x.cpp:1"
+
+
+def test_a_crash_without_a_place_is_keyed_by_what_is_left() -> None:
+    text = trigger("Int", 3)
+    found = Candidate(FindingClass.CRASH, ("a",), "crash|a|signal SIGSEGV|Array+Int+Real", "a")
+    assert fingerprint(found, text, shows("Int")).key == "crash|a|signal SIGSEGV|Int"
+
+
+def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() -> None:
+    text = trigger("Int", 3)
+    found = fingerprint(candidate(CLASSES[0], text), text, shows("Int"), seconds=0.0)
+    assert not found.complete
+    assert found.key == candidate(CLASSES[0], text).key
+    assert fold(found, ["soundness|bad|Int", "invalid-model|bad|Int"]) == "soundness|bad|Int"
+    assert fold(found, ["soundness|other|Int"]) == found.key
+
+
+def test_a_complete_key_folds_into_nothing_else() -> None:
+    found = Fingerprint("soundness|a|Int+Real", "", True)
+    assert fold(found, ["soundness|a|Int"]) == found.key

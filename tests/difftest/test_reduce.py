@@ -1,0 +1,232 @@
+"""Reduction: what is needed stays, the rest goes, and the original is never lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import difftest.reduce as reduction_module
+from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest._reducer_ddsmt import is_installed, reduce_with_ddsmt
+from difftest._reducer_passes import Passes
+from difftest.confirm import NotShown
+from difftest.reduce import reduce
+from generator.strategy import GeneratedTest
+from smtlib import check_script, read_script
+
+TEXT = """; a comment
+(set-info :source |somewhere|)
+(set-option :produce-models true)
+(set-logic ALL)
+(declare-sort MySort 0)
+(declare-fun variable_one () Int)
+(declare-fun variable_two () Int)
+(declare-fun other (MySort) Bool)
+(declare-fun element () MySort)
+(define-fun twice ((x Int)) Int (* 2 x))
+(push 1)
+(assert (and (> variable_one 1) (other element) (< (twice variable_two) (div variable_one variable_two))))
+(assert (forall ((y Int) (z Int)) (=> (> y 0) (> (+ y 1) 0))))
+(assert (or (= variable_one variable_two) (distinct 1 2 3)))
+(pop 1)
+(check-sat)
+(get-model)
+"""
+SMALL = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
+CRASHER = "say('sat') if '(div ' not in text or '(check-sat' not in text else os.abort()"
+Fake = Callable[..., Solver]
+Make = Callable[..., GeneratedTest]
+
+
+def passes(text: str, check: Callable[[str], bool], seconds: float = 20.0) -> Passes:
+    made = Passes(text, check, time.monotonic() + seconds)
+    assert check(text)
+    made.run()
+    return made
+
+
+def has_div(text: str) -> bool:
+    assert check_script(read_script(text)).is_well_sorted, text
+    return "(div " in text and "(check-sat)" in text
+
+
+def test_the_passes_leave_what_the_check_needs() -> None:
+    assert passes(TEXT, has_div).text in (
+        "(assert (< 0 (div 0 0)))\n(check-sat)\n",
+        "(assert (= 0 (div 0 0)))\n(check-sat)\n",
+    )
+
+
+def test_every_script_tried_is_well_sorted() -> None:
+    tried: list[str] = []
+
+    def check(text: str) -> bool:
+        tried.append(text)
+        return "twice" in text and "(check-sat)" in text
+
+    passes(TEXT, check)
+    wrong = [text for text in tried if not check_script(read_script(text)).is_well_sorted]
+    # Dropping a declaration that is still used may be tried, rarely.
+    assert len(wrong) * 5 < len(tried)
+
+
+def test_levels_go_with_both_ends() -> None:
+    text = "(push 1)(declare-const x Int)(assert (> x 0))(check-sat)(pop 1)(push 1)(check-sat)(pop 1)"
+
+    def check(text: str) -> bool:
+        assert text.count("(push") == text.count("(pop")
+        return "(push" in text and "(assert" in text
+
+    assert passes(text, check).text.count("push") == 1
+
+
+def test_names_get_short_and_strings_stay() -> None:
+    text = '(declare-const |a long name| String)(assert (= |a long name| "|a long name|"))(check-sat)'
+    made = passes(text, lambda t: re.search(r'\(= [a|].* "\|a long name\|"\)\)\n?\(check-sat', t) is not None)
+    assert made.text == '(declare-const a String)\n(assert (= a "|a long name|"))\n(check-sat)\n'
+
+
+@pytest.mark.parametrize(
+    "text", ["(assert (foo bar))(assert true)(check-sat)", "(assert (> 1 true))(assert true)(check-sat)"]
+)
+def test_what_is_not_well_sorted_loses_commands_only(text: str) -> None:
+    first = text.split(")(assert true")[0]
+    assert passes(text, lambda t: first in t).text.strip() == first + ")"
+
+
+@pytest.mark.parametrize("text", ["", "(assert", "not smt", ")("])
+def test_what_cannot_be_read_stays(text: str) -> None:
+    assert passes(text, lambda t: t == text).text == text
+
+
+def test_no_time_is_no_harm() -> None:
+    made = Passes(TEXT, has_div, time.monotonic())
+    assert not made.run()
+    assert made.text == TEXT
+
+
+def test_a_file_is_reduced_beside_itself(fake: Fake, tmp_path: Path) -> None:
+    file = tmp_path / "big.smt2"
+    file.write_text(TEXT)
+    report = reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False)
+    assert file.read_text() == TEXT
+    assert report.reduced == tmp_path / "big.reduced.smt2"
+    assert report.reduced.read_text() == report.text
+    assert (report.size_before, report.size_after) == (len(TEXT), len(report.text))
+    assert report.size_after < 50
+    assert report.complete and report.confirmed and not report.with_ddsmt
+    json.dumps(report.to_json())
+    assert not list(tmp_path.glob(".*"))
+
+
+def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
+    events = list(hunt([test], solvers, HuntOptions(out, stages=(Stage(2.0, 1.0),), reduction=0)))
+    assert isinstance(events[-1], HuntFinished)
+    (record,) = events[-1].summary.findings
+    return record.path
+
+
+def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
+    fake: Fake, make_test: Make, tmp_path: Path
+) -> None:
+    liar = fake("say('unsat' if '(div ' in text else 'sat')", "liar")
+    folder = finding(tmp_path, make_test(SMALL), fake("say('sat')", "honest"), liar)
+    for _ in range(2):  # the second one goes on from the first and changes nothing
+        report = reduce(folder, seconds=60, ddsmt=False)
+        assert (folder / "original.smt2").read_text() == SMALL
+        assert (folder / "reduced.smt2").read_text() == report.text
+        shown = (folder / "report.md").read_text()
+        assert f"```smt2\n{report.text.rstrip()}\n```" in shown
+        assert shown.count(f"Reduced by exhume from {len(SMALL)} to {report.size_after} bytes") == 1
+        assert shown.count("## The options") == 1
+        assert "(> x 1)" not in shown
+        reduced = json.loads((folder / "finding.json").read_text())["reduced"]
+        assert (reduced["size_after"], reduced["confirmed"]) == (report.size_after, True)
+    assert report.steps[0].checks < 60
+
+
+def test_an_interrupted_reduction_goes_on_from_what_it_had(fake: Fake, tmp_path: Path) -> None:
+    file = tmp_path / "big.smt2"
+    file.write_text(SMALL)
+    short = "(assert (= 0 (div 0 0)))\n(check-sat)\n"
+    (tmp_path / "big.reduced.smt2").write_text(short)
+    assert reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text == short
+    # What does not show it any more is not gone on from.
+    (tmp_path / "big.reduced.smt2").write_text("(check-sat)\n")
+    assert "(div " in reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text
+
+
+def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
+    program = tmp_path / "solver"
+    program.write_text(
+        '#!/bin/sh\nneed=no\nfor a in "$@"; do [ "$a" = --bad ] && need=yes; file=$a; done\n'
+        '[ "$file" = --version ] && exit\n'
+        'if [ $need = yes ] && grep -q "(div " "$file"; then kill -SEGV $$; fi\necho sat\n'
+    )
+    program.chmod(0o755)
+    file = tmp_path / "big.smt2"
+    file.write_text(SMALL)
+    solver = find_solver(f"s={program} --good --bad --other")
+    report = reduce(file, [solver], seconds=60, ddsmt=False)
+    assert report.options == {"s": ("--bad",)}
+
+
+def test_a_file_on_which_nothing_goes_wrong_is_told(fake: Fake, tmp_path: Path) -> None:
+    file = tmp_path / "good.smt2"
+    file.write_text("(check-sat)")
+    with pytest.raises(NotShown):
+        reduce(file, [fake("say('sat')")])
+    with pytest.raises(NotShown, match="overwrite the original"):
+        reduce(file, [fake("os.abort()")], out=file)
+    assert file.read_text() == "(check-sat)"
+
+
+def test_without_ddsmt_our_own_passes_do_it(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reduction_module, "is_installed", lambda: False)
+    file = tmp_path / "big.smt2"
+    file.write_text(SMALL)
+    report = reduction_module.reduce(file, [fake(CRASHER)], seconds=60)
+    assert [step.tool for step in report.steps] == ["passes"]
+    assert not report.with_ddsmt
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_installed(), reason="ddSMT is not installed")
+class TestDdsmt:
+    def test_it_is_driven_by_our_check_and_its_result_is_well_sorted(
+        self, fake: Fake, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "big.smt2"
+        file.write_text(SMALL)
+        report = reduce(file, [fake(CRASHER)], seconds=60)
+        assert [step.tool for step in report.steps] == ["passes", "ddsmt", "passes"]
+        assert report.steps[1].checks > 3
+        assert check_script(read_script(report.text)).is_well_sorted
+        assert report.with_ddsmt and report.confirmed
+
+    def test_it_is_ended_in_time_and_what_it_had_is_kept(self) -> None:
+        started = time.monotonic()
+        text, checks, finished = reduce_with_ddsmt(
+            TEXT, lambda t: "(div " in t and not time.sleep(0.1), 3.0, 5.0
+        )
+        assert not finished
+        assert 0 < checks < 40
+        assert len(text) <= len(TEXT)
+        assert "(div " in text
+        assert time.monotonic() - started < 15
+
+    def test_an_error_in_the_check_is_raised_here(self) -> None:
+        def check(text: str) -> bool:
+            raise NotShown("broken")
+
+        with pytest.raises(NotShown, match="broken"):
+            reduce_with_ddsmt(TEXT, check, 20.0, 5.0)
+        assert not [t for t in threading.enumerate() if t.name == "exhume-reducer"]
