@@ -136,6 +136,20 @@ def no(fake: Callable[..., str]) -> str:
 
 
 @pytest.fixture
+def breaks(fake: Callable[..., str]) -> str:
+    """A solver that crashes in another place for every other formula."""
+    return fake(
+        "breaks",
+        "body = text.partition('(set-logic')[2]\n"
+        "print('ASSERTION VIOLATION')\n"
+        "print('File: ../src/ast/ast.cpp')\n"
+        "print('Line:', sum(body.encode()))\n"
+        "sys.stdout.flush()\n"
+        "os.kill(os.getpid(), signal.SIGABRT)",
+    )
+
+
+@pytest.fixture
 def formulas(tmp_path: Path) -> Path:
     """A folder of three formulas, laid out by tracker and issue."""
     folder = tmp_path / "z3" / "1014"

@@ -99,10 +99,10 @@ def test_a_second_hunt_knows_the_findings_of_the_first(
 
 
 def test_the_findings_are_a_short_table_without_repeats(
-    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+    exhume: Any, corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"
-    ended = exhume("hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 40, "--out", out)
+    ended = exhume("hunt", "--corpus", corpus, "--solver", breaks, "--tests", 20, "--out", out)
     folders = [folder.name for folder in (out / "findings").iterdir()]
     assert len(folders) > 12
     shown = [name for name in folders if name in ended.out]
