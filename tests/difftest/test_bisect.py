@@ -1,0 +1,145 @@
+"""Bisection over planted releases: few are tried, edges are found, what cannot run is skipped."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import difftest.bisect as bisecting
+from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest.bisect import State, bisect, list_releases
+from difftest.confirm import NotShown
+from difftest.solvers import find_solver
+from generator.strategy import GeneratedTest
+
+TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+RELEASES = [f"4.{number}.0" for number in range(40)]
+Fake = Callable[..., Solver]
+Make = Callable[..., GeneratedTest]
+
+
+@pytest.fixture
+def planted(
+    fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Path, list[str]]]:
+    """A finding of z3==4.20.0, and releases of which those from ``first`` to before ``fixed`` crash."""
+
+    def make(first: int, fixed: int, skipped: tuple[int, ...] = ()) -> tuple[Path, list[str]]:
+        bad = "say('ASSERTION VIOLATION', 'File: a.cpp', 'Line: 12', 'x'); sys.exit(114)"
+        crash = replace(fake(bad, "bad"), spec="z3==4.20.0", name="z3-4.20.0", family="z3")
+        good = replace(fake("say('sat')", "good"), family="z3")
+        options = HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),))
+        *_, last = hunt([make_test(TEXT)], [crash], options)
+        assert isinstance(last, HuntFinished)
+        tried: list[str] = []
+
+        def find(family: str, release: str) -> Solver | None:
+            tried.append(release)
+            number = RELEASES.index(release)
+            if number in skipped:
+                return None
+            return crash if first <= number < fixed else good
+
+        monkeypatch.setattr(bisecting, "find_release", find)
+        monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
+        monkeypatch.setattr("difftest.confirm.find_solver", lambda spec: crash)
+        return last.summary.findings[0].path, tried
+
+    return make
+
+
+Planted = Callable[..., tuple[Path, list[str]]]
+
+
+def test_both_edges_are_found_with_few_tries_and_kept(planted: Planted) -> None:
+    folder, tried = planted(7, 31)
+    report = bisect(folder)
+    assert (report.first_affected, report.first_fixed) == ("4.7.0", "4.31.0")
+    assert (report.last_affected, report.since_the_oldest) == ("4.30.0", False)
+    assert len(tried) == len(set(tried)) <= 14
+    assert [release for release, _ in report.tried] == sorted(tried, key=RELEASES.index)
+    count = len(tried)
+    assert bisect(folder) == report
+    assert len(tried) == count
+    assert bisect(folder, again=True) == report
+    assert len(tried) == 2 * count
+
+
+def test_the_oldest_and_the_newest_may_be_affected(planted: Planted) -> None:
+    folder, _ = planted(0, 40)
+    report = bisect(folder)
+    assert (report.first_affected, report.since_the_oldest, report.first_fixed) == ("4.0.0", True, None)
+
+
+def test_releases_that_cannot_run_are_skipped(planted: Planted) -> None:
+    folder, _ = planted(7, 31, skipped=(0, 1, 6, 8, 10, 29, 30, 39))
+    report = bisect(folder)
+    assert (report.first_affected, report.last_affected, report.first_fixed) == ("4.7.0", "4.28.0", "4.31.0")
+    assert dict(report.tried)["4.0.0"] is State.SKIPPED
+
+
+def test_a_release_that_does_not_show_it_is_told(planted: Planted) -> None:
+    folder, _ = planted(25, 31)
+    with pytest.raises(NotShown, match=r"4\.20\.0 does not show"):
+        bisect(folder)
+
+
+def test_a_search_that_broke_off_goes_on(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, tried = planted(7, 31)
+    find = bisecting.find_release
+
+    def fails(family: str, release: str) -> Solver | None:
+        if len(tried) == 5:
+            raise EnvironmentProblem("no network")
+        return find(family, release)
+
+    monkeypatch.setattr(bisecting, "find_release", fails)
+    with pytest.raises(EnvironmentProblem):
+        bisect(folder)
+    monkeypatch.setattr(bisecting, "find_release", find)
+    assert bisect(folder).first_fixed == "4.31.0"
+    assert len(tried) == len(set(tried))
+
+
+def test_another_formula_is_searched_anew(planted: Planted) -> None:
+    folder, tried = planted(7, 31)
+    bisect(folder)
+    count = len(tried)
+    (folder / "original.smt2").write_text("(check-sat)")
+    bisect(folder)
+    assert len(tried) > count
+
+
+def test_a_command_line_has_no_releases(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+    *_, last = hunt([make_test(TEXT)], [fake("os.abort()")], HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),)))
+    assert isinstance(last, HuntFinished)
+    with pytest.raises(DifftestError, match="no releases"):
+        bisect(last.summary.findings[0].path)
+
+
+def test_the_list_is_pips_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "z3-solver (2.0)\nAvailable versions: 2.0, 1.10, 1.9.post1\n  INSTALLED: 2.0\n"
+
+    def answer(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 0, said, "WARNING: experimental")
+
+    monkeypatch.setattr(bisecting.subprocess, "run", answer)
+    assert list_releases("z3-solver") == ["1.9.post1", "1.10", "2.0"]
+
+
+def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 1, "", "ERROR: no route")
+
+    monkeypatch.setattr(bisecting.subprocess, "run", fails)
+    with pytest.raises(EnvironmentProblem, match="no route"):
+        list_releases("z3-solver")
+
+
+def test_a_release_too_old_to_read_formulas_is_none() -> None:
+    assert bisecting.find_release("cvc5", "1.0.0") is None
+    assert find_solver("z3").version() != "unknown"
