@@ -146,8 +146,10 @@ def _checked(response: RequestsResponse) -> RequestsResponse:
         raise _Moved(response.status, response.headers.get("location", ""))
     if response.status == 202:  # PyGithub would ask again by itself, for ever
         response.status = 503
-    # Where the server does not say so, requests would guess.
-    response.response.encoding = "utf-8"
+    # Where the server does not say so, requests would guess. (Older PyGithub has read the text by now.)
+    inner = getattr(response, "response", None)
+    if inner is not None:
+        inner.encoding = "utf-8"
     return response
 
 

@@ -515,7 +515,7 @@ for line in sys.stdin:
     print(os.waitpid(child, 0)[1], flush=True)
 """
 
-KILLS = 60
+KILLS = 52
 
 
 @pytest.mark.slow
