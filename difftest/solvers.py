@@ -1,7 +1,8 @@
 """Solver specs: what a user writes for a solver, and what can be run in the end.
 
-``z3``, ``cvc5``            from the wheels installed beside exhume
+``z3``, ``cvc5``, ``bitwuzla``, ``yices``  from the wheels installed beside exhume
 ``z3==4.8.5``, ``cvc5==V``  that release, fetched once into the cache
+``z3[smt.arith.solver=2]``  with options, separated by commas; also after a release
 ``name=command line``       any program; ``{}`` stands for the file, which else comes last; with ``-`` last it
                             is given on standard input
 """
@@ -9,33 +10,32 @@
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
-import importlib.util
 import re
 import shlex
 import shutil
-import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from difftest import cvc5_driver, wheels
-from difftest.errors import DifftestError, EnvironmentProblem, SolverMissing, UnknownSolver
+from difftest import wheels
+from difftest.errors import DifftestError, SolverMissing, UnknownSolver
 from difftest.process import Limits, run
+from difftest.profiles import PROFILES
 from difftest.script import Script
 
 # The distributions that hold each solver we know by name.
-DISTRIBUTIONS = {"z3": "z3-solver", "cvc5": "cvc5"}
+DISTRIBUTIONS = {family: profile.distribution for family, profile in PROFILES.items()}
+_WITH_OPTIONS = re.compile(r"([a-z0-9]+(?:==[^\[\]]*)?)\[(.*)\]", re.S)
+_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[^\s,\[\]]+)?")
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 _VERSION_LIMITS = Limits(seconds=30.0)
-# The first release whose Python interface reads SMT-LIB.
-_CVC5_WITH_PARSER = (1, 2, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SolverSpec:
-    """A spec taken apart: ``family`` is z3, cvc5 or other; ``release`` and ``command`` only where it names
-    them.
+    """A spec taken apart: ``family`` is that of a profile, or other; ``release``, ``command`` and ``options``
+    (without their prefix) only where it names them.
     """
 
     text: str
@@ -43,14 +43,16 @@ class SolverSpec:
     family: str
     release: str | None = None
     command: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
     """A solver that can be run here.
 
-    ``argv`` is what starts it; ``checks`` are the options that make it check its models; ``library`` is set
-    where a supervisor can keep it loaded and fork (the file for z3, the installed package for cvc5).
+    ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models;
+    ``library`` is set where a supervisor can keep it loaded and fork (the file for z3, the installed package
+    for cvc5).
     """
 
     spec: str
@@ -63,8 +65,8 @@ class Solver:
 
     def options(self, script: Script) -> tuple[str, ...]:
         """The options it is run with on ``script``."""
-        if self.family == "cvc5" and script.is_incremental:
-            return (*self.checks, "--incremental")
+        if self.family in PROFILES and script.is_incremental:
+            return (*self.checks, *PROFILES[self.family].incremental)
         return self.checks
 
     def command(self, script: Script, file: str) -> list[str]:
@@ -84,7 +86,7 @@ class Solver:
         """The command line as one would type it: the plain program name for what the wheels hold."""
         argv = self.command(script, file)
         if self.family != "other":
-            argv = [self.family, *argv[len(self.argv) :]]
+            argv = [PROFILES[self.family].program, *argv[len(self.argv) :]]
         return shlex.join(argv) + (f" < {shlex.quote(file)}" if self.reads_stdin else "")
 
     def version(self) -> str:
@@ -97,6 +99,9 @@ class Solver:
 def parse_spec(text: str) -> SolverSpec:
     """Take a spec apart; UnknownSolver if it is none. Neither network nor disk is touched."""
     text = text.strip()
+    optioned = _WITH_OPTIONS.fullmatch(text)
+    if optioned:
+        return _with_options(text, parse_spec(optioned[1]), optioned[2])
     name, equals, rest = text.partition("=")
     if equals and not rest.startswith("="):
         return _command_spec(text, name.strip(), rest)
@@ -105,13 +110,25 @@ def parse_spec(text: str) -> SolverSpec:
         near = difflib.get_close_matches(family, DISTRIBUTIONS, n=2, cutoff=0.5)
         offer = tuple(f"{match}=={release}" if release else match for match in near)
         raise UnknownSolver(
-            text, "not known. Use z3, cvc5, a release such as z3==4.8.5, or name=command line.", offer
+            text,
+            f"not known. Use {', '.join(PROFILES)}, a release such as z3==4.8.5, or name=command line.",
+            offer,
         )
     if "==" not in text:
         return SolverSpec(text, family, family)
     if not wheels.is_version(release):
         raise UnknownSolver(text, f"{release!r} is not a version")
     return SolverSpec(text, f"{family}-{release}", family, release)
+
+
+def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
+    options = tuple(part.strip() for part in listed.split(","))
+    for option in options:
+        if not _OPTION.fullmatch(option):
+            raise UnknownSolver(text, f"{option!r} is no option; write {spec.text}[name=value,name=value]")
+    # No blank and no slash but what a value holds: the name is also that of files.
+    name = f"{spec.name}[{','.join(options)}]".replace("/", "_")
+    return SolverSpec(text, name, spec.family, spec.release, (), options)
 
 
 def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
@@ -134,10 +151,8 @@ def find_solver(spec: str | SolverSpec) -> Solver:
     """
     if isinstance(spec, str):
         spec = parse_spec(spec)
-    if spec.family == "z3":
-        return _find_z3(spec)
-    if spec.family == "cvc5":
-        return _find_cvc5(spec)
+    if spec.family in PROFILES:
+        return _find_known(spec)
     program = shutil.which(spec.command[0])
     if program is None:
         raise SolverMissing(f"solver {spec.text!r}: no program {spec.command[0]!r} on this machine")
@@ -157,45 +172,26 @@ def find_solvers(specs: Iterable[str]) -> list[Solver]:
     return solvers
 
 
-def _find_z3(spec: SolverSpec) -> Solver:
-    if spec.release is not None:
-        folder = wheels.fetch_release(DISTRIBUTIONS["z3"], spec.release)
-        program = wheels.executable_in(folder, "z3")
-        libraries = sorted(folder.glob("z3/lib/libz3.*"))
-    else:
-        program, libraries = _installed_z3()
-    library = str(libraries[0]) if libraries else None
-    return Solver(spec.text, spec.name, "z3", (str(program),), ("model_validate=true",), library)
+def _find_known(spec: SolverSpec) -> Solver:
+    profile = PROFILES[spec.family]
+    located = profile.locate(spec.text, spec.release)
+    options = tuple(profile.prefix + option for option in spec.options)
+    checks = (*options, *profile.checks)
+    solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.library)
+    if options:
+        _try_options(solver, options)
+    return solver
 
 
-def _installed_z3() -> tuple[Path, list[Path]]:
-    try:
-        files = importlib.metadata.files(DISTRIBUTIONS["z3"]) or []
-    except importlib.metadata.PackageNotFoundError as problem:
-        raise SolverMissing("solver 'z3': the package z3-solver is not installed beside exhume") from problem
-    located = [Path(str(file.locate())).resolve() for file in files if file.stem in ("z3", "libz3")]
-    programs = [path for path in located if path.parent.name == "bin" and path.is_file()]
-    programs = programs or [path for path in [Path(sys.prefix) / "bin" / "z3"] if path.is_file()]
-    if not programs:
-        raise SolverMissing("solver 'z3': the installed z3-solver package has no program bin/z3")
-    return programs[0], [path for path in located if path.name in ("libz3.so", "libz3.dylib")]
-
-
-def _find_cvc5(spec: SolverSpec) -> Solver:
-    argv = [sys.executable, "-I", str(Path(cvc5_driver.__file__).resolve())]
-    library: str | None = "cvc5"
-    if spec.release is not None:
-        numbers = tuple(int(part) for part in re.findall(r"\d+", spec.release)[:3])
-        if numbers < _CVC5_WITH_PARSER:
-            raise EnvironmentProblem(
-                f"solver {spec.text!r}: its Python interface reads no SMT-LIB (1.2.0 is the first to); "
-                f"give the program instead: {spec.name}=/path/to/cvc5"
-            )
-        argv += ["--wheel", str(wheels.fetch_release(DISTRIBUTIONS["cvc5"], spec.release))]
-        library = None
-    elif importlib.util.find_spec("cvc5") is None:
-        raise SolverMissing("solver 'cvc5': the package cvc5 is not installed beside exhume")
-    return Solver(spec.text, spec.name, "cvc5", tuple(argv), ("--check-models",), library)
+def _try_options(solver: Solver, options: tuple[str, ...]) -> None:
+    """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "trivial.smt2"
+        file.write_text("(set-logic QF_UF)\n(check-sat)\n", "utf-8")
+        said = run([*solver.argv, *options, str(file)], _VERSION_LIMITS)
+    if said.stdout.strip() != "sat" or said.code != 0:
+        first = (said.stdout + said.stderr).strip().partition("\n")[0][:200]
+        raise UnknownSolver(solver.spec, f"it does not take these options: {first}")
 
 
 def _ask_version(solver: Solver) -> str:

