@@ -1,7 +1,9 @@
 """Differential testing: SMT solvers run against each other, and what is wrong confirmed and written up.
 
 ``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
-runs them on files. Left out for now: reduction, bisection, options per test, and more than one machine.
+runs them on files. ``difftest.reduce`` makes a finding's formula small,
+``difftest.bisect`` finds the releases it affects. Left out for now: options per test, and more than one
+machine.
 """
 
 from difftest.errors import (

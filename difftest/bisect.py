@@ -21,7 +21,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from difftest.confirm import Confirmer, Expectation, NotShown, expectation_of_finding, read_finding
+from difftest.confirm import (
+    Confirmer,
+    Expectation,
+    NotShown,
+    expectation_of_finding,
+    read_finding,
+    read_formula,
+)
 from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
 from difftest.folders import FORMULA
 from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
@@ -112,7 +119,7 @@ def bisect(
     reduced = folder / _REDUCED
     use_reduced = bool(data.get("reduced", {}).get("confirmed")) and reduced.is_file()
     file = reduced if use_reduced else folder / FORMULA
-    text = file.read_bytes().decode("utf-8", "surrogateescape")
+    text = read_formula(file)
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     expected = expectation_of_finding(folder)
     solver = _accused(expected)

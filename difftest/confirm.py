@@ -111,6 +111,14 @@ def read_finding(folder: Path) -> dict[str, Any]:
     return dict(data)
 
 
+def read_formula(file: Path) -> str:
+    """The text of a formula, whatever its bytes; DifftestError if it cannot be read."""
+    try:
+        return file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as problem:
+        raise DifftestError(f"{file}: cannot be read: {problem.strerror or problem}") from problem
+
+
 def expectation_of_finding(folder: Path) -> Expectation:
     """What a finding folder says it shows; nothing is run."""
     data = read_finding(folder)

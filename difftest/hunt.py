@@ -51,6 +51,8 @@ _MAX_WAITING = 20
 _CONFIRM_SECONDS = 10.0
 # So many tests with the same key before reduction are reduced: they may have different causes.
 _LOOKS = 3
+# Reducing others than the first one of a key may take so much of the workers' time.
+_LOOK_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ class _Hunt:
         # What reduction made of the keys that tests show at first, and how many of each were reduced.
         self.folded: dict[str, str] = {}
         self.looks: Counter[str] = Counter()
+        self.confirm_seconds = 0.0
         self.numbers = itertools.count()
         self.fresh = 0
         self.running = 0
@@ -286,9 +289,10 @@ class _Hunt:
 
     def _is_worth_a_look(self, candidate: Candidate) -> bool:
         """Whether reduction may tell that it has another cause than the finding of the same first key."""
-        return (
-            self.options.reduction > 0 and needs_reduction(candidate) and self.looks[candidate.key] < _LOOKS
-        )
+        if self.options.reduction <= 0 or not needs_reduction(candidate):
+            return False
+        allowed = _LOOK_SHARE * self.options.jobs * (self.clock() - self.started)
+        return self.looks[candidate.key] < _LOOKS and self.confirm_seconds <= allowed
 
     def _recognise(self, key: str) -> FindingRecord:
         """The finding of an earlier hunt, now seen in this one, too."""
@@ -297,6 +301,7 @@ class _Hunt:
 
     def _take_confirmation(self, result: Confirmation) -> Iterator[Event]:
         candidate, test = result.task.candidate, result.task.test
+        self.confirm_seconds += result.solver_seconds
         waiting = self.waiting.pop(candidate.key, deque())
         if result.evidence is None:
             shutil.rmtree(result.task.work, ignore_errors=True)

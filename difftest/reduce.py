@@ -18,7 +18,16 @@ from typing import Any
 
 from difftest._reducer_ddsmt import is_installed, reduce_with_ddsmt
 from difftest._reducer_passes import Passes
-from difftest.confirm import Confirmer, Expectation, NotShown, expectation_of_finding, observe, read_finding
+from difftest.confirm import (
+    Confirmer,
+    Expectation,
+    NotShown,
+    expectation_of_finding,
+    observe,
+    read_finding,
+    read_formula,
+)
+from difftest.errors import BadOutput
 from difftest.findings import FindingClass, theories
 from difftest.folders import FORMULA
 from difftest.script import Script
@@ -120,11 +129,12 @@ def reduce(
     installed. Raises NotShown if the original does not show what it should.
     """
     source = target / FORMULA if target.is_dir() else target
-    text = source.read_bytes().decode("utf-8", "surrogateescape")
     if target.is_dir():
         expected = expectation_of_finding(target)
+        text = read_formula(source)
         result = out or target / REDUCED
     else:
+        text = read_formula(source)
         expected = observe(text, solvers)
         result = out or target.with_name(f"{target.stem}.reduced.smt2")
     if result.exists() and result.samefile(source):
@@ -190,8 +200,11 @@ class _Work:
     def save(self, text: str) -> None:
         """Put ``text`` where the result goes, whole or not at all."""
         beside = self._result.with_name(f".{self._result.name}.{os.getpid()}")
-        beside.write_bytes(text.encode("utf-8", "surrogateescape"))
-        beside.replace(self._result)
+        try:
+            beside.write_bytes(text.encode("utf-8", "surrogateescape"))
+            beside.replace(self._result)
+        except OSError as problem:
+            raise BadOutput(f"cannot write {self._result}: {problem.strerror or problem}") from problem
 
     def own_passes(self, share: float) -> None:
         """Our passes for at most this share of the time that is left."""

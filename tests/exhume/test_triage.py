@@ -1,0 +1,86 @@
+"""reduce and bisect on the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest import EnvironmentProblem
+from difftest import bisect as bisecting
+
+TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
+
+
+@pytest.fixture
+def crasher(tmp_path: Path) -> str:
+    script = tmp_path / "crasher.py"
+    script.write_text(
+        "import os, sys\ntext = sys.argv[-1] != '--version' and open(sys.argv[-1]).read()\n"
+        "print('v1') if not text else os.abort() if '(div ' in text else print('sat')\n"
+    )
+    return f"crasher={sys.executable} -I -S {script}"
+
+
+@pytest.fixture
+def formula(tmp_path: Path) -> Path:
+    file = tmp_path / "f.smt2"
+    file.write_text(TEXT)
+    return file
+
+
+def test_a_file_is_reduced(exhume: Any, formula: Path, crasher: str) -> None:
+    ended = exhume("reduce", formula, "--solver", crasher, "--no-ddsmt", "--json")
+    assert ended.code == 0
+    assert ended.err == ""
+    document = ended.json
+    assert document["class"] == "crash"
+    assert document["size_before"] == len(TEXT)
+    assert document["size_after"] < document["size_before"]
+    assert document["confirmed"] and document["complete"] and not document["ddsmt"]
+    assert formula.read_text() == TEXT
+    people = exhume("reduce", formula, "--solver", crasher, "--no-ddsmt")
+    assert people.code == 0
+    assert "(div " in people.out
+    assert f"{len(TEXT)} to {document['size_after']} bytes" in people.out
+
+
+def test_a_finding_says_its_solvers_itself(exhume: Any, tmp_path: Path, crasher: str) -> None:
+    assert exhume("reduce", tmp_path, "--solver", crasher).code == 2
+    ended = exhume("reduce", tmp_path)
+    assert ended.code == 2
+    assert "no finding can be read" in ended.said
+
+
+def test_a_file_needs_solvers_and_something_wrong(exhume: Any, formula: Path) -> None:
+    assert exhume("reduce", formula).code == 2
+    ended = exhume("reduce", formula, "--solver", "z3")
+    assert (ended.code, "nothing is wrong" in ended.said) == (2, True)
+
+
+def test_bisect_wants_a_finding_of_a_release(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("bisect", tmp_path)
+    assert (ended.code, "no finding can be read" in ended.said) == (2, True)
+
+
+def test_bisect_shows_what_it_found(exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = bisecting.BisectReport(
+        "z3-2.0", "2.0", "original.smt2", "1.0", True, "2.0", "3.0",
+        (("1.0", bisecting.State.AFFECTED), ("2.0", bisecting.State.AFFECTED), ("3.0", bisecting.State.FREE)),
+    )  # fmt: skip
+    monkeypatch.setattr("exhume.triage_commands.bisect", lambda *_, **__: report)
+    assert exhume("bisect", tmp_path, "--json").json["first_fixed"] == "3.0"
+    shown = exhume("bisect", tmp_path).out
+    assert "first affected: 1.0 (the oldest that runs here)" in shown
+    assert "first fixed: 3.0" in shown
+
+
+def test_no_network_is_exit_code_3(exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise EnvironmentProblem("no network")
+
+    monkeypatch.setattr("exhume.triage_commands.bisect", fails)
+    ended = exhume("bisect", tmp_path)
+    assert (ended.code, ended.said) == (3, "exhume: no network")
