@@ -214,7 +214,8 @@ class _Search:
         found = find_release(self._family, release)
         if found is None:
             return State.SKIPPED
-        stand_in = replace(found, name=self._solver.name)
+        # Its options are part of the finding.
+        stand_in = replace(found, name=self._solver.name, checks=self._solver.checks)
         solvers = tuple(stand_in if s.name == self._solver.name else s for s in self._expected.solvers)
         with Confirmer(replace(self._expected, solvers=solvers), fast=False) as confirmer:
             if confirmer(self._text):
