@@ -17,8 +17,8 @@ from exhume import (
     corpus_commands,
     demo,
     generate_commands,
+    hunt_commands,
     mine_commands,
-    test_commands,
     triage_commands,
 )
 from exhume.exits import Exit
@@ -46,7 +46,7 @@ for module in (
     corpus_commands,
     ask_commands,
     generate_commands,
-    test_commands,
+    hunt_commands,
     triage_commands,
 ):
     module.register(app)

@@ -10,9 +10,9 @@ import typer
 from difftest import find_solvers
 from difftest.bisect import BisectReport, bisect
 from difftest.reduce import ReductionReport, Step, reduce
+from exhume.hunt_commands import parse_duration
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
-from exhume.test_commands import parse_duration
 
 Finding = Annotated[
     Path, typer.Argument(metavar="FINDING|FILE", help="A finding's folder, or a formula.", exists=True)

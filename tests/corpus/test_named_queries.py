@@ -473,6 +473,13 @@ def test_signatures(path: Path, tables: Tables) -> None:
     assert found == expected
 
 
+def test_skeletons(path: Path, tables: Tables) -> None:
+    found = {row[0]: row[1] for row in asked(path, "skeletons", holes=2, like="%and%").rows}
+    wanted = {key: row for key, row in tables.skeleton.items() if row["holes"] >= 2 and "and" in row["text"]}
+    assert set(found) == set(wanted)
+    assert found == {key: row["formulas"] for key, row in wanted.items()}
+
+
 def test_bug_prone_options(path: Path, tables: Tables) -> None:
     found = {row["option"]: row for row in records(asked(path, "bug-prone-options"))}
     issues: dict[str, set[int]] = defaultdict(set)

@@ -213,15 +213,17 @@ class TestDdsmt:
         assert report.with_ddsmt and report.confirmed
 
     def test_it_is_ended_in_time_and_what_it_had_is_kept(self) -> None:
+        def check(text: str) -> bool:
+            time.sleep(0.5)  # every check, so that the time is up long before ddSMT is
+            return "(div " in text
+
         started = time.monotonic()
-        text, checks, finished = reduce_with_ddsmt(
-            TEXT, lambda t: "(div " in t and not time.sleep(0.1), 3.0, 5.0
-        )
+        text, checks, finished = reduce_with_ddsmt(TEXT, check, 5.0, 5.0)
         assert not finished
-        assert 0 < checks < 40
+        assert checks <= 11
         assert len(text) <= len(TEXT)
         assert "(div " in text
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < 30
 
     def test_an_error_in_the_check_is_raised_here(self) -> None:
         def check(text: str) -> bool:

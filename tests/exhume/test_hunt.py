@@ -264,12 +264,12 @@ def test_a_hunt_whose_corpus_is_taken_keeps_its_findings(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from corpus.errors import CorpusLocked
-    from exhume import test_commands
+    from exhume import hunt_commands
 
     def locked(*_: object) -> None:
         raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
 
-    monkeypatch.setattr(test_commands, "store_hunt", locked)
+    monkeypatch.setattr(hunt_commands, "store_hunt", locked)
     ended = exhume(
         "hunt",
         "--corpus",
