@@ -19,6 +19,7 @@ from exhume import (
     generate_commands,
     hunt_commands,
     mine_commands,
+    solver_commands,
     triage_commands,
 )
 from exhume.exits import Exit
@@ -47,6 +48,7 @@ for module in (
     ask_commands,
     generate_commands,
     hunt_commands,
+    solver_commands,
     triage_commands,
 ):
     module.register(app)

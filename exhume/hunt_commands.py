@@ -1,4 +1,4 @@
-"""Commands that run solvers: hunt, replay, solvers."""
+"""Commands that run solvers: hunt, replay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from difftest import (
     ReplayResult,
     Solver,
     find_files,
-    find_solver,
     find_solvers,
     hunt,
     replay,
@@ -44,7 +43,7 @@ from exhume.generate_commands import (
     build_strategy,
 )
 from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
-from exhume.screen import err, out, print_json, progress, say, show_table
+from exhume.screen import err, out, print_json, progress, say
 from exhume.summary import finding_line, show_outcomes, show_summary
 from generator import GeneratedTest, Strategy, StrategySettings
 from generator.text import VERSION
@@ -59,10 +58,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("hunt")(hunt_command)
     app.command("replay")(replay_command)
-    solvers = typer.Typer(help="Show or fetch solvers.", invoke_without_command=True, rich_markup_mode=None)
-    solvers.callback()(solvers_command)
-    solvers.command("install")(install_command)
-    app.add_typer(solvers, name="solvers")
 
 
 def parse_duration(text: str) -> float:
@@ -282,27 +277,3 @@ def _wrong_lines(result: ReplayResult) -> Iterator[str]:
             f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows
         )
         yield f"{candidate.finding_class} {candidate.label} {result.file} ({answers})"
-
-
-def solvers_command(context: typer.Context, json: Json = False) -> None:
-    """Show the solvers that are installed and their versions."""
-    if context.invoked_subcommand is not None:
-        return
-    rows = [[s.spec, s.version(), " ".join(s.argv)] for s in find_solvers(["z3", "cvc5"])]
-    if json:
-        print_json([dict(zip(("spec", "version", "command"), row, strict=True)) for row in rows])
-    else:
-        show_table(["spec", "version", "command"], rows)
-
-
-def install_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A release such as z3==4.8.5.")],
-    json: Json = False,
-) -> None:
-    """Fetch a solver's release into the cache."""
-    solver = find_solver(spec)
-    row = {"spec": solver.spec, "version": solver.version(), "command": " ".join(solver.argv)}
-    if json:
-        print_json(row)
-    else:
-        out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)
