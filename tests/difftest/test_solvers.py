@@ -114,3 +114,19 @@ def test_a_wheel_that_is_not_installed_is_told(family: str, monkeypatch: pytest.
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SolverMissing, match="not installed beside exhume"):
         find_solver(family)
+
+
+def test_a_release_is_loaded_from_this_systems_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel of z3 4.8.14 for Linux holds macOS's library beside ours."""
+    release = tmp_path / "wheels" / "z3-solver-9.9"
+    program = release / "z3_solver-9.9.data" / "data" / "bin" / "z3"
+    for file in (program, release / "z3" / "lib" / "libz3.dylib", release / "z3" / "lib" / "libz3.so"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path))
+    library = find_solver("z3==9.9").library
+    assert library is not None
+    assert Path(library).name == ("libz3.dylib" if sys.platform == "darwin" else "libz3.so")
