@@ -5,7 +5,25 @@ from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.loading import load_library
-from generator.registry import STRATEGIES, StrategySettings, make_strategy
+from generator.registry import (
+    STRATEGIES,
+    StrategyEntry,
+    StrategyInputs,
+    StrategySettings,
+    find_strategy,
+    make_strategy,
+)
+from generator.seeded import Mutant, SeedStrategy
+from generator.seeds import (
+    Seed,
+    SeedScript,
+    SeedSkipped,
+    SeedSource,
+    seeds_of_corpus,
+    seeds_of_folder,
+    seeds_of_strategy,
+)
+from generator.settings import Setting
 from generator.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy
 
@@ -17,12 +35,25 @@ __all__ = [
     "GeneratedTest",
     "GenerationError",
     "Library",
+    "Mutant",
     "OutputFolderError",
+    "Seed",
+    "SeedScript",
+    "SeedSkipped",
+    "SeedSource",
+    "SeedStrategy",
+    "Setting",
     "SkeletonOptions",
     "SkeletonStrategy",
     "Strategy",
+    "StrategyEntry",
+    "StrategyInputs",
     "StrategySettings",
+    "find_strategy",
     "load_library",
     "make_strategy",
+    "seeds_of_corpus",
+    "seeds_of_folder",
+    "seeds_of_strategy",
     "write_batch",
 ]

@@ -91,11 +91,11 @@ def load_library(
     HistFuzz_n: skeletons of another corpus. Raises :class:`GenerationError` where nothing is left.
     """
     donor = skeletons_from or corpus
-    _select_usable(donor, solvers)
+    select_usable(donor, solvers)
     skeletons = [
         SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)
     ]
-    families = _select_usable(corpus, solvers)
+    families = select_usable(corpus, solvers)
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
     atoms = [template for template in atoms if is_suitable(template.atom, families)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
@@ -105,8 +105,11 @@ def load_library(
     return Library.of(name, skeletons, atoms, [RuleTemplate(i, frozenset(a), tuple(c)) for i, a, c in found])
 
 
-def _select_usable(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
-    """Make the table of usable formulas; return the solvers that it goes by."""
+def select_usable(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
+    """Make the temporary table ``usable``: ids of the formulas that all these solvers accept.
+
+    Returns the solvers that it goes by: those whose acceptance the corpus holds.
+    """
     families = target_families(corpus, solvers)
     corpus.rows(_USABLE, [families, len(families)])
     return families

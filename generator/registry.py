@@ -3,23 +3,57 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
 from generator.library import Library
+from generator.seeds import SeedSource
+from generator.settings import Setting, Value, read_settings
 from generator.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.strategy import Strategy
+
+Need = Literal["library", "seeds", "answers"]
+"""What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrategySettings:
-    """What a user can set. Each strategy uses what concerns it."""
+    """What a user can set. Each strategy uses what concerns it.
+
+    ``solvers`` are those that tests are for: what one of them does not know is not used. ``given`` are
+    the strategy's own settings, as ``NAME=VALUE``.
+    """
 
     seed: int = 1
     incremental: bool = False
     skeleton: int = 0
+    solvers: tuple[str, ...] = ("z3", "cvc5")
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInputs:
+    """What a strategy is made from. ``values`` are those of all its own settings."""
+
+    settings: StrategySettings
+    values: Mapping[str, Value] = field(default_factory=dict)
+    given_library: Library | None = None
+    given_seeds: SeedSource | None = None
+
+    @property
+    def library(self) -> Library:
+        """The library of a strategy that needs one."""
+        assert self.given_library is not None
+        return self.given_library
+
+    @property
+    def seeds(self) -> SeedSource:
+        """The seeds of a strategy that needs them."""
+        assert self.given_seeds is not None
+        return self.given_seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +64,19 @@ class StrategyEntry:
     about: str
     takes: str
     knows: str
-    make: Callable[[Library, StrategySettings], Strategy]
+    make: Callable[[StrategyInputs], Strategy]
+    needs: frozenset[Need] = frozenset(("library",))
+    settings: tuple[Setting, ...] = ()
 
 
-def _skeletons(library: Library, settings: StrategySettings) -> Strategy:
-    return SkeletonStrategy(library, settings.seed, SkeletonOptions(incremental=settings.incremental))
+def _skeletons(inputs: StrategyInputs) -> Strategy:
+    options = SkeletonOptions(incremental=inputs.settings.incremental)
+    return SkeletonStrategy(inputs.library, inputs.settings.seed, options)
 
 
-def _enumerate(library: Library, settings: StrategySettings) -> Strategy:
-    wanted = settings.skeleton or library.skeletons[0].id
+def _enumerate(inputs: StrategyInputs) -> Strategy:
+    library = inputs.library
+    wanted = inputs.settings.skeleton or library.skeletons[0].id
     for skeleton in library.skeletons:
         if skeleton.id == wanted:
             return EnumerationStrategy(library, skeleton, EnumerationBound())
@@ -66,11 +104,27 @@ STRATEGIES: dict[str, StrategyEntry] = {
 }
 
 
-def make_strategy(name: str, library: Library, settings: StrategySettings) -> Strategy:
-    """The strategy of this name. Raises :class:`GenerationError` with near names for an unknown one."""
+def find_strategy(name: str) -> StrategyEntry:
+    """The entry of this name. Raises :class:`GenerationError` with near names for an unknown one."""
     entry = STRATEGIES.get(name)
     if entry is None:
         near = difflib.get_close_matches(name, STRATEGIES, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise GenerationError(f"unknown strategy {name}; known: {', '.join(STRATEGIES)}{hint}")
-    return entry.make(library, settings)
+    return entry
+
+
+def make_strategy(
+    name: str, library: Library | None, settings: StrategySettings, seeds: SeedSource | None = None
+) -> Strategy:
+    """The strategy of this name. Raises :class:`GenerationError` for an unknown name or setting, and
+    where what it needs is missing."""
+    entry = find_strategy(name)
+    values = read_settings(name, entry.settings, settings.given)
+    if "library" in entry.needs and library is None:
+        raise GenerationError(f"{name} needs a learned corpus: name one with --corpus")
+    if "seeds" in entry.needs and seeds is None:
+        raise GenerationError(f"{name} needs seeds: name a corpus, or a folder with --seeds")
+    if "answers" in entry.needs and seeds is not None:
+        seeds.require_answers(name)
+    return entry.make(StrategyInputs(settings, values, library, seeds))

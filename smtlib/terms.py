@@ -128,6 +128,13 @@ class TermTable:
     def __len__(self) -> int:
         return len(self._terms)
 
+    def copy(self) -> TermTable:
+        """A table with the same terms; what is made in it from here on is unknown to this one."""
+        copied = TermTable()
+        copied._terms.update(self._terms)
+        copied._ops.update(self._ops)
+        return copied
+
     def op(
         self,
         kind: Kind,

@@ -1,0 +1,123 @@
+"""What all strategies that start from seeds share: which seed a test comes from, its header, its counts.
+
+Tests are made in visits: visit ``v`` draws a seed and makes the tests ``v * per_seed`` and following of it,
+so that a seed is read once for many tests, and a chain's links are tests that stand next to each other.
+Everything in a visit follows from the strategy's seed, the seeds and ``v``. One test alone is
+made by going through its visit, without printing what comes before.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from generator.errors import GenerationError
+from generator.seeds import Seed, SeedSource, random_for
+from generator.settings import Value
+from generator.strategy import GeneratedTest
+from generator.text import seed_header
+
+_FRUITLESS = 100
+"""After so many seeds in a row that gave nothing a visit gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A test before it is printed. ``text`` gives its commands (no header); called at most once.
+
+    ``seeds`` are those it came from, ``notes`` lines for the header, such as the chain of mutations so far.
+    The other fields are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text
+    when called.
+    """
+
+    text: Callable[[], str]
+    seeds: tuple[Seed, ...]
+    notes: tuple[str, ...] = ()
+    known: tuple[str | None, ...] = ()
+    implied_by: Callable[[], str] | None = None
+    implies: Callable[[], str] | None = None
+
+
+class SeedStrategy(ABC):
+    """Base of the strategies that change seeds.
+
+    ``counts`` are for people: attempts that failed, by cause; they grow as tests are made.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int) -> None:
+        self.seeds = seeds
+        self.seed = seed
+        self.settings = dict(settings)
+        self.per_seed = per_seed
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the seeds that the tests come from."""
+        return self.seeds.fingerprint
+
+    @abstractmethod
+    def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
+        """Mutants of ``seed``, as many as there are or as are asked for.
+
+        New terms are made in ``seed.script().table.copy()``; all choices come from ``chance``.
+        """
+
+    def draw(self, chance: random.Random) -> Seed:
+        """The seed of a visit. Override to ask for a known answer."""
+        return self.seeds.draw(chance)
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        """Yield the tests with ``start <= index < stop``, in order."""
+        for visit in range(start // self.per_seed, -(-stop // self.per_seed)):
+            first = visit * self.per_seed
+            for place, mutant in enumerate(self._visit(visit), first):
+                if place >= stop:
+                    return
+                if place >= start:
+                    yield self._test(place, mutant)
+
+    def _visit(self, visit: int) -> Iterator[Mutant]:
+        """Exactly ``per_seed`` mutants, of further seeds where one gives too few."""
+        chance = random_for(self.seed, visit, self.name)
+        made = fruitless = 0
+        while made < self.per_seed:
+            before = made
+            for mutant in self.mutants(self.draw(chance), chance):
+                yield mutant
+                made += 1
+                if made == self.per_seed:
+                    return
+            fruitless = 0 if made > before else fruitless + 1
+            if fruitless == _FRUITLESS:
+                raise GenerationError(
+                    f"{self.name} makes nothing of {_FRUITLESS} seeds in a row from {self.seeds.name}"
+                )
+
+    def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
+        issues = tuple(dict.fromkeys(i for seed in mutant.seeds for i in seed.issues))
+        head = seed_header(
+            self.fingerprint,
+            self.seed,
+            index,
+            self.name,
+            [s.origin for s in mutant.seeds],
+            issues,
+            self.settings,
+            mutant.notes,
+        )
+        return GeneratedTest(
+            index,
+            head + mutant.text(),
+            self.name,
+            issues=issues,
+            known=mutant.known,
+            implied_by=mutant.implied_by() if mutant.implied_by else None,
+            implies=mutant.implies() if mutant.implies else None,
+        )

@@ -1,0 +1,187 @@
+"""The one form that seeds are brought into: declarations, then what one check-sat asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from smtlib import (
+    CheckedCommand,
+    CheckedScript,
+    Declaration,
+    Definition,
+    Kind,
+    ReadError,
+    Term,
+    TermTable,
+    check_script,
+    postorder,
+    print_command,
+    print_term,
+    read_script,
+    rewrite,
+)
+from smtlib.environment import Datatype
+
+MAX_TERMS = 60_000
+"""Seeds with more distinct terms are passed over: a mutant of one takes half a second to print."""
+
+MAX_BINDERS = 100
+"""So deep may quantifiers stand in each other; sets of bound variables would grow by the square."""
+
+_KEPT = frozenset(
+    (
+        *("declare-sort", "define-sort", "declare-fun", "declare-const", "define-fun", "define-const"),
+        *("define-fun-rec", "define-funs-rec", "declare-datatype", "declare-datatypes"),
+        *("declare-codatatype", "declare-codatatypes"),
+    )
+)
+_CHECKS = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
+
+
+@dataclass(frozen=True)
+class SeedScript:
+    """A seed as terms. Shared by all who use the seed, so never made larger: ``table.copy()`` gives a table
+    with the same terms in which new ones can be made. What is made in a fresh copy is numbered the same
+    each time, so printing it gives the same text on every machine.
+
+    ``prelude`` declares sorts, datatypes and symbols, in order. ``assertions`` are those in force at the
+    one check-sat, assumptions included. No assertion has ``:named`` annotations; no bound variable is named
+    like a symbol of the script.
+    """
+
+    table: TermTable
+    prelude: tuple[CheckedCommand, ...]
+    assertions: tuple[Term, ...]
+    definitions: Mapping[Declaration, Definition]
+    datatypes: Mapping[str, Datatype]
+    logic: str
+
+    @cached_property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """The declared and defined functions; constructors and their like are in ``datatypes``."""
+        return tuple(d for command in self.prelude for d in command.declarations)
+
+    @cached_property
+    def prelude_text(self) -> str:
+        """``set-logic`` and the declarations, one a line."""
+        commands = "".join([print_command(command) + "\n" for command in self.prelude])
+        return f"(set-logic {self.logic})\n{commands}"
+
+    @cached_property
+    def assertion_texts(self) -> dict[Term, str]:
+        """The text of each assertion."""
+        return {term: print_term(term) for term in dict.fromkeys(self.assertions)}
+
+    def text(self, assertions: Sequence[Term] | None = None, declarations: str = "") -> str:
+        """The script with these assertions instead of its own, and more ``declarations`` before them."""
+        known = self.assertion_texts
+        lines = [
+            f"(assert {known[term] if term in known else print_term(term)})\n"
+            for term in (self.assertions if assertions is None else assertions)
+        ]
+        return f"{self.prelude_text}{declarations}{''.join(lines)}(check-sat)\n"
+
+
+def read_seed(text: str) -> SeedScript | str:
+    """The seed of this text, or why it cannot be used."""
+    try:
+        checked = check_script(read_script(text))
+    except ReadError:
+        return "cannot be read"
+    if checked.errors:
+        return "not well sorted"
+    found = _script(checked)
+    if isinstance(found, SeedScript) and _captures(found):
+        # Declarations stand first now, so reading it once more renames the variables that clash.
+        found = _script(check_script(read_script(found.text())))
+    return found
+
+
+def _script(checked: CheckedScript) -> SeedScript | str:
+    prelude: list[CheckedCommand] = []
+    levels: list[list[Term]] = [[]]
+    checks = 0
+    for command in checked.commands:
+        if command.name in _KEPT and not checks:
+            prelude.append(command)
+        elif command.name == "assert":
+            levels[-1].append(command.terms[0])
+        elif command.name == "push":
+            levels.extend([] for _ in range(_count(command)))
+        elif command.name == "pop" and not checks:
+            del levels[len(levels) - _count(command) :]
+        elif command.name in ("reset", "reset-assertions") and not checks:
+            return "resets before its check-sat"
+        elif command.name in _CHECKS:
+            checks += 1
+            asked = [term for level in levels for term in level]
+            asked += command.terms
+    if checks != 1:
+        return "no check-sat" if not checks else "several check-sat"
+    if not asked:
+        return "no assertions"
+    names = [d.name for command in prelude for d in command.declarations]
+    names += [command.sort.name for command in prelude if command.sort]
+    if len(set(names)) < len(names):
+        return "a name declared twice"
+    return _bounded(checked, tuple(prelude), asked)
+
+
+def _bounded(
+    checked: CheckedScript, prelude: tuple[CheckedCommand, ...], asked: Sequence[Term]
+) -> SeedScript | str:
+    depth: dict[Term, int] = {}
+    named = higher = False
+    for number, term in enumerate(postorder(asked), 1):
+        if number > MAX_TERMS:
+            return "too many terms"
+        below = max([depth[a] for a in term.args], default=0)
+        depth[term] = below + 1 if term.variables or term.patterns else below
+        if depth[term] > MAX_BINDERS:
+            return "quantifiers nested too deep"
+        higher = higher or term.sort.is_function or any(v.sort.is_function for v in term.variables)
+        named = named or any(key == ":named" for key, _ in term.op.attributes)
+    for command in prelude:
+        for d in command.declarations:
+            higher = higher or any(s.is_function for s in (*d.params, d.result))
+    table = checked.table
+    assertions = tuple(_unnamed(table, term) if named else term for term in asked)
+    logic = "HO_ALL" if higher else "ALL"
+    return SeedScript(table, prelude, assertions, checked.definitions, checked.datatypes, logic)
+
+
+def _unnamed(table: TermTable, root: Term) -> Term:
+    """``root`` without ``:named``: a mutant may hold a term several times, but a name once."""
+
+    def change(term: Term, args: tuple[Term, ...]) -> Term | None:
+        if term.op.kind is not Kind.ANNOTATION:
+            return None
+        rest = tuple(a for a in term.op.attributes if a[0] != ":named")
+        if rest == term.op.attributes:
+            return None
+        if not rest:
+            return args[0]
+        return table.make(table.op(Kind.ANNOTATION, "!", None, (), None, rest), args, term.sort)
+
+    return rewrite(table, root, change)
+
+
+def _captures(script: SeedScript) -> bool:
+    """Whether a bound variable has the name of a symbol."""
+    names = {d.name for d in script.declarations}
+    for datatype in script.datatypes.values():
+        for constructor in datatype.constructors:
+            names.add(constructor.declaration.name)
+            names.update(s.name for s in constructor.selectors)
+    for term in postorder(script.assertions):
+        if term.variables and any(v.op.name in names for v in term.variables):
+            return True
+        if term.patterns and any(v.op.name in names for _, vs in term.patterns for v in vs):
+            return True
+    return False
+
+
+def _count(command: CheckedCommand) -> int:
+    return int(str(command.sexp[1])) if len(command.sexp) > 1 else 1

@@ -1,0 +1,70 @@
+"""Settings of strategies: declared with name, default and meaning; read from ``NAME=VALUE``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from generator.errors import GenerationError
+
+Value = int | float | str
+"""A setting's value; its type is the default's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a strategy. Numbers lie between ``least`` and ``most``; words may have ``choices``."""
+
+    name: str
+    default: Value
+    about: str
+    least: float = 0
+    most: float = 1_000_000
+    choices: tuple[str, ...] = ()
+
+    def read(self, text: str) -> Value:
+        """The value that ``text`` stands for. Raises :class:`GenerationError`."""
+        if isinstance(self.default, str):
+            if self.choices and text not in self.choices:
+                raise GenerationError(f"--set {self.name}={text}: one of {', '.join(self.choices)} is wanted")
+            return text
+        kind = type(self.default)
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        # The comparison refuses nan, too.
+        if value is None or not self.least <= value <= self.most:
+            what = "a whole number" if kind is int else "a number"
+            raise GenerationError(
+                f"--set {self.name}={text}: {what} from {self.least:g} to {self.most:g} is wanted"
+            )
+        return value
+
+
+def read_settings(strategy: str, known: Sequence[Setting], given: Iterable[str]) -> dict[str, Value]:
+    """The values of all of a strategy's settings, those ``given`` as ``NAME=VALUE`` and else the defaults.
+
+    Raises :class:`GenerationError` for an unknown name, a value that does not fit, or what is no pair.
+    """
+    by_name = {setting.name: setting for setting in known}
+    values: dict[str, Value] = {setting.name: setting.default for setting in known}
+    for pair in given:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise GenerationError(f"--set {pair}: NAME=VALUE is wanted")
+        if name not in by_name:
+            near = difflib.get_close_matches(name, by_name, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            knows = f"it has {', '.join(by_name)}" if by_name else "it has none"
+            raise GenerationError(f"{strategy} has no setting {name}; {knows}{hint}")
+        values[name] = by_name[name].read(text)
+    return values
+
+
+def integer(values: Mapping[str, Value], name: str) -> int:
+    """The whole number that a setting is set to."""
+    value = values[name]
+    assert isinstance(value, int), f"{name} is declared with a whole number as default"
+    return value
