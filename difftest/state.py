@@ -42,7 +42,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -308,19 +308,18 @@ def _read(opened: sqlite3.Connection) -> Campaign:
     )
 
 
-def _arm(row: tuple[Any, ...]) -> ArmState:
-    strategy, test_class, next_index, exhausted, *counts, weights = row
-    return ArmState(strategy, test_class, next_index, bool(exhausted), *counts, weights=json.loads(weights))
+def _arm(row: Sequence[Any]) -> ArmState:
+    weights: dict[str, float] = json.loads(row[9])
+    return ArmState(row[0], row[1], row[2], bool(row[3]), row[4], row[5], row[6], row[7], row[8], weights)
 
 
-def _again(row: tuple[Any, ...]) -> Again:
-    strategy, test_class, index, stage, outcomes, reason = row
-    return Again(strategy, test_class, index, stage, json.loads(outcomes), reason)
+def _again(row: Sequence[Any]) -> Again:
+    return Again(row[0], row[1], row[2], row[3], json.loads(row[4]), row[5])
 
 
-def _finding(row: tuple[Any, ...]) -> FindingState:
-    *told, earlier, stored = row
-    return FindingState(*told, earlier=bool(earlier), stored=bool(stored))
+def _finding(row: Sequence[Any]) -> FindingState:
+    found = FindingState(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9])
+    return replace(found, earlier=bool(row[10]), stored=bool(row[11]))
 
 
 class CampaignState:
