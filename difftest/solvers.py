@@ -14,7 +14,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,12 +22,15 @@ from difftest import wheels
 from difftest.errors import DifftestError, SolverMissing, UnknownSolver
 from difftest.process import Limits, run
 from difftest.profiles import PROFILES
+from difftest.profiles.options import OptionClass, option_table
 from difftest.script import Script
 
 # The distributions that hold each solver we know by name.
 DISTRIBUTIONS = {family: profile.distribution for family, profile in PROFILES.items()}
 _WITH_OPTIONS = re.compile(r"([a-z0-9]+(?:==[^\[\]]*)?)\[(.*)\]", re.S)
-_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[^\s,\[\]]+)?")
+# Commas and brackets end an option; ``+`` and ``|`` part the names and fields of a finding's key; a value may
+# hold blanks and parentheses (a tactic) but nothing that a file's name cannot.
+_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 _VERSION_LIMITS = Limits(seconds=30.0)
 
@@ -52,7 +55,7 @@ class Solver:
 
     ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models;
     ``library`` is set where a supervisor can keep it loaded and fork (the file for z3, the installed package
-    for cvc5).
+    for cvc5). ``spec_options`` are the spec's options as it has them, without their prefix.
     """
 
     spec: str
@@ -61,6 +64,7 @@ class Solver:
     argv: tuple[str, ...]
     checks: tuple[str, ...] = ()
     library: str | None = None
+    spec_options: tuple[str, ...] = ()
     _versions: list[str] = field(default_factory=list, compare=False, repr=False)
 
     def options(self, script: Script) -> tuple[str, ...]:
@@ -88,6 +92,31 @@ class Solver:
         if self.family != "other":
             argv = [PROFILES[self.family].program, *argv[len(self.argv) :]]
         return shlex.join(argv) + (f" < {shlex.quote(file)}" if self.reads_stdin else "")
+
+    @property
+    def answers_are_trusted(self) -> bool:
+        """Whether sat and unsat are about the formula as written: False if an option changes its meaning, is
+        known to be unsound, or is unfinished by its authors' own words, or if nothing is known about it.
+        """
+        return all(option_class is not None and option_class.is_trusted for option_class in self._classes())
+
+    @property
+    def unknown_is_telling(self) -> bool:
+        """Whether an ``unknown`` is the best it can do: False if an option makes it give up earlier."""
+        return all(option_class is OptionClass.SOUND for option_class in self._classes())
+
+    def _classes(self) -> Iterator[OptionClass | None]:
+        if self.family in PROFILES:
+            table = option_table(self.family)
+            for option in self.spec_options:
+                yield table.class_of(option)
+            return
+        # A command line of the user's own is trusted, but for what the solvers known by name would not be.
+        for part in self.argv[1:]:
+            for family in PROFILES:
+                known = option_table(family).find(part.removeprefix("--"))
+                if known is not None and "*" not in known.name and not known.option_class.is_trusted:
+                    yield known.option_class
 
     def version(self) -> str:
         """What it says of its version (asked once), or ``unknown``."""
@@ -177,7 +206,7 @@ def _find_known(spec: SolverSpec) -> Solver:
     located = profile.locate(spec.text, spec.release)
     options = tuple(profile.prefix + option for option in spec.options)
     checks = (*options, *profile.checks)
-    solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.library)
+    solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.library, spec.options)
     if options:
         _try_options(solver, options)
     return solver
