@@ -131,7 +131,10 @@ class SkeletonStrategy:
         self.library = library
         self.seed = seed
         self.options = options or SkeletonOptions()
-        self._themes = [_Theme.of(atoms) for _, atoms in library.themes()]
+        themes = library.themes()
+        self.classes = tuple(name for name, _ in themes)
+        """The theories that lead tests; ``class_of`` tells which one a test has."""
+        self._themes = [_Theme.of(atoms) for _, atoms in themes]
         # A theme's weight grows slower than its size, so that small theories get their turn.
         self._theme_bounds = list(itertools.accumulate(len(theme.atoms) ** 0.5 for theme in self._themes))
         self._all = _weighted(library.skeletons)
@@ -149,6 +152,11 @@ class SkeletonStrategy:
         """Yield the tests with ``start <= index < stop``."""
         for index in range(start, stop):
             yield self.test(index)
+
+    def class_of(self, index: int) -> str:
+        """The leading theory of the test of this index, without making the test."""
+        chance = random.Random((self.seed << 40) ^ index).random
+        return self.classes[_pick(self._theme_bounds, chance)]
 
     def test(self, index: int) -> GeneratedTest:
         """The test of this index."""
