@@ -14,6 +14,15 @@ class GeneratedTest:
     ``known`` holds what is known of the answer of each ``check-sat`` in order
     (``"sat"``, ``"unsat"`` or ``None``); it is empty where nothing is known.
     The id tuples are row ids of the corpus the test was built from.
+
+    ``implied_by`` and ``implies`` are for strategies that weaken or strengthen: the whole text (commands and
+    one ``check-sat``, no header needed) of the formula that this one was made from, in the field that says
+    how they stand. ``implied_by=P``: this test is the weaker, so where P is sat it is sat. ``implies=P``:
+    this test is the stronger, so where P is unsat it is unsat. Set one of them, give the test one
+    ``check-sat``, and name each link of a chain by its direct parent. A solver that decides the parent so
+    and answers ``unknown`` here is incomplete, one that answers the opposite is unsound; the oracles run the
+    parent themselves, and only where the test's own answer makes it worth the time. A parent whose answer is
+    known beforehand is said in ``known`` as well.
     """
 
     index: int
@@ -24,6 +33,8 @@ class GeneratedTest:
     rules: tuple[int, ...] = ()
     issues: tuple[str, ...] = ()
     known: tuple[str | None, ...] = ()
+    implied_by: str | None = None
+    implies: str | None = None
 
 
 class Strategy(Protocol):
