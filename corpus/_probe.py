@@ -1,4 +1,6 @@
-"""The worker process of :mod:`corpus.acceptance`: ``python _probe.py z3|cvc5``. Imports none of ours.
+"""The worker process of :mod:`corpus.acceptance`: ``python _probe.py z3|cvc5|z3-answer|cvc5-answer``.
+
+Imports none of ours.
 
 It reads requests (a length in 4 bytes, then a JSON list of texts) and answers each with a JSON list
 of ``[outcome, message]``. The texts of a request are tried in a forked child, so that a native
@@ -21,13 +23,18 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-Check = Callable[[str], str]
-"""Takes a text; returns what the solver objects to, empty when it accepts."""
+Check = Callable[[str], tuple[str, str]]
+"""Takes a text; returns the outcome (``accepted``, ``refused``; ``sat``, ``unsat`` or ``unknown`` where the
+text is solved) and what the solver objects to, empty when it does not."""
 
 MAX_MESSAGE = 4000
 
 CVC5_RESOURCES = "200"
 """cvc5's own, machine-independent units; some milliseconds."""
+
+Z3_ANSWER_RESOURCES = 2_000_000
+CVC5_ANSWER_RESOURCES = 40_000
+"""What solving a text may use, in each solver's own units: the same on every machine; about a second."""
 
 # What solves, asks or prints is taken out; exit ends the text; include would read a file.
 _IDLE_NAMES = """
@@ -88,18 +95,16 @@ def z3_check() -> Check:
     """A check by z3's own script reader; assertions are taken in but nothing is solved."""
     import z3
 
-    def check(text: str) -> str:
+    def check(text: str) -> tuple[str, str]:
         context = z3.Context()
         try:
             output = z3.Z3_eval_smtlib2_string(context.ref(), without_solving(text))
         except z3.Z3Exception as error:
-            value = error.value
-            output = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-            return str(output).strip() or "refused without a word"
+            return "refused", _z3_message(error)
         finally:
             # Options of one text must not be those of the next.
             z3.Z3_global_param_reset_all()
-        return output.strip() if "(error " in output else ""
+        return ("refused", output.strip()) if "(error " in output else ("accepted", "")
 
     return check
 
@@ -112,7 +117,7 @@ def cvc5_check() -> Check:
     """
     import cvc5
 
-    def check(text: str) -> str:
+    def check(text: str) -> tuple[str, str]:
         manager = cvc5.TermManager()
         solver = cvc5.Solver(manager)
         solver.setOption("rlimit", CVC5_RESOURCES)
@@ -123,16 +128,76 @@ def cvc5_check() -> Check:
             while not (command := parser.nextCommand()).isNull():
                 output = command.invoke(solver, symbols)
                 if output.startswith("(error"):
-                    return str(output).strip()
+                    return "refused", str(output).strip()
             solver.checkSat()
         except RuntimeError as error:
-            return str(error).strip() or "refused without a word"
-        return ""
+            return "refused", str(error).strip() or "refused without a word"
+        return "accepted", ""
 
     return check
 
 
-CHECKS: dict[str, Callable[[], Check]] = {"z3": z3_check, "cvc5": cvc5_check}
+def z3_answer() -> Check:
+    """z3's answer to a text that declares, asserts and then asks once, as :mod:`corpus.answers` prints it."""
+    import z3
+
+    def check(text: str) -> tuple[str, str]:
+        context = z3.Context()
+        try:
+            z3.Z3_global_param_set("rlimit", str(Z3_ANSWER_RESOURCES))
+            output = z3.Z3_eval_smtlib2_string(context.ref(), text)
+        except z3.Z3Exception as error:
+            return "refused", _z3_message(error)
+        finally:
+            z3.Z3_global_param_reset_all()
+        return _answer_in(output)
+
+    return check
+
+
+def cvc5_answer() -> Check:
+    """cvc5's answer to such a text."""
+    import cvc5
+
+    def check(text: str) -> tuple[str, str]:
+        manager = cvc5.TermManager()
+        solver = cvc5.Solver(manager)
+        solver.setOption("rlimit", str(CVC5_ANSWER_RESOURCES))
+        symbols = cvc5.SymbolManager(manager)
+        parser = cvc5.InputParser(solver, symbols)
+        output = ""
+        try:
+            parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "text")
+            while not (command := parser.nextCommand()).isNull():
+                output += command.invoke(solver, symbols)
+        except RuntimeError as error:
+            return "refused", str(error).strip() or "refused without a word"
+        return _answer_in(output)
+
+    return check
+
+
+def _z3_message(error: object) -> str:
+    value = getattr(error, "value", error)
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.strip() or "refused without a word"
+
+
+def _answer_in(output: str) -> tuple[str, str]:
+    """The answer that a solver printed, once and without complaint."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    if "(error " in output or len(lines) != 1:
+        return "refused", output.strip() or "no answer"
+    answer = lines[0].split()[0]  # cvc5 says why: unknown (INCOMPLETE)
+    return (answer, "") if answer in ("sat", "unsat", "unknown") else ("refused", output.strip())
+
+
+CHECKS: dict[str, Callable[[], Check]] = {
+    "z3": z3_check,
+    "cvc5": cvc5_check,
+    "z3-answer": z3_answer,
+    "cvc5-answer": cvc5_answer,
+}
 
 
 def serve(check: Check, seconds: float, megabytes: int, requests: BinaryIO, answers: BinaryIO) -> None:
@@ -232,8 +297,8 @@ def _child(
             os._exit(code)
         for text in texts:
             try:
-                message = check(text)
-                result = ("refused", message[:MAX_MESSAGE]) if message else ("accepted", "")
+                outcome, message = check(text)
+                result = (outcome, message[:MAX_MESSAGE])
             except MemoryError:
                 result = ("refused", "out of memory")
             data = json.dumps(result).encode() + b"\n"
@@ -265,7 +330,7 @@ def main() -> None:
     except ImportError as error:
         sys.exit(f"{name} cannot be imported: {error}")
     check(
-        "(declare-const x Int)(assert (> x 0))"
+        "(declare-const x Int)(assert (> x 0))(check-sat)"
     )  # what a library builds on first use, before the children fork
     serve(check, float(seconds), int(megabytes), sys.stdin.buffer, answers)
 

@@ -33,6 +33,7 @@ MEGABYTES = 3000
 """Of address space, for the process that tries the texts."""
 
 _BATCH = 128
+_SOLVED_BATCH = 8
 _WORKER = Path(__file__).with_name("_probe.py")
 _WHEELS = {"z3": "z3-solver", "cvc5": "cvc5"}
 
@@ -75,12 +76,21 @@ class Prober:
     """Worker processes of one solver, kept warm for several rounds of :meth:`probe`."""
 
     def __init__(
-        self, solver: Solver, jobs: int = 1, *, seconds: float = SECONDS, megabytes: int = MEGABYTES
+        self,
+        solver: Solver,
+        jobs: int = 1,
+        *,
+        seconds: float = SECONDS,
+        megabytes: int = MEGABYTES,
+        solve: bool = False,
     ) -> None:
+        """``solve``: the texts are solved, and outcomes are ``sat``, ``unsat`` and ``unknown`` as well."""
         self.solver = solver
         self.jobs = jobs
+        self._batch = _SOLVED_BATCH if solve else _BATCH
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers = [_Worker(solver, seconds, megabytes) for _ in range(jobs)]
+        task = f"{solver}-answer" if solve else solver
+        self._workers = [_Worker(task, seconds, megabytes) for _ in range(jobs)]
         for worker in self._workers:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix=f"probe-{solver}")
@@ -101,7 +111,7 @@ class Prober:
 
     def probe(self, texts: Iterable[str]) -> Iterator[Acceptance]:
         """What the solver says to each text, in order."""
-        batches = iter(_batches(texts, _BATCH))
+        batches = iter(_batches(texts, self._batch))
         pending: deque[Future[list[Acceptance]]] = deque()
         for batch in islice(batches, self.jobs + 1):
             pending.append(self._threads.submit(self._ask, batch))
@@ -119,12 +129,12 @@ class Prober:
 
 
 class _Worker:
-    def __init__(self, solver: Solver, seconds: float, megabytes: int) -> None:
-        self.solver = solver
+    def __init__(self, task: str, seconds: float, megabytes: int) -> None:
+        self.task = task
         # What a text might still write by a relative name lands in a folder that goes away.
         self._folder = tempfile.TemporaryDirectory(prefix="exhume-probe-")
         # -P: the folder of the script, full of our modules' names, stays off the import path.
-        command = [sys.executable, "-P", str(_WORKER), solver, str(seconds), str(megabytes)]
+        command = [sys.executable, "-P", str(_WORKER), task, str(seconds), str(megabytes)]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -150,7 +160,7 @@ class _Worker:
         assert self._process.stderr
         self._process.kill()
         said = self._process.stderr.read().decode("utf-8", "replace").strip()
-        return SolverMissing(said.splitlines()[-1] if said else f"the worker process of {self.solver} died")
+        return SolverMissing(said.splitlines()[-1] if said else f"the worker process of {self.task} died")
 
     def close(self) -> None:
         """End the process; what it was doing is lost."""

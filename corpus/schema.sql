@@ -178,6 +178,14 @@ create table acceptance (
     primary key (formula_id, solver_id, form)
 );
 
+-- A solver's answer to a text, found within a fixed amount of the solver's own resources.
+create table answer (
+    sha256 varchar not null,            -- of the text, as in the table text
+    solver_id integer not null,
+    outcome varchar not null,           -- sat, unsat, unknown, refused, crash, timeout
+    primary key (sha256, solver_id)
+);
+
 -- An assertion's connectives and quantifiers, everything else a hole.
 create table skeleton (
     id integer primary key,

@@ -14,10 +14,10 @@ from corpus.stats import stats
 from corpus.store import Corpus
 from difftest import EnvironmentProblem, HuntOptions, Solver, Stage, find_solver, find_solvers
 from exhume.corpus_commands import show_learned
-from exhume.generate_commands import Rules, build_strategy
 from exhume.hunt_commands import record_hunt, run_hunt
 from exhume.options import Jobs
 from exhume.screen import out, progress, say
+from exhume.strategy_options import Rules, build_strategy
 from exhume.summary import show_summary
 from generator import StrategySettings, write_batch
 from generator.text import VERSION

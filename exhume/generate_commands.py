@@ -1,41 +1,42 @@
-"""Commands that make tests: generate, strategies."""
+"""Commands that make tests: generate, strategies, label."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
 from corpus.store import Corpus
 from difftest import parse_spec
-from exhume.options import CorpusFile, Jobs, Json, OutFolder, Seed
-from exhume.screen import out, print_json, progress, show_table
+from exhume.options import Jobs, Json, OutFolder, Seed
+from exhume.screen import out, print_json, progress, say, show_table
+from exhume.strategy_options import (
+    Incremental,
+    Rules,
+    RulesOption,
+    Seeds,
+    Settings,
+    SkeletonsFrom,
+    StrategyName,
+    build_strategy,
+)
 from generator import (
     STRATEGIES,
-    Strategy,
+    BatchReport,
+    GenerationError,
+    SeedSource,
     StrategySettings,
-    load_library,
-    make_strategy,
+    seeds_of_corpus,
+    seeds_of_folder,
     write_batch,
 )
+from generator.seeds import count_causes
 from generator.text import VERSION
 
-
-class Rules(StrEnum):
-    """Which rules guide the filling of skeletons."""
-
-    FULL = "full"
-    COARSE = "coarse"
-    OFF = "off"
-
-
-StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME", help="See 'exhume strategies'.")]
-RulesOption = Annotated[Rules, typer.Option("--rules", help="Rules over full or coarse signatures, or none.")]
-Incremental = Annotated[bool, typer.Option(help="Tests with push, pop and several check-sat.")]
-SkeletonsFrom = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Take the skeletons from this corpus instead.")
+OptionalCorpus = Annotated[
+    Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
 
 
@@ -43,35 +44,20 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("generate")(generate_command)
     app.command("strategies")(strategies_command)
-
-
-def build_strategy(
-    corpus: Path,
-    name: str,
-    solvers: list[str],
-    rules: Rules,
-    skeletons_from: Path | None,
-    settings: StrategySettings,
-) -> Strategy:
-    """The strategy of this name over a corpus file."""
-    with Corpus.open(corpus) as opened:
-        if skeletons_from is None:
-            library = load_library(opened, solvers, rules.value)
-        else:
-            with Corpus.open(skeletons_from) as donor:
-                library = load_library(opened, solvers, rules.value, donor)
-    return make_strategy(name, library, settings)
+    app.command("label")(label_command)
 
 
 def generate_command(
-    corpus: CorpusFile,
     out_folder: OutFolder,
+    corpus: OptionalCorpus = None,
     count: Annotated[int, typer.Option(help="How many tests.", min=1)] = 1000,
     seed: Seed = 1,
     strategy: StrategyName = "skeletons",
     solvers: Annotated[
         str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
     ] = "z3,cvc5",
+    seeds: Seeds = None,
+    settings: Settings = None,
     rules: RulesOption = Rules.FULL,
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
@@ -83,9 +69,9 @@ def generate_command(
     json: Json = False,
 ) -> None:
     """Write a batch of tests in the likeness of past bugs."""
-    settings = StrategySettings(seed=seed, incremental=incremental, skeleton=skeleton)
     targets = [parse_spec(name).text for name in solvers.split(",") if name.strip()]
-    made = build_strategy(corpus, strategy, targets, rules, skeletons_from, settings)
+    wanted = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
+    made = build_strategy(corpus, strategy, targets, rules, skeletons_from, wanted, seeds)
     description: dict[str, object] = {
         "exhume": VERSION,
         "corpus": made.fingerprint,
@@ -97,31 +83,110 @@ def generate_command(
         "skeleton": skeleton,
         "start": start,
     }
+    if "seeds" in STRATEGIES[strategy].needs:
+        description["settings"] = dict(getattr(made, "settings", {}))
     with progress("generating", json) as tick:
         report = write_batch(
             made, count, out_folder, description, jobs, lambda done: tick(done, count), start
         )
     if json:
-        print_json(
-            {"written": report.written, "distinct": report.distinct, "seconds": round(report.seconds, 3)}
-        )
+        document: dict[str, object] = {
+            "written": report.written,
+            "distinct": report.distinct,
+            "seconds": round(report.seconds, 3),
+        }
+        if "seeds" in STRATEGIES[strategy].needs:
+            document |= {"counts": dict(report.counts), "skipped": count_causes(report.skipped)}
+        print_json(document)
     else:
-        rate = report.written / max(report.seconds, 1e-9)
-        out.print(
-            f"{report.written} tests in {out_folder}, {report.distinct} distinct,"
-            f" {report.seconds:.1f} s ({rate:.0f} a second)"
-        )
+        _show_batch(report, out_folder)
+
+
+def _show_batch(report: BatchReport, folder: Path) -> None:
+    rate = report.written / max(report.seconds, 1e-9)
+    out.print(
+        f"{report.written} tests in {folder}, {report.distinct} distinct,"
+        f" {report.seconds:.1f} s ({rate:.0f} a second)"
+    )
+    for cause, count in sorted(report.counts.items()):
+        out.print(f"  {cause}: {count}", markup=False)
+    _show_skipped(report.skipped)
+
+
+def _show_skipped(skipped: dict[str, str]) -> None:
+    for cause, count in count_causes(skipped).items():
+        first = next(origin for origin, why in skipped.items() if why == cause)
+        say(f"{count} seeds not used: {cause} (such as {first})")
 
 
 def strategies_command(json: Json = False) -> None:
-    """List the ways to make tests."""
+    """List the ways to make tests, and the settings of each."""
     if json:
         print_json(
             [
-                {"name": s.name, "about": s.about, "takes": s.takes, "knows": s.knows}
+                {
+                    "name": s.name,
+                    "about": s.about,
+                    "takes": s.takes,
+                    "knows": s.knows,
+                    "needs": sorted(s.needs),
+                    "settings": [
+                        {"name": x.name, "default": x.default, "about": x.about} for x in s.settings
+                    ],
+                }
                 for s in STRATEGIES.values()
             ]
         )
         return
     rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
     show_table(["name", "about", "takes", "knows of the answer"], rows)
+    settings = [[s.name, f"{x.name}={x.default}", x.about] for s in STRATEGIES.values() for x in s.settings]
+    if settings:
+        out.print()
+        show_table(["strategy", "--set", "meaning"], settings)
+
+
+def label_command(
+    corpus: OptionalCorpus = None,
+    seeds: Annotated[
+        Path | None, typer.Option("--seeds", metavar="DIR", help="A folder of .smt2 files, or one.")
+    ] = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Find the answers of formulas, for the strategies that keep a known answer.
+
+    An answer counts where z3 and cvc5 both find it. Those of a corpus are stored in it, those of a folder in
+    the user's cache. What was asked before is not asked again.
+    """
+    if (corpus is None) == (seeds is None):
+        raise typer.BadParameter("name either --corpus or --seeds")
+    if corpus is not None:
+        with Corpus.open(corpus, write=True) as opened:
+            source = seeds_of_corpus(opened)
+            report = _label(CorpusAnswers(opened), source, jobs, json)
+    else:
+        assert seeds is not None
+        source = seeds_of_folder(seeds)
+        report = _label(CachedAnswers(), source, jobs, json)
+    if json:
+        document = {"texts": report.texts, "asked": report.asked, "sat": report.sat, "unsat": report.unsat}
+        print_json(
+            document
+            | {"contradictions": list(report.contradictions), "skipped": count_causes(source.skipped)}
+        )
+        return
+    out.print(
+        f"{report.texts} formulas, {report.asked} asked now: {report.sat} sat, {report.unsat} unsat,"
+        f" {report.texts - report.sat - report.unsat} not known"
+    )
+    for origin in source.origins_of(report.contradictions):
+        out.print(f"z3 and cvc5 contradict each other: {origin}", markup=False)
+    _show_skipped(source.skipped)
+
+
+def _label(store: AnswerStore, source: SeedSource, jobs: int, quiet: bool) -> LabelReport:
+    if not len(source):
+        raise GenerationError(f"there are no formulas in {source.name}")
+    with progress("labelling", quiet) as tick:
+        return find_answers(store, source.texts(), jobs, tick, len(source))

@@ -34,16 +34,18 @@ from difftest import (
     replay,
 )
 from exhume.exits import Exit
-from exhume.generate_commands import (
+from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
+from exhume.screen import err, out, print_json, progress, say
+from exhume.strategy_options import (
     Incremental,
     Rules,
     RulesOption,
+    Seeds,
+    Settings,
     SkeletonsFrom,
     StrategyName,
     build_strategy,
 )
-from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
-from exhume.screen import err, out, print_json, progress, say
 from exhume.summary import finding_line, show_outcomes, show_summary
 from generator import GeneratedTest, Strategy, StrategySettings
 from generator.text import VERSION
@@ -84,6 +86,8 @@ def hunt_command(
     seed: Seed = 1,
     jobs: Jobs = 1,
     strategy: StrategyName = "skeletons",
+    seeds: Seeds = None,
+    settings: Settings = None,
     rules: RulesOption = Rules.FULL,
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
@@ -97,8 +101,8 @@ def hunt_command(
     """
     seconds = None if duration is None else parse_duration(duration)
     found_solvers = find_solvers(solver)
-    settings = StrategySettings(seed=seed, incremental=incremental)
-    made = build_strategy(corpus, strategy, solver, rules, skeletons_from, settings)
+    wanted = StrategySettings(seed, incremental, 0, tuple(solver), tuple(settings or ()))
+    made = build_strategy(corpus, strategy, solver, rules, skeletons_from, wanted, seeds)
     if tests is None and seconds is None:
         tests = 1000
     options = HuntOptions(out=out_folder, jobs=jobs, seed=seed, tests=tests, seconds=seconds)

@@ -11,12 +11,14 @@ import json
 import multiprocessing
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from generator.errors import GenerationError
+from generator.seeded import SeedStrategy
 from generator.strategy import Strategy
 
 MANIFEST = "batch.json"
@@ -32,11 +34,25 @@ class OutputFolderError(GenerationError):
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What was written: number of tests, how many differ below the header, wall seconds."""
+    """What was written: number of tests, how many differ below the header, wall seconds.
+
+    Of a strategy that starts from seeds besides: what it counts, and the seeds passed over, with the reason.
+    """
 
     written: int
     distinct: int
     seconds: float
+    counts: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Written:
+    """A range of tests written: a digest of each below its header, and what the strategy counted."""
+
+    digests: list[bytes]
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, str] = field(default_factory=dict)
 
 
 def write_batch(
@@ -58,11 +74,15 @@ def write_batch(
     width = max(6, len(str(first + count - 1)))
     seen: set[bytes] = set()
     written = 0
-    for digests in _chunks(strategy, range(first, first + count), out, width, jobs):
-        seen.update(digests)
-        written += len(digests)
+    counts: Counter[str] = Counter()
+    skipped: dict[str, str] = {}
+    for chunk in _chunks(strategy, range(first, first + count), out, width, jobs):
+        seen.update(chunk.digests)
+        written += len(chunk.digests)
+        counts.update(chunk.counts)
+        skipped.update(chunk.skipped)
         progress(written)
-    return BatchReport(written, len(seen), time.monotonic() - started)
+    return BatchReport(written, len(seen), time.monotonic() - started, dict(counts), skipped)
 
 
 def prepare_folder(out: Path, description: dict[str, object]) -> None:
@@ -82,7 +102,7 @@ def prepare_folder(out: Path, description: dict[str, object]) -> None:
         raise OutputFolderError(f"cannot write to {out}: {error.strerror}") from error
 
 
-def _chunks(strategy: Strategy, indices: range, out: Path, width: int, jobs: int) -> Iterator[list[bytes]]:
+def _chunks(strategy: Strategy, indices: range, out: Path, width: int, jobs: int) -> Iterator[_Written]:
     starts = range(indices.start, indices.stop, _CHUNK)
     if jobs == 1:
         for start in starts:
@@ -108,14 +128,15 @@ def _start_worker(strategy: Strategy) -> None:
     _worker_strategy = strategy
 
 
-def _write_in_worker(start: int, stop: int, out: Path, width: int) -> list[bytes]:
+def _write_in_worker(start: int, stop: int, out: Path, width: int) -> _Written:
     assert _worker_strategy is not None
     return _write_range(_worker_strategy, start, stop, out, width)
 
 
-def _write_range(strategy: Strategy, start: int, stop: int, out: Path, width: int) -> list[bytes]:
-    """Write the tests of a range; return a digest of each test's text below its header."""
+def _write_range(strategy: Strategy, start: int, stop: int, out: Path, width: int) -> _Written:
+    """Write the tests of a range."""
     digests = []
+    before = Counter(strategy.counts) if isinstance(strategy, SeedStrategy) else Counter()
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
     folder = f"{out}/test-"
     try:
@@ -132,4 +153,6 @@ def _write_range(strategy: Strategy, start: int, stop: int, out: Path, width: in
             digests.append(hashlib.blake2b(data[data.find(b"\n(") :], digest_size=12).digest())
     except OSError as error:
         raise OutputFolderError(f"cannot write to {out}: {error.strerror}") from error
-    return digests
+    if not isinstance(strategy, SeedStrategy):
+        return _Written(digests)
+    return _Written(digests, strategy.counts - before, dict(strategy.seeds.skipped))

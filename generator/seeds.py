@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import random
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -118,6 +118,18 @@ class SeedSource(Sequence[Seed]):
         """How many seeds there are, or how many with this answer."""
         return len(self._by_answer[answer])
 
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Of each usable seed the SHA-256 of its text, and its one form as text, for solvers to answer."""
+        for index, entry in enumerate(self._entries):
+            try:
+                yield entry.digest, self[index].script().text()
+            except SeedSkipped as skip:
+                self.skipped[entry.origin] = str(skip)
+
+    def origins_of(self, digests: Collection[str]) -> list[str]:
+        """Where texts of these SHA-256 stand."""
+        return [entry.origin for entry in self._entries if entry.digest in digests]
+
     def require_answers(self, strategy: str) -> None:
         """Raise :class:`GenerationError` where no seed's answer is known."""
         if not self.count("sat") and not self.count("unsat"):
@@ -158,6 +170,7 @@ class _StrategySeeds(SeedSource):
         self._count = count
         self.fingerprint = sha256(f"{strategy.name} {strategy.fingerprint}".encode()).hexdigest()
         self._by_answer = {None: range(count), "sat": (), "unsat": ()}
+        self._entries = ()
 
     def __len__(self) -> int:
         return self._count

@@ -131,8 +131,9 @@ def check(text):
     if text == "fragile" and len(seen) > 2: os.abort()
     if text == "eat": bytearray(8 << 30)
     if text == "talk": print("noise " * 100000, flush=True)
-    if text == "long": return "x" * 100000
-    return "" if text in ("good", "fragile", "talk") or text.startswith("(") else "no: " + text
+    if text == "long": return "refused", "x" * 100000
+    good = text in ("good", "fragile", "talk") or text.startswith("(")
+    return ("accepted", "") if good else ("refused", "no: " + text)
 _probe.CHECKS = {{"z3": lambda: check, "cvc5": lambda: 1 / 0}}
 _probe.main()
 """
@@ -265,16 +266,16 @@ def test_checks_in_process(name: str) -> None:
     check = _probe.CHECKS[name]()
     column = ("z3", "cvc5").index(name) + 1
     for row in TABLE:
-        assert (check(row[0]) == "") == row[column], row
+        assert (check(row[0]) == ("accepted", "")) == row[column], row
 
 
 def test_answers_in_process() -> None:
-    def check(text: str) -> str:
+    def check(text: str) -> tuple[str, str]:
         if text == "hang":
             time.sleep(60)
         if text == "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        return text
+        return ("refused", text) if text else ("accepted", "")
 
     assert _probe.answer(check, ["", "a", "die", "hang", "b"], 0.5, 100_000) == [
         ("accepted", ""),

@@ -75,7 +75,7 @@ def test_skeletons_can_come_from_another_corpus(
 def test_strategies_are_listed(exhume: Any) -> None:
     listed = exhume("strategies", "--json").json
     assert {"skeletons", "enumerate"} <= {s["name"] for s in listed}
-    assert all(set(s) == {"name", "about", "takes", "knows"} for s in listed)
+    assert all(set(s) == {"name", "about", "takes", "knows", "needs", "settings"} for s in listed)
     assert "enumerate" in exhume("strategies").out
 
 
