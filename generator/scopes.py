@@ -1,0 +1,205 @@
+"""What a seed declares, to be had in part, and under other names.
+
+A formula made from parts of seeds declares just what those parts need. Where two seeds meet in one formula,
+everything that one of them names (symbols, sorts, constructors, bound variables) gets an ending that
+the other does not use, so nothing can clash and no binder can catch a foreign symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from generator.seedscript import SeedScript
+from smtlib import CheckedCommand, Definition, Kind, Naming, Sort, Term, postorder, print_datatypes, print_term
+from smtlib.sorts import subsorts
+
+
+class Endings(Naming):
+    """Prints what a seed names with an ``ending``; an empty one leaves the names as they are."""
+
+    def __init__(self, script: SeedScript, ending: str = "") -> None:
+        self.ending = ending
+        self._sorts = {c.sort.name for c in script.prelude if c.sort is not None and c.sort.body is None}
+        self._sorts.update(d.name for c in script.prelude for d in c.datatypes)
+
+    def symbol(self, name: str) -> str:
+        """The new name of a symbol, as printed.
+
+        >>> Endings(script, "_2").symbol("|a b|")  # doctest: +SKIP
+        '|a b_2|'
+        """
+        return f"{name[:-1]}{self.ending}|" if name[0] == "|" else name + self.ending
+
+    constructor = symbol
+
+    def sort(self, sort: Sort) -> str:
+        """The text of ``sort``."""
+        name = self.symbol(sort.name) if sort.name in self._sorts else sort.name.lstrip("'")
+        if sort.indices:
+            name = f"(_ {name} {' '.join(map(str, sort.indices))})"
+        return f"({name} {' '.join(map(self.sort, sort.args))})" if sort.args else name
+
+    def head(self, term: Term) -> str:
+        """The text of a term's head."""
+        op = term.op
+        if not self.ending or op.kind is Kind.LITERAL:
+            return super().head(term)
+        if op.kind is Kind.VARIABLE:
+            return self.symbol(op.text)
+        if op.kind is Kind.SYMBOL and op.declaration is not None:
+            name = self.symbol(op.declaration.name)
+            if op.name in ("is", "update") and op.indices:
+                return f"(_ {op.name} {name})"
+            return f"(as {name} {self.sort(term.sort)})" if op.text.startswith("(as ") else name
+        if op.kind is Kind.OPERATOR and op.name == "map":
+            return self._map(term)
+        if op.kind is Kind.OPERATOR and op.text.startswith("(as "):
+            inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
+            return f"(as {inner} {self.sort(term.sort)})"
+        return op.text
+
+    def _map(self, term: Term) -> str:
+        op = term.op
+        name = str(op.indices[0]) if op.declaration is None else self.symbol(op.declaration.name)
+        if not op.text.startswith("(_ map ("):
+            return f"(_ map {name})"
+        elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
+        return f"(_ map ({name} ({elements}) {self.sort(term.sort.args[1])}))"
+
+
+class Prelude:
+    """The declarations of a seed. A set of them is the bits of a number: its ``needs``."""
+
+    def __init__(self, script: SeedScript, naming: Endings | None = None) -> None:
+        self.naming = naming or Endings(script)
+        self.texts: list[str] = []
+        self._of_declaration: dict[int, int] = {}
+        self._of_sort: dict[str, int] = {}
+        self._sort_needs: dict[Sort, int] = {}
+        for command in script.prelude:
+            # Defined sorts are written out where they are used.
+            if command.sort is None or command.sort.body is None:
+                self._add(command)
+
+    def _add(self, command: CheckedCommand) -> None:
+        own = 1 << len(self.texts)
+        if command.sort is not None:
+            self._of_sort[command.sort.name] = own
+        for datatype in command.datatypes:
+            self._of_sort[datatype.name] = own
+        needs = own
+        for datatype in command.datatypes:
+            for constructor in datatype.constructors:
+                for sort in constructor.declaration.params:
+                    needs |= self.needs_of_sort(sort)
+        for declaration in command.declarations:
+            for sort in (*declaration.params, declaration.result):
+                needs |= self.needs_of_sort(sort)
+            # A recursive function needs what it is part of.
+            self._of_declaration[id(declaration)] = own
+        for definition in command.definitions:
+            needs |= self.needs([definition.body])[definition.body]
+        self._sort_needs.clear()
+        for datatype in command.datatypes:
+            self._of_sort[datatype.name] = needs
+            for constructor in datatype.constructors:
+                for declaration in (constructor.declaration, *constructor.selectors):
+                    self._of_declaration[id(declaration)] = needs
+        for declaration in command.declarations:
+            self._of_declaration[id(declaration)] = needs
+        self.texts.append(self._text(command))
+
+    def needs_of_sort(self, sort: Sort) -> int:
+        """The declarations that ``sort`` needs."""
+        found = self._sort_needs.get(sort)
+        if found is None:
+            found = 0
+            for part in subsorts(sort):
+                found |= self._of_sort.get(part.name, 0)
+            self._sort_needs[sort] = found
+        return found
+
+    def needs(self, roots: Iterable[Term]) -> dict[Term, int]:
+        """The declarations that each term below ``roots`` needs."""
+        found: dict[Term, int] = {}
+        for term in postorder(roots):
+            mask = self.needs_of_sort(term.sort)
+            if term.op.declaration is not None:
+                mask |= self._of_declaration.get(id(term.op.declaration), 0)
+            for arg in term.args:
+                mask |= found[arg]
+            for variable in term.variables:
+                mask |= self.needs_of_sort(variable.sort)
+            found[term] = mask
+        return found
+
+    def text(self, needs: int) -> str:
+        """The declarations in ``needs``, one a line."""
+        lines = []
+        while needs:
+            low = needs & -needs
+            lines.append(self.texts[low.bit_length() - 1])
+            needs ^= low
+        return "".join(lines)
+
+    @property
+    def everything(self) -> int:
+        """All declarations."""
+        return (1 << len(self.texts)) - 1
+
+    def _text(self, command: CheckedCommand) -> str:
+        naming = self.naming
+        if command.datatypes:
+            prefix = "co" if "codatatype" in command.name else ""
+            return print_datatypes(command.datatypes, prefix, naming) + "\n"
+        if command.sort is not None:
+            return f"(declare-sort {naming.symbol(command.sort.name)} {command.sort.arity})\n"
+        if command.definitions:
+            return self._definitions(command) + "\n"
+        declaration = command.declarations[0]
+        params = " ".join(map(naming.sort, declaration.params))
+        return f"(declare-fun {naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)})\n"
+
+    def _definitions(self, command: CheckedCommand) -> str:
+        heads = [self._head(d) for d in command.definitions]
+        bodies = [print_term(d.body, self.naming) for d in command.definitions]
+        if not command.name.endswith("-rec"):
+            return f"(define-fun {heads[0]} {bodies[0]})"
+        if len(heads) == 1:
+            return f"(define-fun-rec {heads[0]} {bodies[0]})"
+        return f"(define-funs-rec ({' '.join(f'({h})' for h in heads)}) ({' '.join(bodies)}))"
+
+    def _head(self, definition: Definition) -> str:
+        naming = self.naming
+        params = " ".join(f"({naming.head(v)} {naming.sort(v.sort)})" for v in definition.params)
+        declaration = definition.declaration
+        return f"{naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)}"
+
+
+def names_of(script: SeedScript) -> set[str]:
+    """Every name that ``script`` uses of its own, bound variables included."""
+    names: set[str] = set()
+    for command in script.prelude:
+        names.update(d.name for d in command.declarations)
+        if command.sort is not None:
+            names.add(command.sort.name)
+        for datatype in command.datatypes:
+            names.add(datatype.name)
+            for constructor in datatype.constructors:
+                names.add(constructor.declaration.name)
+                names.update(s.name for s in constructor.selectors)
+        names.update(v.op.name for d in command.definitions for v in d.params)
+    bodies = [d.body for c in script.prelude for d in c.definitions]
+    for term in postorder([*script.assertions, *bodies]):
+        names.update(v.op.name for v in term.variables)
+        names.update(v.op.name for _, variables in term.patterns for v in variables)
+    return names
+
+
+def free_ending(names: Iterable[str]) -> str:
+    """An ending that none of ``names`` has: ``_2``, ``_22`` ..."""
+    known = [name.rstrip("|") for name in names]
+    ending = "_2"
+    while any(name.endswith(ending) for name in known):
+        ending += "2"
+    return ending
