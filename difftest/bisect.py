@@ -31,6 +31,7 @@ from difftest.confirm import (
 )
 from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
 from difftest.folders import FORMULA
+from difftest.reports import rewrite_report
 from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
 
 CACHE = "bisect.json"
@@ -135,6 +136,7 @@ def bisect(
         _write(folder, {"schema": _SCHEMA, "sha256": digest, "complete": False, "states": search.states})
     done = {"complete": True, "states": search.states, "report": report.to_json()}
     _write(folder, {"schema": _SCHEMA, "sha256": digest, **done})
+    rewrite_report(folder)
     return report
 
 

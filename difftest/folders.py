@@ -7,10 +7,13 @@ solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per l
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import platform
 import shlex
 import shutil
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +22,17 @@ from typing import Any
 from difftest.errors import BadOutput
 from difftest.findings import Candidate, FindingClass, finding_id, theories
 from difftest.outcomes import Verdict
-from difftest.process import Run
+from difftest.process import Limits, Run
+from difftest.profiles import PROFILES
+from difftest.reports import ORIGINAL, rewrite_report
+from difftest.runner import Runner
 from difftest.script import Script
-from difftest.solvers import Solver
+from difftest.solvers import DISTRIBUTIONS, Solver, parse_spec
 from generator.strategy import GeneratedTest
 
 # The version of finding.json; raised when a key changes its meaning or goes.
 SCHEMA = 1
-FORMULA = "original.smt2"
+FORMULA = ORIGINAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +127,29 @@ def write_finding(
     (work / "finding.json").write_text(
         json.dumps(_as_json(identity, candidate, test, evidence, script, seed), indent=2) + "\n", "utf-8"
     )
-    (work / "report.md").write_text(_report(candidate, test, evidence, script), "utf-8")
+    rewrite_report(work)
     if final.exists():
         shutil.rmtree(work)
     else:
         work.rename(final)
     return FindingRecord(identity, candidate.finding_class, candidate.label, candidate.key, False, final)
+
+
+def record_runs(
+    folder: Path, file: str, solvers: Sequence[Solver], seconds: float
+) -> dict[str, dict[str, Any]]:
+    """Run ``solvers`` on a file of a finding's folder in fresh processes and keep what they print beside it,
+    as ``NAME.reduced.stdout`` and ``.stderr``; for each the command line as typed, and how it ended.
+    """
+    told: dict[str, dict[str, Any]] = {}
+    script = Script((folder / file).read_bytes())
+    with Runner() as runner:
+        for solver in solvers:
+            _, run = runner.judge_file(solver, script, (folder / file).absolute(), Limits(seconds=seconds))
+            (folder / f"{solver.name}.reduced.stdout").write_text(run.stdout, "utf-8", "replace")
+            (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
+            told[solver.name] = {"shown": solver.shown(script, file), "ending": ending(run)}
+    return told
 
 
 def note_duplicate(record: FindingRecord, index: int) -> None:
@@ -156,18 +179,9 @@ def _as_json(
         "check": candidate.check,
         "key": candidate.key,
         "theories": list(theories(test.text)),
+        "platform": platform_name(),
         "solvers": [
-            {
-                "name": solver.name,
-                "spec": solver.spec,
-                "version": solver.version(),
-                "command": solver.command(script, FORMULA),
-                "outcome": str(evidence.verdicts[solver.name].outcome),
-                "answers": list(evidence.verdicts[solver.name].answers),
-                "location": evidence.verdicts[solver.name].location,
-                "detail": evidence.verdicts[solver.name].detail,
-                "seconds": round(evidence.verdicts[solver.name].seconds, 3),
-            }
+            _solver_entry(solver, script, evidence.verdicts[solver.name], evidence.runs[solver.name])
             for solver in evidence.solvers
         ],
         "test": {
@@ -183,61 +197,48 @@ def _as_json(
     }
 
 
-_TITLES = {
-    FindingClass.CRASH: "{solver}: crash on {theories}",
-    FindingClass.INVALID_MODEL: "{solver}: invalid model on {theories}",
-    FindingClass.SOUNDNESS: "{solver}: wrong answer on {theories}",
-}
+def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) -> dict[str, Any]:
+    prefix = PROFILES[solver.family].prefix if solver.family in PROFILES else ""
+    return {
+        "name": solver.name,
+        "spec": solver.spec,
+        "family": solver.family,
+        "version": solver.version(),
+        "package": DISTRIBUTIONS.get(solver.family),
+        "release": release_of(solver),
+        "options": [prefix + option for option in parse_spec(solver.spec).options],
+        "command": solver.command(script, FORMULA),
+        "shown": solver.shown(script, FORMULA),
+        "ending": ending(run),
+        "outcome": str(verdict.outcome),
+        "answers": list(verdict.answers),
+        "location": verdict.location,
+        "detail": verdict.detail,
+        "seconds": round(verdict.seconds, 3),
+    }
 
 
-def _report(candidate: Candidate, test: GeneratedTest, evidence: Evidence, script: Script) -> str:
-    """The text of an issue; sections in the order that the solvers' own templates ask for."""
-    title = _TITLES[candidate.finding_class].format(
-        solver=candidate.guilty or " or ".join(candidate.solvers), theories=", ".join(theories(test.text))
-    )
-    place = next((v.location for v in evidence.verdicts.values() if v.location), None)
-    parts = [f"# {title}" + (f" ({place})" if place else ""), ""]
-    if candidate.reason:
-        parts += [_sentence(candidate), ""]
-    fence = "````" if "```" in test.text else "```"
-    parts += [f"{fence}smt2", test.text.rstrip("\n"), fence, ""]
-    for solver in evidence.solvers:
-        parts += _section(solver, script, evidence)
-    parts += ["## How it was found", "", _origin(test), ""]
-    return "\n".join(parts)
+def release_of(solver: Solver) -> str | None:
+    """The release of the wheel that a solver comes from; None for a command line of the user's."""
+    if solver.family not in DISTRIBUTIONS:
+        return None
+    return parse_spec(solver.spec).release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
 
 
-def _sentence(candidate: Candidate) -> str:
-    reason = candidate.reason.strip()
-    if candidate.finding_class is FindingClass.SOUNDNESS and candidate.check is not None:
-        return f"At check-sat number {candidate.check + 1}: {reason}."
-    return f"`{reason}`"
+def ending(run: Run) -> str:
+    """How a run ended, for people: ``exit status 1``, ``signal 11 (SIGSEGV)``, ``timeout``."""
+    if run.ended != "exit":
+        return run.ended
+    if run.signal:
+        name = next((s.name for s in signal.Signals if s == run.signal), "unknown")
+        return f"signal {run.signal} ({name})"
+    return f"exit status {run.code}"
 
 
-def _section(solver: Solver, script: Script, evidence: Evidence) -> Sequence[str]:
-    run = evidence.runs[solver.name]
-    printed = (run.stdout.rstrip("\n") + "\n" + run.stderr.strip("\n")).strip("\n")
-    ending = f"signal {run.signal}" if run.signal else f"exit status {run.code}"
-    return [
-        f"## {solver.name}: {solver.version()}",
-        "",
-        "```console",
-        f"$ {solver.shown(script, FORMULA)}",
-        *_clipped(printed),
-        f"[{ending}]",
-        "```",
-        "",
-    ]
-
-
-def _clipped(text: str, lines: int = 60) -> list[str]:
-    found = [line[:400] for line in text.split("\n")]
-    return found if len(found) <= lines else [*found[:lines], f"... ({len(found) - lines} more lines)"]
-
-
-def _origin(test: GeneratedTest) -> str:
-    from_issues = f", from the bones of {', '.join(test.issues)}" if test.issues else ""
-    return (
-        f"By exhume, strategy `{test.strategy}`, test {test.index}{from_issues}; "
-        "seen again in a fresh process."
-    )
+def platform_name() -> str:
+    """This machine's operating system and processor."""
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        system = ""
+    return f"{platform.system()} {platform.machine()}" + (f" ({system})" if system else "")

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,11 @@ from difftest.confirm import (
 )
 from difftest.errors import BadOutput
 from difftest.findings import FindingClass, theories
-from difftest.folders import FORMULA
+from difftest.folders import FORMULA, record_runs
+from difftest.reports import rewrite_report
 from difftest.script import Script
 from difftest.solvers import Solver
-from smtlib import ReadError, check_script, read_script
+from smtlib import ReadError, check_script, print_command, read_script
 
 REDUCED = "reduced.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.
@@ -40,9 +41,6 @@ _OWN_SHARE = 0.5
 # The share of what is left then that ddSMT gets; the rest is for our passes on its result.
 _DDSMT_SHARE = 0.9
 _CHECK_SLACK = 5.0
-_FORMULA_BLOCK = re.compile(r"^(`{3,})smt2\n(.*?)^\1$", re.S | re.M)
-_SIZES = re.compile(r"^Reduced by exhume from .*\n\n?", re.M)
-_MORE = re.compile(r"^## The options\n.*?(?=^## |\Z)", re.S | re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +149,7 @@ def reduce(
             work.ddsmt()
             if passes:
                 work.own_passes(1.0)
+        work.tidy()
         confirmed = confirmer.fresh(work.text)
     options = _needed_options(expected, work.text)
     report = ReductionReport(
@@ -170,7 +169,7 @@ def reduce(
     )
     work.save(work.text)
     if target.is_dir():
-        _update_finding(target, report)
+        _update_finding(target, report, expected)
     return report
 
 
@@ -222,6 +221,15 @@ class _Work:
         text, checks, finished = reduce_with_ddsmt(self.text, self._check_sorts_too, left, per_check)
         self._take(Step("ddsmt", 0, checks, time.monotonic() - started, finished), text)
 
+    def tidy(self) -> None:
+        """A command per line, in the standard's own spelling where that still shows it."""
+        for text in _laid_out(self.text):
+            if text == self.text:
+                return
+            if self._confirmer(text) and self._confirmer.fresh(text):
+                self.text = text
+                return
+
     def _check(self, text: str) -> bool:
         """Shown by a forked solver, and, since that is not quite what a report shows, by a fresh one."""
         if not (self._confirmer(text) and self._confirmer.fresh(text)):
@@ -241,6 +249,19 @@ class _Work:
         step = replace(step, size=len(self.text.encode("utf-8", "surrogateescape")))
         self.steps.append(step)
         self._on_step(step)
+
+
+def _laid_out(text: str) -> Iterator[str]:
+    """The script with a command per line: as our printer writes it, else as it is."""
+    try:
+        checked = check_script(read_script(text))
+        if checked.is_well_sorted:
+            yield "".join(print_command(command) + "\n" for command in checked.commands)
+    except (ReadError, RecursionError):
+        pass
+    raw = Script(text.encode("utf-8", "surrogateescape"))
+    lines = [raw.data[command.start : command.end] for command in raw.commands]
+    yield (b"\n".join(lines) + b"\n").decode("utf-8", "surrogateescape")
 
 
 def _ink(text: str) -> int:
@@ -301,48 +322,31 @@ def _is_interpreter(program: str) -> bool:
     )
 
 
-def _update_finding(folder: Path, report: ReductionReport) -> None:
-    """Show the reduced formula in ``report.md``, and what came of the reduction in ``finding.json``."""
+def _update_finding(folder: Path, report: ReductionReport, expected: Expectation) -> None:
+    """Note what came of the reduction in ``finding.json``, and make ``report.md`` anew."""
     data = read_finding(folder)
     data["reduced"] = {
         "file": REDUCED,
         "size_before": report.size_before,
         "size_after": report.size_after,
+        "commands_before": report.commands_before,
+        "commands_after": report.commands_after,
         "complete": report.complete,
         "confirmed": report.confirmed,
         "theories": list(theories(report.text)),
         "options": {name: list(options) for name, options in report.options.items()},
+        "runs": record_runs(folder, REDUCED, _with_options(expected, report.options), expected.seconds),
     }
     _replace_text(folder / "finding.json", json.dumps(data, indent=2) + "\n")
-    shown = folder / "report.md"
-    if shown.is_file():
-        _replace_text(shown, report_with_reduced(shown.read_text("utf-8", "replace"), report))
+    rewrite_report(folder)
 
 
-def report_with_reduced(shown: str, report: ReductionReport) -> str:
-    """A report's text with the reduced formula in the original's place, both sizes, and what it takes."""
-    fence = "````" if "```" in report.text else "```"
-    note = (
-        f"Reduced by exhume from {report.size_before} to {report.size_after} bytes "
-        f"({report.commands_before} to {report.commands_after} commands); `{FORMULA}` is what was found.\n\n"
-    )
-    printed = report.text.encode("utf-8", "replace").decode("utf-8").rstrip("\n")
-    block = f"{note}{fence}smt2\n{printed}\n{fence}"
-    shown = _MORE.sub("", _SIZES.sub("", shown, count=1))
-    match = _FORMULA_BLOCK.search(shown)
-    start, end = match.span() if match else (0, 0)
-    shown = shown[:start] + block + ("" if match else "\n\n") + shown[end:]
-    lines = [
-        f"- {name}: `{' '.join(options)}`" if options else f"- {name}: none"
-        for name, options in report.options.items()
+def _with_options(expected: Expectation, needed: dict[str, tuple[str, ...]]) -> list[Solver]:
+    """The solvers with only the options that it takes; command lines of the user's stay as they are."""
+    return [
+        replace(solver, checks=needed[solver.name]) if solver.family != "other" else solver
+        for solver in expected.solvers
     ]
-    section = (
-        "## The options\n\nIt takes these to show it with the reduced formula:\n\n"
-        + "\n".join(lines)
-        + "\n\n"
-    )
-    place = shown.find("## How it was found")
-    return shown + "\n" + section if place < 0 else shown[:place] + section + shown[place:]
 
 
 def _replace_text(file: Path, text: str) -> None:

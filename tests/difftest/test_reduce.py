@@ -143,8 +143,9 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
         assert (folder / "reduced.smt2").read_text() == report.text
         shown = (folder / "report.md").read_text()
         assert f"```smt2\n{report.text.rstrip()}\n```" in shown
-        assert shown.count(f"Reduced by exhume from {len(SMALL)} to {report.size_after} bytes") == 1
-        assert shown.count("## The options") == 1
+        assert shown.count(f"Reduced from {len(SMALL)} to {report.size_after} bytes") == 1
+        assert shown.count("## Options that it takes") == 1
+        assert "$ " in shown and "reduced.smt2" in shown
         assert "(> x 1)" not in shown
         reduced = json.loads((folder / "finding.json").read_text())["reduced"]
         assert (reduced["size_after"], reduced["confirmed"]) == (report.size_after, True)

@@ -1,0 +1,454 @@
+"""``report.md``: a finding's folder told in the form of its solver's tracker, for a person to read and paste.
+
+A report is made from what is in the folder and from nothing else, so it can be made again at any time:
+reduction, bisection and the comparison with the corpus each do so when they are done. Nothing is sent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from difftest.errors import DifftestError
+from difftest.trackers import PLAIN, Form, Piece, form_of
+
+REPORT = "report.md"
+ORIGINAL = "original.smt2"
+REDUCED = "reduced.smt2"
+_BISECTED = "bisect.json"
+_MOST_LINES = 60
+_MOST_LETTERS = 400
+_MOST_FORMULA = 20_000
+_MOST_READ = 1 << 20
+_MOST_RESEMBLED = 5
+_BACKTICKS = re.compile(r"`+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort", "SIGFPE": "Arithmetic exception"}
+# The theories that a logic's name spells out, in its order; arithmetic comes after them.
+_LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
+_NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
+
+
+@dataclass(frozen=True)
+class FindingFolder:
+    """What stands in a finding's folder, as far as it can be read; nothing in it is trusted."""
+
+    path: Path
+    data: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> FindingFolder:
+        """The folder at ``path``; DifftestError if it holds no finding."""
+        try:
+            data = json.loads((path / "finding.json").read_text("utf-8"))
+            _ = data["class"], data["solvers"], data["solver"], data["key"]
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise DifftestError(f"{path}: no finding can be read there: {problem}") from problem
+        return cls(path, data)
+
+    @cached_property
+    def is_reduced(self) -> bool:
+        """Whether there is a reduced formula that fresh processes confirmed."""
+        told = self.data.get("reduced")
+        return isinstance(told, dict) and bool(told.get("confirmed")) and (self.path / REDUCED).is_file()
+
+    @property
+    def file(self) -> str:
+        """The name of the formula to show."""
+        return REDUCED if self.is_reduced else ORIGINAL
+
+    @cached_property
+    def formula(self) -> str:
+        """The text of the formula to show."""
+        return read_some(self.path / self.file)
+
+    @cached_property
+    def bisection(self) -> Mapping[str, Any]:
+        """The finished bisection's report; empty where there is none."""
+        try:
+            data = json.loads((self.path / _BISECTED).read_text("utf-8"))
+            report = data["report"] if data["complete"] else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return report if isinstance(report, dict) else {}
+
+    @property
+    def solvers(self) -> Sequence[Mapping[str, Any]]:
+        """The entries of the solvers that it takes to show the finding."""
+        return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
+
+    @property
+    def guilty(self) -> Mapping[str, Any] | None:
+        """The entry of the solver that is known to be wrong."""
+        return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
+
+    @cached_property
+    def theories(self) -> Sequence[str]:
+        """Those of the formula to show."""
+        reduced = self.data.get("reduced") if self.is_reduced else None
+        found = (reduced or {}).get("theories") or self.data.get("theories") or ()
+        return [str(name) for name in found]
+
+    def printed(self, name: str) -> tuple[str, str]:
+        """What solver ``name`` printed on the formula to show, and how it ended."""
+        entry = next((e for e in self.solvers if e.get("name") == name), {})
+        stem = name
+        if self.is_reduced and name in self.data["reduced"].get("runs", {}):
+            entry, stem = self.data["reduced"]["runs"][name], f"{name}.reduced"
+        texts = [read_some(self.path / f"{stem}.{stream}").strip("\n") for stream in ("stdout", "stderr")]
+        return "\n".join(text for text in texts if text), str(entry.get("ending", ""))
+
+    def command(self, name: str) -> str:
+        """The command line that shows it with solver ``name``, as one would type it."""
+        entry = next((e for e in self.solvers if e.get("name") == name), {})
+        if self.is_reduced and name in (runs := self.data["reduced"].get("runs", {})):
+            return str(runs[name]["shown"])
+        shown = str(entry.get("shown") or " ".join(map(str, entry.get("command", ()))))
+        return shown.replace(ORIGINAL, self.file)
+
+
+def read_some(file: Path) -> str:
+    """The text of a file, whatever its bytes, a megabyte at most; empty if it is not there."""
+    try:
+        with file.open("rb") as handle:
+            return handle.read(_MOST_READ).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def rewrite_report(folder: Path) -> str:
+    """Make ``report.md`` anew from what the finding's folder holds; its text.
+
+    The file is there whole or not at all. DifftestError where the folder holds no finding.
+    """
+    text = report_text(folder)
+    beside = folder / f".{REPORT}.{os.getpid()}"
+    beside.write_text(text, "utf-8")
+    beside.replace(folder / REPORT)
+    return text
+
+
+def report_text(folder: Path) -> str:
+    """The report on a finding's folder."""
+    found = FindingFolder.read(folder)
+    return _Writer(found, _form(found)).text()
+
+
+def report_title(folder: Path) -> str:
+    """The title of a finding's report."""
+    found = FindingFolder.read(folder)
+    return _Writer(found, _form(found)).title()
+
+
+def _form(found: FindingFolder) -> Form:
+    """The form of the tracker of whoever is wrong."""
+    if found.guilty is None:
+        return PLAIN
+    spec = str(found.guilty.get("spec", ""))
+    return form_of(found.guilty.get("family") or re.split(r"[=\[]", spec)[0])
+
+
+def logic_name(theories: Sequence[str]) -> str:
+    """The name by which people call formulas over ``theories`` (of ``difftest.findings``).
+
+    >>> logic_name(["Array", "BV", "UF"]), logic_name(["Int", "Nonlinear", "Quantifier"])
+    ('QF_AUFBV', 'NIA')
+    """
+    there = set(theories)
+    name = "".join(letters for theory, letters in _LETTERS if theory in there)
+    if numbers := "".join(letter for letter, theory in (("I", "Int"), ("R", "Real")) if theory in there):
+        name += ("N" if "Nonlinear" in there else "L") + numbers + "A"
+    extras = [theory for theory in _NOT_IN_LOGICS if theory in there]
+    if extras and not name:
+        return " and ".join(_PLURALS[theory] for theory in extras)
+    name = f"{'' if 'Quantifier' in there else 'QF_'}{name or 'UF'}"
+    return name + (f" with {' and '.join(_PLURALS[theory] for theory in extras)}" if extras else "")
+
+
+_PLURALS = {"Bag": "bags", "FF": "finite fields", "Seq": "sequences", "Set": "sets"}
+
+
+@dataclass
+class _Writer:
+    """Writes one report."""
+
+    found: FindingFolder
+    form: Form
+    pieces: dict[Piece, Callable[[], str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pieces = {piece: getattr(self, f"_{piece.value}") for piece in Piece}
+
+    def text(self) -> str:
+        parts = [f"<!-- {self.form.reminder} -->\n"] if self.form.reminder else []
+        parts.append(f"# {self.title()}\n")
+        for heading, pieces in self.form.sections:
+            body = "\n\n".join(text for piece in pieces if (text := self.pieces[piece]()))
+            if body:
+                parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
+        return "\n".join(parts)
+
+    def title(self) -> str:
+        """By the customs of the tracker."""
+        found, titles = self.found, self.form.titles
+        entry = found.guilty or (found.solvers[0] if found.solvers else {})
+        kind = str(found.data["class"]).replace("-", "_")
+        if kind == "soundness":
+            kind = {"sat": "wrong_sat", "unsat": "wrong_unsat"}.get(self._wrong_answer() or "", kind)
+        elif kind == "crash" and not entry.get("location"):
+            kind = "death"
+        template = getattr(titles, kind, None) or "{solver}: " + kind.replace("_", " ") + " on {logic}"
+        options = self._asked_options()
+        if options and titles.options_first:
+            template = titles.options + template
+        elif options:
+            template += titles.options
+        filled = template.format(
+            solver=self._accused(),
+            logic=logic_name(found.theories),
+            place=entry.get("location"),
+            signal=_death(str(entry.get("detail", "")), str(entry.get("ending", ""))),
+            options=" ".join(options),
+        )
+        return _plain(filled)
+
+    def _category(self) -> str:
+        return self.form.categories.get(str(self.found.data["class"]), "")
+
+    def _description(self) -> str:
+        found = self.found
+        name = self._accused()
+        entry = found.guilty or {}
+        said = _inline(str(entry.get("detail", "")).partition("\n")[0])
+        where = f" (check-sat number {found.data['check'] + 1})" if self._many_checks() else ""
+        match str(found.data["class"]):
+            case "crash":
+                place = f" at `{entry['location']}`" if entry.get("location") else ""
+                return f"{name} crashes{place} on the formula below: {said}"
+            case "invalid-model":
+                return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
+            case "soundness" if found.guilty is not None:
+                wrong = self._wrong_answer()
+                right = "unsatisfiable" if wrong == "sat" else "satisfiable"
+                return f"{name} answers `{wrong}` to the formula below, which is {right}{where}."
+            case "soundness":
+                told = ", ".join(f"{n} `{a}`" for n, a in self._answers().items())
+                return f"Solvers disagree on the formula below{where}: {told}. Who is wrong is not known yet."
+            case other:
+                return f"{name}, {_plain(other)}: {_inline(str(found.data.get('reason', '')))}"
+
+    def _formula(self) -> str:
+        found = self.found
+        text = found.formula.rstrip("\n")
+        note = ""
+        if len(text) > _MOST_FORMULA:
+            note = f"The formula has {len(text)} characters; attach `{found.file}`. It begins:\n\n"
+            text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
+        return note + _fenced(_printable(text), "smt2")
+
+    def _printed(self) -> str:
+        blocks = []
+        for entry in self.found.solvers:
+            name = str(entry.get("name"))
+            printed, ending = self.found.printed(name)
+            lines = [f"$ {self.found.command(name)}", *_clipped(printed)]
+            if ending and ending != "exit status 0":
+                lines.append(f"[{ending}]")
+            blocks.append(_fenced(_printable("\n".join(line for line in lines if line)), "console"))
+        if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
+            blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
+        return "\n\n".join(blocks)
+
+    def _expected(self) -> str:
+        found = self.found
+        match str(found.data["class"]):
+            case "crash":
+                first = "An answer, or a message that it cannot give one."
+            case "invalid-model":
+                first = "A model that satisfies the assertions; the one it has does not, by its own check."
+            case "soundness" if found.guilty is not None:
+                right = "unsat" if self._wrong_answer() == "sat" else "sat"
+                first = f"`{right}`."
+                if reason := str(found.data.get("reason", "")):
+                    first += f" {_sentence(reason)}"
+            case _:
+                first = _sentence(str(found.data.get("reason", "")))
+        return "\n".join([first, *self._evidence()])
+
+    def _evidence(self) -> list[str]:
+        """What speaks for it, as the finding has it, a line each."""
+        told = self.found.data.get("evidence") or ()
+        lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
+        return ["", *(f"- {_plain(line)}" for line in lines if line.strip())] if lines else []
+
+    def _command(self) -> str:
+        entries = [self.found.guilty] if self.found.guilty else self.found.solvers
+        lines = [_inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
+        return "\n".join(lines)
+
+    def _version(self) -> str:
+        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        lines = [_plain(str(entry.get("version", "unknown"))) for entry in accused if entry is not None]
+        others = [
+            f"{entry['name']}: {_plain(str(entry.get('version')))}"
+            for entry in self.found.solvers
+            if self.found.guilty and entry is not self.found.guilty
+        ]
+        return "\n".join(lines) + (f" (compared with {'; '.join(others)})" if others else "")
+
+    def _platform(self) -> str:
+        return _plain(str(self.found.data.get("platform", "")))
+
+    def _installation(self) -> str:
+        entry = self.found.guilty or {}
+        package, release = entry.get("package"), entry.get("release")
+        if not package or not release:
+            return ""
+        return f"Not built here: the wheel from PyPI, `pip install {_plain(f'{package}=={release}')}`."
+
+    def _options(self) -> str:
+        if not self.found.is_reduced:
+            return ""
+        lines = []
+        for name, options in (self.found.data["reduced"].get("options") or {}).items():
+            told = f"`{_plain(' '.join(map(str, options)))}`" if options else "none"
+            lines.append(f"- {_plain(str(name))}: {told}")
+        head = "Options without which the formula above does not show it:\n\n"
+        return head + "\n".join(lines) if lines else ""
+
+    def _releases(self) -> str:
+        told = self.found.bisection
+        first = told.get("first_affected")
+        if not first:
+            return ""
+        oldest = " (the oldest that runs here)" if told.get("since_the_oldest") else ""
+        fixed = told.get("first_fixed")
+        last = told.get("last_affected")
+        newest = f"first fixed in {fixed}" if fixed else f"not fixed in {last}, the newest"
+        line = f"First affected release: {first}{oldest}; {newest}."
+        tried = _tried(told)
+        if good := _last_good(tried, str(first)):
+            line += f" It worked in {good}."
+        return _plain(line) + "\nTried: " + _plain(", ".join(" ".join(pair) for pair in tried)) + "."
+
+    def _resembles(self) -> str:
+        rows = self.found.data.get("resembles")
+        if rows is None:
+            return ""
+        if not rows:
+            return "None of the issues that exhume knows resembles it."
+        lines = [
+            f"- {_plain(str(row['issue']))}: {_plain(str(row['why']))}"
+            + (f" ({_plain(str(row['title']))[:100]})" if row.get("title") else "")
+            for row in rows[:_MOST_RESEMBLED]
+        ]
+        head = "It resembles these known issues; whether it is one of them has not been decided:\n\n"
+        return head + "\n".join(lines)
+
+    def _origin(self) -> str:
+        test = self.found.data.get("test") or {}
+        issues = [str(issue) for issue in test.get("issues") or ()]
+        bones = f", out of parts of the formulas of {', '.join(issues[:6])}" if issues else ""
+        text = f"Found by exhume (test {test.get('index')} of strategy `{test.get('strategy')}`{bones})"
+        text += ", and seen again in a fresh process."
+        if self.found.is_reduced:
+            told = self.found.data["reduced"]
+            text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
+        return _plain(text)
+
+    # Facts that several pieces need
+
+    def _accused(self) -> str:
+        entry = self.found.guilty
+        if entry is None:
+            return _plain(str(self.found.data["solver"]).replace("+", " and "))
+        number = _NUMBER.search(str(entry.get("version", "")))
+        if self.form is PLAIN or number is None:
+            return _plain(str(entry["name"]))
+        return f"{self.form.family} {number[0]}"
+
+    def _answers(self) -> dict[str, str]:
+        """What each solver said to the question that the finding is about."""
+        check = self.found.data.get("check") or 0
+        said = {}
+        for entry in self.found.solvers:
+            answers = entry.get("answers") or ()
+            if check < len(answers) and answers[check]:
+                said[str(entry["name"])] = str(answers[check])
+        return said
+
+    def _wrong_answer(self) -> str | None:
+        return self._answers().get(str(self.found.data.get("guilty")))
+
+    def _many_checks(self) -> bool:
+        first = self.found.solvers[0] if self.found.solvers else {}
+        return self.found.data.get("check") is not None and len(first.get("answers") or ()) > 1
+
+    def _asked_options(self) -> list[str]:
+        """The options of the accused that are not those by which exhume has models checked."""
+        entry = self.found.guilty or {}
+        return [_plain(str(option)) for option in entry.get("options") or ()]
+
+
+def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The releases that a bisection tried and that ran, with their states, in the releases' order."""
+    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
+    return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
+
+
+def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:
+    """The last release before the first affected one that was free."""
+    earlier = itertools.takewhile(lambda pair: pair[0] != first, tried)
+    return next((release for release, state in reversed(list(earlier)) if state == "free"), None)
+
+
+def _death(detail: str, ending: str) -> str:
+    """How a crash without a place is called."""
+    for name, words in _SIGNALS.items():
+        if name in detail or name in ending:
+            return words
+    return "Crash"
+
+
+def _sentence(text: str) -> str:
+    text = _plain(text).strip().rstrip(".")
+    return (text[:1].upper() + text[1:] + ".") if text else ""
+
+
+def _plain(text: str) -> str:
+    """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag."""
+    return " ".join(_CONTROLS.sub("", text).replace("<", "&lt;").split())
+
+
+def _inline(text: str) -> str:
+    """Text as code within a line."""
+    text = " ".join(_CONTROLS.sub("", text).split())[:_MOST_LETTERS]
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    blank = " " if longest else ""
+    return f"{fence}{blank}{text}{blank}{fence}" if text else ""
+
+
+def _printable(text: str) -> str:
+    return _CONTROLS.sub("�", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def _fenced(text: str, language: str) -> str:
+    """A code block that nothing in ``text`` can end."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _clipped(text: str) -> list[str]:
+    found = [line[:_MOST_LETTERS] for line in text.split("\n")]
+    left = len(found) - _MOST_LINES
+    return found if left <= 0 else [*found[:_MOST_LINES], f"... ({left} more lines)"]

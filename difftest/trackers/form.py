@@ -1,0 +1,74 @@
+"""What a tracker's form is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Piece(StrEnum):
+    """The parts of a report that a form puts in its own order; one that has nothing to say is left out with
+    its heading.
+    """
+
+    CATEGORY = "category"
+    """One of the form's own words for the kind of fault."""
+    DESCRIPTION = "description"
+    """What goes wrong, in a sentence or two."""
+    FORMULA = "formula"
+    PRINTED = "printed"
+    """The command lines and what they printed."""
+    EXPECTED = "expected"
+    """What is right, and why."""
+    COMMAND = "command"
+    VERSION = "version"
+    PLATFORM = "platform"
+    """Operating system and processor."""
+    INSTALLATION = "installation"
+    OPTIONS = "options"
+    """The options without which it does not show."""
+    RELEASES = "releases"
+    """The first release affected, the first one free of it."""
+    RESEMBLES = "resembles"
+    ORIGIN = "origin"
+    """How it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """Titles by kind of fault, with ``{logic}``, ``{place}`` and ``{signal}`` to be filled in.
+
+    ``wrong_sat`` and ``wrong_unsat`` are for wrong answers of which the right one is known, ``crash`` is for
+    crashes that name a place, ``death`` for those that do not. ``options`` is put behind the title where the
+    fault takes options, ``{options}`` filled in.
+    """
+
+    soundness: str
+    wrong_sat: str
+    wrong_unsat: str
+    invalid_model: str
+    crash: str
+    death: str
+    incompleteness: str
+    slowdown: str
+    options: str = " with {options}"
+    options_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A tracker's form.
+
+    ``sections`` are headings (empty: none) and what stands below them. ``heading`` is how a heading is
+    written, ``{}`` for its words. ``categories`` are the form's words by class of finding. ``reminder`` is
+    for the person who reports; it comes first, as a comment that the tracker does not show.
+    """
+
+    family: str
+    tracker: str
+    titles: Titles
+    sections: tuple[tuple[str, tuple[Piece, ...]], ...]
+    heading: str = "## {}"
+    categories: Mapping[str, str] = field(default_factory=dict)
+    reminder: str = ""
