@@ -273,7 +273,7 @@ class Theories:
         for entry in parts.get(":sorts", ()):
             self._add_sort(entry, name)
         for entry in parts.get(":abbreviations", ()):
-            self.abbreviations[entry[0]] = _pattern(entry[1], frozenset()).instantiate({})
+            self.abbreviations[entry[0]] = read_sort_pattern(entry[1], frozenset()).instantiate({})
         for entry in parts.get(":funs", ()):
             self._add_signature(_signature(entry, name))
 
@@ -319,12 +319,13 @@ def _attributes(items: list[SExp]) -> dict[str, SExp]:
     return found
 
 
-def _pattern(sexp: SExp, parameters: frozenset[str]) -> SortPattern:
+def read_sort_pattern(sexp: SExp, parameters: frozenset[str]) -> SortPattern:
+    """The pattern that ``sexp`` denotes, with these names as sort parameters."""
     if isinstance(sexp, str):
         return SortPattern(sexp, is_parameter=sexp in parameters)
     if sexp[0] == "_":
         return SortPattern(sexp[1], tuple(sexp[2:]))
-    args = tuple(_pattern(s, parameters) for s in sexp[1:])
+    args = tuple(read_sort_pattern(s, parameters) for s in sexp[1:])
     if isinstance(sexp[0], str):
         return SortPattern(sexp[0], (), args)
     return SortPattern(sexp[0][1], tuple(sexp[0][2:]), args)
@@ -341,7 +342,7 @@ def _signature(entry: SExp, theory: str) -> Signature:
     head = entry[0]
     name, indices = (head, ()) if isinstance(head, str) else (head[1], tuple(head[2:]))
     split = next((i for i, e in enumerate(entry) if isinstance(e, str) and e.startswith(":")), len(entry))
-    sorts = [_pattern(s, parameters) for s in entry[1:split]]
+    sorts = [read_sort_pattern(s, parameters) for s in entry[1:split]]
     if not sorts:
         raise TheoryError(f"no result sort in {shown}")
     attributes = _attributes(entry[split:])
