@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from difftest.findings import Candidate
 from difftest.folders import FindingRecord
 from difftest.outcomes import Outcome, Verdict
+from difftest.state import ArmState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class TestDone:
     verdicts: Mapping[str, Verdict]
     decided: bool
     stage: int
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,37 @@ class CandidateDropped:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkersTold:
+    """Something about the workers that a person should know; told once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
-    """Where the hunt stands, a few times a second at most."""
+    """Where the hunt stands, a few times a second at most.
+
+    Counts are those of the whole campaign; ``seconds`` is its wall time, ``now`` that of this run alone.
+    ``new_in_hour`` counts findings of the last hour, ``waiting`` tests set aside for a longer limit, and
+    ``memory`` is bytes resident, with all solvers.
+    """
 
     tests: int
     decided: int
     findings: int
     seconds: float
+    now: float = 0.0
+    solver_seconds: float = 0.0
+    outcomes: Mapping[str, Mapping[Outcome, int]] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)
+    new_in_hour: int = 0
+    duplicates: int = 0
+    unconfirmed: int = 0
+    waiting: int = 0
+    confirming: int = 0
+    jobs: int = 0
+    memory: int = 0
+    arms: tuple[ArmState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +90,8 @@ class HuntSummary:
 
     ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
-    dropped.
+    dropped. Of a campaign that was gone on with, everything is counted from its beginning. ``problem`` says
+    what ended the hunt before its time.
     """
 
     tests: int
@@ -76,6 +103,7 @@ class HuntSummary:
     duplicates: int = 0
     unconfirmed: int = 0
     interrupted: bool = False
+    problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
@@ -99,4 +127,4 @@ class HuntFinished:
     summary: HuntSummary
 
 
-Event = TestDone | FindingConfirmed | DuplicateSeen | CandidateDropped | Progress | HuntFinished
+Event = TestDone | FindingConfirmed | DuplicateSeen | CandidateDropped | WorkersTold | Progress | HuntFinished

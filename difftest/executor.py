@@ -1,21 +1,22 @@
 """Where tasks are run: an executor takes tasks and gives results back in the order in which they come in.
 
 Tasks and results are plain data, and ``perform`` is a plain function of a task and a runner, so that workers
-on another machine can stand behind the same few methods (``submit``, ``next_result``, ``close``).
+on another machine stand behind the same few methods (``Executor``).
 """
 
 from __future__ import annotations
 
 import queue
+import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from difftest.confirm import Confirmer, expectation_of
-from difftest.findings import Candidate, find_candidates, is_same
+from difftest.findings import Candidate, find_candidates, is_same, theories
 from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.folders import FORMULA, Evidence
 from difftest.outcomes import Outcome, Verdict
@@ -27,34 +28,66 @@ from generator.strategy import GeneratedTest
 
 
 @dataclass(frozen=True, slots=True)
-class RunTask:
-    """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it."""
+class TestName:
+    """What names a test within a campaign: with the campaign's seed it can be made again anywhere.
 
-    test: GeneratedTest
+    ``test_class`` is the part of the strategy that it was chosen for (empty where there are no parts).
+    """
+
+    # Not a test class, whatever its name makes pytest think.
+    __test__ = False
+
+    strategy: str
+    test_class: str
+    index: int
+
+
+Make = Callable[[TestName], GeneratedTest]
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it.
+
+    ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
+    before, per solver. ``confirms`` says that nothing is counted: only what it shows is wanted.
+    """
+
+    name: TestName
     stage: int
     limits: Limits
+    test: GeneratedTest | None = None
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    counted: Mapping[str, Outcome] = field(default_factory=dict)
+    confirms: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task."""
+    """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task.
+
+    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``test`` is None where nothing
+    looks wrong and the task did not bring it along.
+    """
 
     task: RunTask
     verdicts: Mapping[str, Verdict]
     solver_seconds: float
+    candidates: tuple[Candidate, ...] = ()
+    theories: tuple[str, ...] = ()
+    test: GeneratedTest | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmTask:
-    """See in fresh processes, inside the folder ``work``, whether a candidate shows again.
+    """See in fresh processes whether a candidate shows again.
 
     ``reduction`` is how many seconds its test may be reduced for a key that other tests share.
     """
 
+    name: TestName
     test: GeneratedTest
     candidate: Candidate
-    work: Path
     limits: Limits
     reduction: float = 0.0
 
@@ -76,15 +109,63 @@ class Failure:
     error: Exception
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something about the workers that a person should be told once."""
+
+    text: str
+
+
+Task = RunTask | ConfirmTask
+Result = RunResult | Confirmation | Failure | Notice
+
+
+class Executor(Protocol):
+    """What runs tasks. Each task that is submitted gives one result, unless ``close`` comes first."""
+
+    @property
+    def jobs(self) -> int:
+        """How many tasks run at once, now."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """How many tasks it takes, with those that run, so that no worker waits; may change."""
+        ...
+
+    @property
+    def makes_tests(self) -> bool:
+        """Whether workers make the tests themselves, from their names."""
+        ...
+
+    def submit(self, task: Task) -> None:
+        """Hand in a task; it is done when a worker is free."""
+        ...
+
+    def next_result(self, seconds: float) -> Result | None:
+        """The next result, or None if there is none within ``seconds``."""
+        ...
+
+    def close(self) -> None:
+        """Drop what is not done and end what runs."""
+        ...
+
+
 def perform(
-    task: RunTask | ConfirmTask, solvers: Sequence[Solver], runner: Runner
+    task: Task, solvers: Sequence[Solver], runner: Runner, make: Make | None = None
 ) -> RunResult | Confirmation:
-    """Do one task."""
-    return _run(task, solvers, runner) if isinstance(task, RunTask) else _confirm(task, solvers, runner)
+    """Do one task; ``make`` is for those that do not bring their test."""
+    if isinstance(task, ConfirmTask):
+        return _confirm(task, solvers, runner)
+    test = task.test
+    if test is None:
+        assert make is not None, "whoever sends tasks without tests sends what makes them"
+        test = make(task.name)
+    return _run(task, test, solvers, runner)
 
 
-def _run(task: RunTask, solvers: Sequence[Solver], runner: Runner) -> RunResult:
-    script = Script(task.test.text.encode("utf-8", "surrogateescape"))
+def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:
+    script = Script(test.text.encode("utf-8", "surrogateescape"))
     verdicts: dict[str, Verdict] = {}
     spent = 0.0
     for solver in solvers:
@@ -95,16 +176,19 @@ def _run(task: RunTask, solvers: Sequence[Solver], runner: Runner) -> RunResult:
         verdict = runner.judge(solver, script, task.limits)
         verdicts[solver.name] = verdict
         spent += verdict.seconds
-    return RunResult(task, verdicts, spent)
+    found = tuple(find_candidates(test.text, solvers, verdicts, test.known))
+    kept = test if found else task.test
+    return RunResult(task, verdicts, spent, found, theories(test.text), kept)
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
     involved = tuple(solver for solver in solvers if solver.name in task.candidate.solvers)
     data = task.test.text.encode("utf-8", "surrogateescape")
-    file = task.work / FORMULA
-    file.write_bytes(data)
     script = Script(data)
-    seen = {solver.name: runner.judge_file(solver, script, file, task.limits) for solver in involved}
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / FORMULA
+        file.write_bytes(data)
+        seen = {solver.name: runner.judge_file(solver, script, file, task.limits) for solver in involved}
     verdicts = {name: verdict for name, (verdict, _) in seen.items()}
     spent = sum(verdict.seconds for verdict in verdicts.values())
     again = find_candidates(task.test.text, involved, verdicts, task.test.known)
@@ -123,16 +207,23 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
 class LocalExecutor:
     """Worker threads of this process, each with solver processes of its own; use under ``with``."""
 
+    makes_tests = False
+
     def __init__(self, solvers: Sequence[Solver], jobs: int = 1, warm: bool = True) -> None:
         self.jobs = jobs
         self._solvers = solvers
-        self._tasks: queue.SimpleQueue[RunTask | ConfirmTask | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[RunResult | Confirmation | Failure] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._runners = [Runner(warm) for _ in range(jobs)]
         self._threads = [
             threading.Thread(target=self._work, args=(runner,), name=f"exhume-worker-{number}", daemon=True)
             for number, runner in enumerate(self._runners)
         ]
+
+    @property
+    def room(self) -> int:
+        """One task more than there are workers, so that none waits for the thread that hands them out."""
+        return self.jobs + 1
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -144,11 +235,11 @@ class LocalExecutor:
     ) -> None:
         self.close()
 
-    def submit(self, task: RunTask | ConfirmTask) -> None:
+    def submit(self, task: Task) -> None:
         """Hand in a task; it is done when a worker is free."""
         self._tasks.put(task)
 
-    def next_result(self, seconds: float) -> RunResult | Confirmation | Failure | None:
+    def next_result(self, seconds: float) -> Result | None:
         """The next result, or None if there is none within ``seconds``."""
         try:
             return self._results.get(timeout=seconds)

@@ -4,55 +4,65 @@ One thread (the caller's, inside the generator) holds all state and decides; wor
 given and hand back what came of it. A test first gets a short limit; of those that run out of it, a share
 chosen by seed and index is set aside and tried again with longer ones, so that hard tests neither starve the
 rest nor go unseen.
+
+With a campaign's state (``difftest.state``) everything that counts is committed about once a second, and at
+once when there is a new finding, before that is told. A hunt that was killed goes on from its last commit:
+tests that were handed out and not done then are run again, and what they had shown already is known.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import itertools
-import shutil
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from difftest.book import Book
+from difftest.errors import DifftestError
 from difftest.events import (
-    CandidateDropped,
-    DuplicateSeen,
     Event,
     FindingConfirmed,
     HuntFinished,
     HuntSummary,
     Progress,
     TestDone,
+    WorkersTold,
 )
-from difftest.executor import Confirmation, ConfirmTask, Failure, LocalExecutor, RunResult, RunTask
-from difftest.findings import Candidate, find_candidates
-from difftest.fingerprint import QUICK_SECONDS, fold, needs_reduction
-from difftest.folders import (
-    FindingRecord,
-    note_duplicate,
-    prepare_output,
-    read_findings,
-    working_folder,
-    write_finding,
+from difftest.executor import (
+    Confirmation,
+    Executor,
+    Failure,
+    LocalExecutor,
+    Notice,
+    Result,
+    RunResult,
+    RunTask,
+    Task,
+    TestName,
 )
+from difftest.fingerprint import QUICK_SECONDS
+from difftest.folders import prepare_output
 from difftest.outcomes import Outcome
 from difftest.process import Limits
+from difftest.schedule import ListedTests, Schedule, Source, handed_out
 from difftest.solvers import Solver
+from difftest.state import Again, CampaignState
+from difftest.tally import Tally
 from generator.strategy import GeneratedTest
 
 # One set-aside test is tried again after so many new ones.
 _FRESH_PER_RETRY = 8
 _MAX_SET_ASIDE = 1_000
-_MAX_WAITING = 20
 _CONFIRM_SECONDS = 10.0
-# So many tests with the same key before reduction are reduced: they may have different causes.
-_LOOKS = 3
-# Reducing others than the first one of a key may take so much of the workers' time.
-_LOOK_SHARE = 0.1
+# The state is committed this often, or less often where commits take more than a fiftieth of the time.
+_COMMIT_SECONDS = 1.0
+_COMMIT_SHARE = 50
+# Memory is looked at this often.
+_MEASURE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +101,31 @@ class HuntOptions:
 
 
 def hunt(
-    tests: Iterable[GeneratedTest],
+    tests: Iterable[GeneratedTest] | Schedule,
     solvers: Sequence[Solver],
     options: HuntOptions,
     stop: threading.Event | None = None,
     clock: Callable[[], float] = time.monotonic,
+    state: CampaignState | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Event]:
     """Run ``solvers`` against each other on ``tests``, lazily; the last event is HuntFinished.
 
     Set ``stop`` (or interrupt the generator with Ctrl-C) to end it: what runs is finished and confirmed, and
     the summary is given; a second Ctrl-C drops what runs. Raises BadOutput before anything is run, and
-    EnvironmentProblem if a solver's library cannot be loaded.
+    EnvironmentProblem if a solver's library cannot be loaded. When something ends the hunt on its way (the
+    disk is full, the workers are gone), the summary comes first and then the error is raised.
+
+    ``state`` is where a campaign is kept, with a ``Schedule`` made from the same; ``executor`` runs the tests
+    elsewhere than in threads of this process. Both stay open.
     """
     folder = prepare_output(options.out)
-    with LocalExecutor(solvers, options.jobs, options.warm) as executor:
-        yield from _Hunt(tests, solvers, options, folder, executor, stop or threading.Event(), clock).run()
+    source = tests if isinstance(tests, Schedule) else ListedTests(tests, options.tests)
+    with contextlib.ExitStack() as stack:
+        if executor is None:
+            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm))
+        made = _Hunt(source, solvers, options, folder, executor, stop or threading.Event(), clock, state)
+        yield from made.run()
 
 
 class _Hunt:
@@ -113,41 +133,69 @@ class _Hunt:
 
     def __init__(
         self,
-        tests: Iterable[GeneratedTest],
+        source: Source,
         solvers: Sequence[Solver],
         options: HuntOptions,
         folder: Path,
-        executor: LocalExecutor,
+        executor: Executor,
         stop: threading.Event,
         clock: Callable[[], float],
+        state: CampaignState | None,
     ) -> None:
-        self.source: Iterator[GeneratedTest] | None = itertools.islice(tests, options.tests)
-        self.solvers = solvers
+        self.source: Source | None = source
+        self.schedule = source
         self.options = options
-        self.folder = folder
         self.executor = executor
         self.stop = stop
         self.clock = clock
+        self.state = state
         self.started = clock()
-        self.known = {record.key: record for record in read_findings(folder)}
-        self.records: dict[str, FindingRecord] = {}
+        loaded = state.loaded if state else None
+        self.tally = Tally([solver.name for solver in solvers], loaded)
+        self.book = Book(
+            *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
+            *(self._paid_finding, loaded),
+        )
         self.set_aside: deque[RunTask] = deque()
-        self.to_confirm: deque[tuple[Candidate, GeneratedTest]] = deque()
-        self.waiting: dict[str, deque[tuple[Candidate, GeneratedTest]]] = {}
-        # What reduction made of the keys that tests show at first, and how many of each were reduced.
-        self.folded: dict[str, str] = {}
-        self.looks: Counter[str] = Counter()
-        self.confirm_seconds = 0.0
-        self.numbers = itertools.count()
+        # What runs: tests that were not counted yet, and those that were.
+        self.fresh_running: set[TestName] = set()
+        self.again_running: dict[TestName, RunTask] = {}
         self.fresh = 0
         self.running = 0
-        self.tests = self.decided = self.duplicates = self.unconfirmed = 0
-        self.solver_seconds = 0.0
-        self.outcomes: dict[str, Counter[Outcome]] = {solver.name: Counter() for solver in solvers}
         self.interrupted = False
+        self.problem: Exception | None = None
+        self.committed = self.measured = self.started
+        self.commit_seconds = 0.0
+        for again in loaded.again if loaded else ():
+            self._restore(again)
+
+    def _restore(self, again: Again) -> None:
+        name = TestName(again.strategy, again.test_class, again.index)
+        stage = min(again.stage, len(self.options.stages) - 1)
+        counted = {solver: Outcome(outcome) for solver, outcome in again.outcomes.items()}
+        confirms = again.reason == "confirm"
+        self.set_aside.append(RunTask(name, stage, self._limits(stage), counted=counted, confirms=confirms))
 
     def run(self) -> Iterator[Event]:
         """Feed, collect, and sum up."""
+        try:
+            self._commit()
+            yield from self._work()
+            self._commit("interrupted" if self._is_interrupted() else "finished")
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except (OSError, DifftestError) as problem:
+            # An error before the first test has nothing to sum up.
+            if not self.tally.tests:
+                raise
+            self.problem = problem
+            with contextlib.suppress(OSError, DifftestError):
+                self._commit(str(problem))
+        yield HuntFinished(self.summary())
+        if self.problem:
+            raise self.problem
+
+    def _work(self) -> Iterator[Event]:
         shown = self.started
         while True:
             try:
@@ -162,58 +210,130 @@ class _Hunt:
                 self.stop.set()
                 continue
             if result is not None:
-                self.running -= 1
                 yield from self._take(result)
-            if self.clock() - shown >= self.options.progress_seconds:
-                shown = self.clock()
-                yield Progress(self.tests, self.decided, len(self.records), shown - self.started)
-        yield HuntFinished(self.summary())
+            now = self.clock()
+            if now - self.committed >= max(_COMMIT_SECONDS, _COMMIT_SHARE * self.commit_seconds):
+                self._commit()
+            if now - shown >= self.options.progress_seconds:
+                shown = now
+                yield self._progress()
+
+    def _is_interrupted(self) -> bool:
+        return self.interrupted or self.stop.is_set()
+
+    def _worker_seconds(self) -> float:
+        """How much time the workers had in this run."""
+        return max(1, self.executor.jobs) * (self.clock() - self.started)
+
+    def _paid_finding(self, name: TestName) -> None:
+        self.schedule.paid(name, 0.0, 0, 0, 1)
 
     def summary(self) -> HuntSummary:
         """What has come of it so far."""
         return HuntSummary(
-            self.tests,
-            self.decided,
-            self.clock() - self.started,
-            self.solver_seconds,
-            self.outcomes,
-            tuple(self.records.values()),
-            self.duplicates,
-            self.unconfirmed,
-            self.interrupted or self.stop.is_set(),
+            self.tally.tests,
+            self.tally.decided,
+            self.tally.earlier_seconds + self.clock() - self.started,
+            self.tally.solver_seconds,
+            self.tally.outcomes,
+            tuple(self.book.records.values()),
+            self.tally.duplicates,
+            self.tally.unconfirmed,
+            self._is_interrupted(),
+            str(self.problem) if self.problem else None,
         )
 
+    def _progress(self) -> Progress:
+        tally, book = self.tally, self.book
+        now = self.clock()
+        if now - self.measured >= _MEASURE_SECONDS or not tally.memory:
+            self.measured = now
+            tally.measure()
+        classes: dict[str, int] = {}
+        for record in book.records.values():
+            classes[str(record.finding_class)] = classes.get(str(record.finding_class), 0) + 1
+        return Progress(
+            tally.tests,
+            tally.decided,
+            len(book.records),
+            tally.earlier_seconds + now - self.started,
+            now - self.started,
+            tally.solver_seconds,
+            tally.outcomes,
+            classes,
+            tally.found_in_hour(),
+            tally.duplicates,
+            tally.unconfirmed,
+            len(self.set_aside),
+            book.confirming,
+            self.executor.jobs,
+            tally.memory,
+            tuple(self.schedule.arms()),
+        )
+
+    def _commit(self, ending: str | None = None) -> None:
+        """Store what happened since the last commit, if there is where to."""
+        self.committed = self.clock()
+        if self.state is None:
+            return
+        self.state.commit(
+            self.tally.take(),
+            self.committed - self.started,
+            self.schedule.arms(),
+            handed_out(self.fresh_running),
+            self._again(),
+            ending,
+        )
+        self.commit_seconds = self.clock() - self.committed
+
+    def _again(self) -> Iterator[Again]:
+        """The tests that are to be run again though they are counted."""
+        last = len(self.options.stages) - 1
+        for name in self.book.pending():
+            yield Again(name.strategy, name.test_class, name.index, last, {}, "confirm")
+        for task in (*self.set_aside, *self.again_running.values()):
+            counted = {solver: outcome.value for solver, outcome in task.counted.items()}
+            reason = "confirm" if task.confirms else "later"
+            yield Again(
+                task.name.strategy, task.name.test_class, task.name.index, task.stage, counted, reason
+            )
+
     def _feed(self) -> None:
-        # One task more than there are workers, so that none waits for this thread.
-        while self.running <= self.executor.jobs:
+        while self.running < max(1, self.executor.room):
             task = self._next_task()
             if task is None:
                 return
             self.executor.submit(task)
             self.running += 1
 
-    def _next_task(self) -> RunTask | ConfirmTask | None:
-        if self.to_confirm:
-            candidate, test = self.to_confirm.popleft()
-            work = working_folder(self.folder, next(self.numbers))
-            longest = max(stage.seconds for stage in self.options.stages)
-            limits = replace(self.options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
-            return ConfirmTask(test, candidate, work, limits, self.options.reduction)
+    def _next_task(self) -> Task | None:
+        longest = max(stage.seconds for stage in self.options.stages)
+        limits = replace(self.options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
+        confirm = self.book.next_task(limits)
+        if confirm is not None:
+            return confirm
         if self._is_over():
-            self.source = None
-            self.set_aside.clear()
             return None
         if self.set_aside and (
             self.source is None or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY
         ):
             self.fresh += 1
-            return self.set_aside.popleft()
-        test_or_none = next(self.source, None) if self.source else None
-        if test_or_none is None:
+            return self._next_set_aside()
+        taken = self.source.next(made=not self.executor.makes_tests) if self.source else None
+        if taken is None:
             self.source = None
-            return self.set_aside.popleft() if self.set_aside else None
+            return self._next_set_aside() if self.set_aside else None
         self.fresh += 1
-        return RunTask(test_or_none, 0, self._limits(0))
+        name, test = taken
+        self.fresh_running.add(name)
+        return RunTask(name, 0, self._limits(0), test)
+
+    def _next_set_aside(self) -> Task:
+        task = self.set_aside.popleft()
+        self.again_running[task.name] = task
+        if task.test is None and not self.executor.makes_tests:
+            return replace(task, test=self.schedule.make(task.name))
+        return task
 
     def _is_over(self) -> bool:
         if self.stop.is_set():
@@ -223,42 +343,45 @@ class _Hunt:
     def _limits(self, stage: int) -> Limits:
         return replace(self.options.limits, seconds=self.options.stages[stage].seconds)
 
-    def _take(self, result: RunResult | Confirmation | Failure) -> Iterator[Event]:
+    def _take(self, result: Result) -> Iterator[Event]:
+        if isinstance(result, Notice):
+            yield WorkersTold(result.text)
+            return
+        self.running -= 1
         if isinstance(result, Failure):
             raise result.error
-        self.solver_seconds += result.solver_seconds
-        if isinstance(result, Confirmation):
-            yield from self._take_confirmation(result)
-        else:
-            yield from self._take_run(result)
+        self.tally.spend(result.solver_seconds)
+        events = (
+            self.book.take_confirmation(result)
+            if isinstance(result, Confirmation)
+            else self._take_run(result)
+        )
+        for event in events:
+            if isinstance(event, FindingConfirmed) and not event.record.known:
+                self._commit()
+            yield event
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
-        later = self._later(result)
-        if later is not None and len(self.set_aside) < _MAX_SET_ASIDE:
-            self.set_aside.append(later)
-        # What a stage shows is followed up at once; the counts below are of the last one only.
-        test = result.task.test
-        for candidate in find_candidates(test.text, self.solvers, result.verdicts, test.known):
-            yield from self._take_candidate(candidate, test)
-        if result.task.stage == 0:
-            yield from self._count(result, 1)
-        else:
-            yield from self._recount(result)
-
-    def _count(self, result: RunResult, step: int) -> Iterator[Event]:
-        self.tests += step
+        task = result.task
+        self.fresh_running.discard(task.name)
+        self.again_running.pop(task.name, None)
+        if not result.verdicts:
+            self.schedule.exhausted(task.name)
+            return
         decided = all(verdict.is_decided for verdict in result.verdicts.values())
-        self.decided += step * decided
-        for name, verdict in result.verdicts.items():
-            self.outcomes[name][verdict.outcome] += step
-        yield TestDone(result.task.test.index, result.verdicts, decided, result.task.stage)
-
-    def _recount(self, result: RunResult) -> Iterator[Event]:
-        """Replace what an earlier stage counted by what this one found."""
-        for name, verdict in result.task.verdicts.items():
-            self.outcomes[name][verdict.outcome] -= 1
-        self.tests -= 1
-        yield from self._count(result, 1)
+        if not task.confirms:
+            later = self._later(result)
+            if later is not None and len(self.set_aside) < _MAX_SET_ASIDE:
+                self.set_aside.append(later)
+            first = not task.counted
+            self.schedule.paid(task.name, result.solver_seconds, int(first), int(decided), 0)
+        # What a stage shows is followed up at once; the counts below are of the last one only.
+        if result.test is not None:
+            for candidate in result.candidates:
+                yield from self.book.take(task.name, candidate, result.test)
+        if not task.confirms:
+            self.tally.count(result, decided)
+            yield TestDone(task.name.index, result.verdicts, decided, task.stage, task.name.strategy)
 
     def _later(self, result: RunResult) -> RunTask | None:
         """The same test with the next limit, if more time may decide it and its lot is drawn."""
@@ -268,82 +391,15 @@ class _Hunt:
         late = any(v.outcome is Outcome.TIMEOUT for v in verdicts)
         if not (useful and late) or stage >= len(self.options.stages):
             return None
-        if _lot(self.options.seed, result.task.test.index, stage) >= self.options.stages[stage].share:
+        name = result.task.name
+        if _lot(self.options.seed, name, stage) >= self.options.stages[stage].share:
             return None
-        return RunTask(result.task.test, stage, self._limits(stage), dict(result.verdicts))
-
-    def _take_candidate(self, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
-        key = self.folded.get(candidate.key, candidate.key)
-        record = self.records.get(key)
-        if record is None and key in self.known:
-            yield FindingConfirmed(self._recognise(key), test.index)
-        elif record is not None and not self._is_worth_a_look(candidate):
-            yield self._duplicate(record, test)
-        elif candidate.key in self.waiting:
-            # Its first trigger is being confirmed; this one steps in if that fails.
-            if len(self.waiting[candidate.key]) < _MAX_WAITING:
-                self.waiting[candidate.key].append((candidate, test))
-        else:
-            self.waiting[candidate.key] = deque()
-            self.to_confirm.append((candidate, test))
-
-    def _is_worth_a_look(self, candidate: Candidate) -> bool:
-        """Whether reduction may tell that it has another cause than the finding of the same first key."""
-        if self.options.reduction <= 0 or not needs_reduction(candidate):
-            return False
-        allowed = _LOOK_SHARE * self.options.jobs * (self.clock() - self.started)
-        return self.looks[candidate.key] < _LOOKS and self.confirm_seconds <= allowed
-
-    def _recognise(self, key: str) -> FindingRecord:
-        """The finding of an earlier hunt, now seen in this one, too."""
-        record = self.records[key] = self.known[key]
-        return record
-
-    def _take_confirmation(self, result: Confirmation) -> Iterator[Event]:
-        candidate, test = result.task.candidate, result.task.test
-        self.confirm_seconds += result.solver_seconds
-        waiting = self.waiting.pop(candidate.key, deque())
-        if result.evidence is None:
-            shutil.rmtree(result.task.work, ignore_errors=True)
-            self.unconfirmed += 1
-            yield CandidateDropped(candidate, test.index)
-            if waiting:
-                self.to_confirm.append(waiting.popleft())
-                self.waiting[candidate.key] = waiting
-            return
-        self.looks[candidate.key] += 1
-        first_key = candidate.key
-        if result.fingerprint is not None:
-            candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
-            self.folded.setdefault(first_key, candidate.key)
-        record = self.records.get(candidate.key)
-        if record is not None:
-            shutil.rmtree(result.task.work, ignore_errors=True)
-            yield self._duplicate(record, test)
-        elif candidate.key in self.known:
-            shutil.rmtree(result.task.work, ignore_errors=True)
-            yield FindingConfirmed(self._recognise(candidate.key), test.index)
-        else:
-            record = write_finding(
-                result.task.work, self.folder, candidate, test, result.evidence, self.options.seed
-            )
-            self.records[candidate.key] = record
-            yield FindingConfirmed(record, test.index)
-        if waiting and self._is_worth_a_look(waiting[0][0]):
-            self.to_confirm.append(waiting.popleft())
-            self.waiting[first_key] = waiting
-            return
-        record = self.records[candidate.key]
-        for _, other in waiting:
-            yield self._duplicate(record, other)
-
-    def _duplicate(self, record: FindingRecord, test: GeneratedTest) -> Event:
-        self.duplicates += 1
-        note_duplicate(record, test.index)
-        return DuplicateSeen(record, test.index)
+        counted = {solver: verdict.outcome for solver, verdict in result.verdicts.items()}
+        limits = self._limits(stage)
+        return RunTask(name, stage, limits, result.task.test, dict(result.verdicts), counted)
 
 
-def _lot(seed: int, index: int, stage: int) -> float:
+def _lot(seed: int, name: TestName, stage: int) -> float:
     """A number in [0, 1) that depends on nothing but its arguments."""
-    digest = hashlib.sha256(f"{seed}/{index}/{stage}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}/{name.strategy}/{name.index}/{stage}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -1,0 +1,112 @@
+"""Which arms get how much of the time: Thompson sampling over what they paid so far.
+
+An arm (a strategy, or one class of a strategy's tests) pays in two coins per second of solver time: findings
+with a new key, and decided tests. Findings are what a hunt is for, but they are rare; decided tests come all
+the time and tell early whether an arm's tests say anything at all. Each arm's two rates have a Gamma
+posterior (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding and one
+decided test. A draw scores an arm by
+
+    FOUND_WEIGHT * found rate / mean found rate + (1 - FOUND_WEIGHT) * decided rate / mean decided rate
+
+and an arm's share of the time is how often it scores best, except that ``EVEN`` of the time is split evenly,
+so that every arm keeps being tried. What was paid long ago counts less, by half for each ``HALF_LIFE`` of
+solver time: an arm whose bugs are all found gives way.
+
+Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011).
+The same payments in the same order give the same shares.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+FOUND_WEIGHT = 0.8
+EVEN = 0.25
+HALF_LIFE = 4 * 3600.0
+_DRAWS = 64
+# Shares are drawn anew when so much of the arms' time has been added, or so many seconds if that is more.
+_RENEWED = 0.01
+_RENEWED_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class Payments:
+    """What an arm paid, with the discount of what is old: findings, decided tests, seconds of solver time."""
+
+    found: float = 0.0
+    decided: float = 0.0
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, float]:
+        """For the campaign's state."""
+        return {"found": self.found, "decided": self.decided, "seconds": self.seconds}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, float]) -> Payments:
+        """The opposite of ``to_json``; what is missing is 0."""
+        return cls(data.get("found", 0.0), data.get("decided", 0.0), data.get("seconds", 0.0))
+
+
+class Bandit:
+    """Shares of the time for ``arms``. ``paid`` may hold what they paid before."""
+
+    def __init__(self, arms: Sequence[str], seed: int, paid: Mapping[str, Payments] | None = None) -> None:
+        self.paid = {arm: (paid or {}).get(arm) or Payments() for arm in arms}
+        self._chance = random.Random(seed)
+        self._shares: dict[str, float] = {}
+        self._since = 0.0
+
+    def pay(self, arm: str, seconds: float, decided: int = 0, found: int = 0) -> None:
+        """An arm's test took ``seconds`` of solver time, and this came of it."""
+        if seconds > 0:
+            fading = 0.5 ** (seconds / HALF_LIFE)
+            for old in self.paid.values():
+                old.found *= fading
+                old.decided *= fading
+                old.seconds *= fading
+        payments = self.paid.get(arm)
+        if payments is None:  # dropped, and this was still running
+            return
+        payments.found += found
+        payments.decided += decided
+        payments.seconds += seconds
+        self._since += seconds
+        if found:
+            self._shares = {}
+
+    def drop(self, arm: str) -> None:
+        """An arm has no more tests."""
+        self.paid.pop(arm, None)
+        self._shares = {}
+
+    def shares(self) -> dict[str, float]:
+        """The share of the time per arm; they add up to 1."""
+        total = sum(payments.seconds for payments in self.paid.values())
+        if not self._shares or self._since >= max(_RENEWED_SECONDS, _RENEWED * total):
+            self._since = 0.0
+            self._shares = self._draw()
+        return self._shares
+
+    def _draw(self) -> dict[str, float]:
+        if not self.paid:
+            return {}
+        seconds = sum(p.seconds for p in self.paid.values())
+        if len(self.paid) == 1 or seconds <= 0:
+            return dict.fromkeys(self.paid, 1 / len(self.paid))
+        found = (sum(p.found for p in self.paid.values()) + 0.5) / seconds
+        decided = (sum(p.decided for p in self.paid.values()) + 1) / seconds
+        wins = dict.fromkeys(self.paid, 0)
+        draw = self._chance.gammavariate
+        for _ in range(_DRAWS):
+            best, best_score = "", -1.0
+            for arm, p in self.paid.items():
+                of_found = draw(0.5 + p.found, 1 / (0.5 + found * p.seconds))
+                of_decided = draw(1 + p.decided, 1 / (1 + decided * p.seconds))
+                score = FOUND_WEIGHT * of_found + (1 - FOUND_WEIGHT) * of_decided
+                if score > best_score:
+                    best, best_score = arm, score
+            wins[best] += 1
+        even = EVEN / len(self.paid)
+        return {arm: even + (1 - EVEN) * count / _DRAWS for arm, count in wins.items()}

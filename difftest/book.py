@@ -1,0 +1,257 @@
+"""The hunt's book of findings: candidates on their way to confirmation, findings, what shows them again.
+
+Several tests may show the same candidate before its first trigger is confirmed; they wait, and step in if
+that one does not show it again. Tests that show a finding again are duplicates, unless a look (a reduction)
+may tell that they have another cause.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from difftest.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
+from difftest.executor import Confirmation, ConfirmTask, TestName
+from difftest.findings import Candidate
+from difftest.fingerprint import fold, needs_reduction
+from difftest.folders import (
+    FORMULA,
+    FindingRecord,
+    note_duplicate,
+    read_findings,
+    working_folder,
+    write_finding,
+)
+from difftest.process import Limits
+from difftest.solvers import Solver
+from difftest.state import Campaign, FindingState
+from difftest.tally import Tally
+from generator.strategy import GeneratedTest
+
+_MAX_WAITING = 20
+# So many tests with the same key before reduction are reduced: they may have different causes.
+_LOOKS = 3
+# Reducing others than the first one of a key may take so much of the workers' time.
+_LOOK_SHARE = 0.1
+# duplicates.txt lists so many; how many there are in all is in the campaign's state.
+_MAX_LISTED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A test and what it shows."""
+
+    name: TestName
+    candidate: Candidate
+    test: GeneratedTest
+
+
+class Book:
+    """The findings of one hunt into ``folder``.
+
+    ``reduction`` is how many seconds a confirmed test may be reduced; ``allowed`` gives the worker seconds
+    that went by so far, of which a tenth may go into looks. ``paid`` is told the test of each new finding.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        solvers: Iterable[Solver],
+        seed: int,
+        tally: Tally,
+        reduction: float,
+        worker_seconds: Callable[[], float],
+        paid: Callable[[TestName], None],
+        loaded: Campaign | None = None,
+    ) -> None:
+        self.folder = folder
+        self.solvers = {solver.name: solver for solver in solvers}
+        self.seed = seed
+        self.tally = tally
+        self.reduction = reduction
+        self.worker_seconds = worker_seconds
+        self.paid = paid
+        self.known = {record.key: record for record in read_findings(folder)}
+        self.records: dict[str, FindingRecord] = {}
+        # What reduction made of the keys that tests show at first, and how many of each were reduced.
+        self.folded: dict[str, str] = {}
+        self.looks: Counter[str] = Counter()
+        self._to_confirm: deque[_Shown] = deque()
+        self._waiting: dict[str, deque[_Shown]] = {}
+        self._confirming: dict[str, _Shown] = {}
+        self._confirm_seconds = 0.0
+        self._listed: dict[str, set[str]] = {}
+        self._numbers = count()
+        self._own_tests: dict[tuple[str, int, str, str], str] = {}
+        if loaded:
+            self._restore(loaded)
+
+    def _restore(self, loaded: Campaign) -> None:
+        """Take up an earlier run's findings; those whose folder it wrote and no row are in no need of it."""
+        for first, (key, looks) in loaded.folded.items():
+            self.folded[first] = key
+            self.looks[first] = looks
+        rows = {found.id: found for found in loaded.findings}
+        is_new = len(loaded.runs) <= 1 and not rows
+        for record in list(self.known.values()):
+            row = rows.get(record.id)
+            if row is None:
+                test = _test_json(record)
+                row = _state_of(record, test, earlier=is_new, found_at=_written_at(record))
+                self.tally.find(row)
+            if not row.earlier:
+                self.records[record.key] = record
+                self._own_tests[row.strategy, row.index, row.finding_class, row.solver] = record.key
+
+    @property
+    def confirming(self) -> int:
+        """How many candidates wait for confirmation or are in it."""
+        return len(self._to_confirm) + len(self._confirming) + sum(map(len, self._waiting.values()))
+
+    def pending(self) -> set[TestName]:
+        """The tests of all candidates that are not confirmed yet."""
+        waiting = (shown.name for of_key in self._waiting.values() for shown in of_key)
+        ahead = (shown.name for shown in self._to_confirm)
+        return {*waiting, *ahead, *(shown.name for shown in self._confirming.values())}
+
+    def next_task(self, limits: Limits) -> ConfirmTask | None:
+        """The next candidate to confirm."""
+        if not self._to_confirm:
+            return None
+        shown = self._to_confirm.popleft()
+        self._confirming[shown.candidate.key] = shown
+        return ConfirmTask(shown.name, shown.test, shown.candidate, limits, self.reduction)
+
+    def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
+        """A test shows a candidate."""
+        own = (name.strategy, name.index, str(candidate.finding_class), candidate.label)
+        if own in self._own_tests:
+            return  # a killed run had reported it, and the test was run again
+        key = self.folded.get(candidate.key, candidate.key)
+        record = self.records.get(key)
+        shown = _Shown(name, candidate, test)
+        if record is None and key in self.known:
+            yield FindingConfirmed(self._recognise(key), name.index)
+        elif record is not None and not self._is_worth_a_look(candidate):
+            yield self._duplicate(record, name)
+        elif candidate.key in self._waiting:
+            # Its first trigger is being confirmed; this one steps in if that fails.
+            if len(self._waiting[candidate.key]) < _MAX_WAITING:
+                self._waiting[candidate.key].append(shown)
+        else:
+            self._waiting[candidate.key] = deque()
+            self._to_confirm.append(shown)
+
+    def _is_worth_a_look(self, candidate: Candidate) -> bool:
+        """Whether reduction may tell that it has another cause than the finding of the same first key."""
+        if self.reduction <= 0 or not needs_reduction(candidate):
+            return False
+        allowed = _LOOK_SHARE * self.worker_seconds()
+        return self.looks[candidate.key] < _LOOKS and self._confirm_seconds <= allowed
+
+    def _recognise(self, key: str) -> FindingRecord:
+        """The finding of an earlier hunt, now seen in this one, too."""
+        record = self.records[key] = self.known[key]
+        return record
+
+    def take_confirmation(self, result: Confirmation) -> Iterator[Event]:
+        """A candidate was looked at in fresh processes."""
+        candidate, name = result.task.candidate, result.task.name
+        first_key = candidate.key
+        self._confirming.pop(first_key, None)
+        self._confirm_seconds += result.solver_seconds
+        waiting = self._waiting.pop(first_key, deque())
+        if result.evidence is None:
+            self.tally.drop()
+            yield CandidateDropped(candidate, name.index)
+            if waiting:
+                self._step_in(first_key, waiting)
+            return
+        self.looks[first_key] += 1
+        if result.fingerprint is not None:
+            candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
+            self.folded.setdefault(first_key, candidate.key)
+        self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
+        record = self.records.get(candidate.key)
+        if record is not None:
+            yield self._duplicate(record, name)
+        elif candidate.key in self.known:
+            yield FindingConfirmed(self._recognise(candidate.key), name.index)
+        else:
+            yield FindingConfirmed(self._write(result, candidate), name.index)
+        if waiting and self._is_worth_a_look(waiting[0].candidate):
+            self._step_in(first_key, waiting)
+            return
+        record = self.records[candidate.key]
+        for other in waiting:
+            yield self._duplicate(record, other.name)
+
+    def _step_in(self, key: str, waiting: deque[_Shown]) -> None:
+        self._to_confirm.append(waiting.popleft())
+        self._waiting[key] = waiting
+
+    def _write(self, result: Confirmation, candidate: Candidate) -> FindingRecord:
+        assert result.evidence is not None
+        test, name = result.task.test, result.task.name
+        # The workers' machine may keep its solvers elsewhere: the command lines shown are those of this one.
+        ours = tuple(self.solvers.get(solver.name, solver) for solver in result.evidence.solvers)
+        work = working_folder(self.folder, next(self._numbers))
+        try:
+            (work / FORMULA).write_bytes(test.text.encode("utf-8", "surrogateescape"))
+            evidence = replace(result.evidence, solvers=ours)
+            record = write_finding(work, self.folder, candidate, test, evidence, self.seed)
+        except OSError:
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+        self.records[candidate.key] = record
+        row = FindingState(
+            *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),
+            *(name.strategy, name.index, self.seed, time.time()),
+        )
+        self._own_tests[name.strategy, name.index, str(candidate.finding_class), candidate.label] = record.key
+        self.tally.find(row)
+        self.paid(name)
+        return record
+
+    def _duplicate(self, record: FindingRecord, name: TestName) -> Event:
+        self.tally.duplicate(record.id)
+        listed = self._listed.get(record.id)
+        if listed is None:
+            listed = self._listed[record.id] = set()
+            with contextlib.suppress(OSError):
+                listed.update((record.path / "duplicates.txt").read_text("utf-8").split())
+        if len(listed) < _MAX_LISTED and str(name.index) not in listed:
+            listed.add(str(name.index))
+            note_duplicate(record, name.index)
+        return DuplicateSeen(record, name.index)
+
+
+def _test_json(record: FindingRecord) -> dict[str, Any]:
+    try:
+        test = json.loads((record.path / "finding.json").read_text("utf-8"))["test"]
+        return dict(test)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _state_of(record: FindingRecord, test: dict[str, Any], earlier: bool, found_at: float) -> FindingState:
+    return FindingState(
+        *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),
+        *(str(test.get("strategy", "")), int(test.get("index", 0)), int(test.get("seed", 0))),
+        *(found_at, 0, earlier),
+    )
+
+
+def _written_at(record: FindingRecord) -> float:
+    try:
+        return (record.path / "finding.json").stat().st_mtime
+    except OSError:
+        return time.time()

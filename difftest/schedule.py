@@ -1,0 +1,343 @@
+"""Which test comes next: the strategies' tests in order, or by what their arms pay.
+
+A test is named by its strategy and index and, with the campaign's seed, can be made again from that. An *arm*
+is a strategy, or, where a strategy can tell the class of a test from its index (``ClassedStrategy``), one of
+its classes: the arm's tests are then the indices of that class, in order. So the choice between arms changes
+which tests are run, never what a test is.
+
+Without a bandit the strategies take turns, each from index 0 on: the same tests, whatever the solvers do.
+With one, arms have shares of the solvers' *time*: of every second spent, each arm is owed its share, and the
+arm that is owed most comes next. A test is charged to its arm when it is handed out, with what tests of the
+arm took on average, and the difference when it is done.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from difftest.bandit import Bandit, Payments
+from difftest.executor import TestName
+from difftest.state import ArmState, Campaign, ranges
+from generator.strategy import GeneratedTest, Strategy
+
+_ENDLESS = 1 << 40
+# What a test is thought to take, in seconds, before any of its arm was run.
+_FIRST_GUESS = 0.05
+# An arm is out of tests when so many indices in a row are of other classes.
+_LONGEST_SCAN = 20_000
+
+
+@runtime_checkable
+class ClassedStrategy(Protocol):
+    """A strategy that tells the class of a test without making it."""
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """The classes, each of some share of the tests."""
+        ...
+
+    def class_of(self, index: int) -> str:
+        """The class of the test of this index."""
+        ...
+
+
+class Source(Protocol):
+    """Where a hunt takes its tests from."""
+
+    def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
+        """The next test's name and, if ``made``, the test; None when there are no more."""
+        ...
+
+    def make(self, name: TestName) -> GeneratedTest | None:
+        """The test of this name; None if there is none."""
+        ...
+
+    def exhausted(self, name: TestName) -> None:
+        """``name`` turned out not to exist: its strategy has no more tests."""
+        ...
+
+    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
+        """What came of a test, or of one more look at it."""
+        ...
+
+    def arms(self) -> list[ArmState]:
+        """How the arms stand; empty where there is nothing to go on from."""
+        ...
+
+
+class ListedTests:
+    """Tests that come one by one from somewhere and cannot be made again."""
+
+    def __init__(self, tests: Iterable[GeneratedTest], limit: int | None = None) -> None:
+        self._tests: Iterator[GeneratedTest] = itertools.islice(tests, limit)
+
+    def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
+        """The next one."""
+        test = next(self._tests, None)
+        return None if test is None else (TestName(test.strategy, "", test.index), test)
+
+    def make(self, name: TestName) -> GeneratedTest | None:
+        """They cannot be made."""
+        return None
+
+    def exhausted(self, name: TestName) -> None:
+        """Nothing is kept of it."""
+
+    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
+        """Nothing is kept of it."""
+
+    def arms(self) -> list[ArmState]:
+        """They have none."""
+        return []
+
+
+@dataclass(slots=True)
+class _Arm:
+    """One arm at work. ``owed`` is in seconds of solver time."""
+
+    strategy: Strategy
+    test_class: str
+    next_index: int = 0
+    exhausted: bool = False
+    tests: int = 0
+    decided: int = 0
+    findings: int = 0
+    solver_seconds: float = 0.0
+    share: float = 0.0
+    owed: float = 0.0
+    tests_in_order: Iterator[GeneratedTest] | None = field(default=None, repr=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.strategy.name, self.test_class
+
+    @property
+    def cost(self) -> float:
+        """What one test takes on average, in seconds of solver time."""
+        return (self.solver_seconds + _FIRST_GUESS) / (self.tests + 1)
+
+
+class Schedule:
+    """The tests of a campaign: which comes next, and how its arms stand.
+
+    ``limit`` is how many tests the whole campaign has (None: all there are); ``loaded`` is what an earlier
+    run of it left: what was handed out and not done comes first.
+    """
+
+    def __init__(
+        self,
+        strategies: Sequence[Strategy],
+        seed: int,
+        bandit: bool,
+        limit: int | None = None,
+        loaded: Campaign | None = None,
+    ) -> None:
+        self._strategies = {strategy.name: strategy for strategy in strategies}
+        assert len(self._strategies) == len(strategies), "each strategy once"
+        stored = {(arm.strategy, arm.test_class): arm for arm in loaded.arms} if loaded else {}
+        self._arms: dict[tuple[str, str], _Arm] = {}
+        for strategy in strategies:
+            classes = strategy.classes if bandit and isinstance(strategy, ClassedStrategy) else ("",)
+            for test_class in classes:
+                arm = self._arms[strategy.name, test_class] = _Arm(strategy, test_class)
+                if found := stored.get(arm.key):
+                    _restore(arm, found)
+        self._bandits = _Bandits(self._arms.values(), seed, stored) if bandit else None
+        self._turns = itertools.cycle(list(self._arms.values()))
+        opened = loaded.open if loaded else ()
+        self._reopened = deque(
+            TestName(name, test_class, index)
+            for name, test_class, start, stop in opened
+            if (name, test_class) in self._arms
+            for index in range(start, stop)
+            if test_class in ("", _class_of(self._strategies[name], index))
+        )
+        done = sum(bucket.tests for bucket in loaded.buckets) if loaded else 0
+        self._left = _ENDLESS if limit is None else max(0, limit - done)
+
+    def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
+        """The next test's name and, if ``made``, the test; None when there are no more."""
+        while self._left > 0:
+            if self._reopened:
+                name = self._reopened.popleft()
+                test = self.make(name) if made else None
+            else:
+                arm = self._choose()
+                if arm is None:
+                    return None
+                taken = self._take(arm, made)
+                if taken is None:
+                    continue
+                name, test = taken
+            if made and test is None:
+                self.exhausted(name)
+                continue
+            self._left -= 1
+            return name, test
+        return None
+
+    def make(self, name: TestName) -> GeneratedTest | None:
+        """The test of this name; None if there is none."""
+        return make_test(self._strategies, name)
+
+    def exhausted(self, name: TestName) -> None:
+        """``name`` turned out not to exist: its strategy has no more tests."""
+        arm = self._arms.get((name.strategy, name.test_class))
+        if arm is not None and not arm.exhausted:
+            arm.exhausted = True
+            if self._bandits:
+                self._bandits.drop(arm)
+
+    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
+        """What came of a test, or of one more look at it."""
+        arm = self._arms.get((name.strategy, name.test_class))
+        if arm is None:
+            return
+        charged = arm.cost if tests else 0.0
+        arm.solver_seconds += seconds
+        arm.tests += tests
+        arm.decided += decided
+        arm.findings += found
+        if self._bandits:
+            self._charge(arm, seconds - charged)
+            self._bandits.pay(arm, seconds, decided, found)
+
+    def arms(self) -> list[ArmState]:
+        """How the arms stand."""
+        return [
+            ArmState(
+                *(arm.strategy.name, arm.test_class, arm.next_index, arm.exhausted, arm.tests),
+                *(arm.decided, arm.findings, arm.solver_seconds, arm.share),
+                self._bandits.weights(arm) if self._bandits else {},
+            )
+            for arm in self._arms.values()
+        ]
+
+    def _choose(self) -> _Arm | None:
+        if self._bandits is None:
+            for arm in itertools.islice(self._turns, len(self._arms)):
+                if not arm.exhausted:
+                    return arm
+            return None
+        self._bandits.share_out()
+        usable = [arm for arm in self._arms.values() if not arm.exhausted]
+        if not usable:
+            return None
+        chosen = max(usable, key=lambda arm: arm.owed)
+        self._charge(chosen, chosen.cost)
+        return chosen
+
+    def _charge(self, arm: _Arm, seconds: float) -> None:
+        """An arm uses so much time; of it every arm is owed its share."""
+        for other in self._arms.values():
+            other.owed += other.share * seconds
+        arm.owed -= seconds
+
+    def _take(self, arm: _Arm, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
+        """The arm's next test; None if it has no more."""
+        index = self._find(arm) if arm.test_class else arm.next_index
+        if index is None:
+            self.exhausted(TestName(*arm.key, arm.next_index))
+            return None
+        name = TestName(*arm.key, index)
+        test = None
+        if made:
+            test = self._in_order(arm) if not arm.test_class else self.make(name)
+            if test is None:
+                self.exhausted(name)
+                return None
+        arm.next_index = index + 1
+        return name, test
+
+    def _find(self, arm: _Arm) -> int | None:
+        assert isinstance(arm.strategy, ClassedStrategy)
+        for index in range(arm.next_index, arm.next_index + _LONGEST_SCAN):
+            if arm.strategy.class_of(index) == arm.test_class:
+                return index
+        return None
+
+    @staticmethod
+    def _in_order(arm: _Arm) -> GeneratedTest | None:
+        if arm.tests_in_order is None:
+            arm.tests_in_order = iter(arm.strategy.generate(arm.next_index, _ENDLESS))
+        return next(arm.tests_in_order, None)
+
+
+def make_test(strategies: Mapping[str, Strategy], name: TestName) -> GeneratedTest | None:
+    """The test of this name by the strategy that it names; None if that has no such test."""
+    return next(iter(strategies[name.strategy].generate(name.index, name.index + 1)), None)
+
+
+def handed_out(names: Iterable[TestName]) -> Iterator[tuple[str, str, int, int]]:
+    """Ranges (strategy, class, start, stop) that hold these tests, for the campaign's state."""
+    by_arm: dict[tuple[str, str], list[int]] = {}
+    for name in names:
+        by_arm.setdefault((name.strategy, name.test_class), []).append(name.index)
+    for (strategy, test_class), indices in sorted(by_arm.items()):
+        for start, stop in ranges(indices):
+            yield strategy, test_class, start, stop
+
+
+class _Bandits:
+    """Two levels of choice: between the strategies, and between the classes of each."""
+
+    def __init__(self, arms: Iterable[_Arm], seed: int, stored: Mapping[tuple[str, str], ArmState]) -> None:
+        self._by_strategy: dict[str, list[_Arm]] = {}
+        for arm in arms:
+            self._by_strategy.setdefault(arm.strategy.name, []).append(arm)
+        self._classes: dict[str, Bandit] = {}
+        totals: dict[str, Payments] = {}
+        for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
+            paid = {
+                arm.test_class: Payments.from_json(stored[arm.key].weights)
+                for arm in of_strategy
+                if arm.key in stored
+            }
+            totals[strategy] = Payments(
+                sum(p.found for p in paid.values()),
+                sum(p.decided for p in paid.values()),
+                sum(p.seconds for p in paid.values()),
+            )
+            live = [arm.test_class for arm in of_strategy if not arm.exhausted]
+            self._classes[strategy] = Bandit(live, seed + 1 + number, paid)
+        live_strategies = [s for s, found in self._by_strategy.items() if not all(a.exhausted for a in found)]
+        self._strategies = Bandit(live_strategies, seed, totals)
+
+    def pay(self, arm: _Arm, seconds: float, decided: int, found: int) -> None:
+        self._strategies.pay(arm.strategy.name, seconds, decided, found)
+        self._classes[arm.strategy.name].pay(arm.test_class, seconds, decided, found)
+
+    def drop(self, arm: _Arm) -> None:
+        self._classes[arm.strategy.name].drop(arm.test_class)
+        if all(other.exhausted for other in self._by_strategy[arm.strategy.name]):
+            self._strategies.drop(arm.strategy.name)
+
+    def share_out(self) -> None:
+        """Give every arm its share of the time."""
+        shares = self._strategies.shares()
+        for strategy, arms in self._by_strategy.items():
+            of_classes = self._classes[strategy].shares()
+            for arm in arms:
+                arm.share = shares.get(strategy, 0.0) * of_classes.get(arm.test_class, 0.0)
+
+    def weights(self, arm: _Arm) -> dict[str, float]:
+        payments = self._classes[arm.strategy.name].paid.get(arm.test_class)
+        return payments.to_json() if payments else {}
+
+
+def _restore(arm: _Arm, stored: ArmState) -> None:
+    arm.next_index = stored.next_index
+    arm.exhausted = stored.exhausted
+    arm.tests = stored.tests
+    arm.decided = stored.decided
+    arm.findings = stored.findings
+    arm.solver_seconds = stored.solver_seconds
+    arm.share = stored.share
+
+
+def _class_of(strategy: Strategy, index: int) -> str:
+    return strategy.class_of(index) if isinstance(strategy, ClassedStrategy) else ""

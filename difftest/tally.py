@@ -1,0 +1,108 @@
+"""Counts of a hunt: of the whole campaign for people, and since the last commit for its state."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from difftest._supervisor import descendants
+from difftest.executor import RunResult
+from difftest.outcomes import Outcome
+from difftest.state import Campaign, Changes, FindingState
+
+_HOUR = 3600.0
+
+
+class Tally:
+    """Counts; begins with those of ``loaded``, an earlier run of the campaign."""
+
+    def __init__(self, names: Sequence[str], loaded: Campaign | None = None) -> None:
+        self.tests = self.decided = self.duplicates = self.unconfirmed = 0
+        self.solver_seconds = self.earlier_seconds = 0.0
+        self.outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
+        self.memory = 0
+        self._found: deque[float] = deque()
+        self._changes = Changes()
+        if loaded:
+            self._restore(loaded)
+
+    def _restore(self, loaded: Campaign) -> None:
+        self.tests = sum(bucket.tests for bucket in loaded.buckets)
+        self.decided = sum(bucket.decided for bucket in loaded.buckets)
+        self.duplicates = sum(bucket.duplicates for bucket in loaded.buckets)
+        self.unconfirmed = sum(bucket.unconfirmed for bucket in loaded.buckets)
+        self.solver_seconds = sum(bucket.solver_seconds for bucket in loaded.buckets)
+        self.earlier_seconds = loaded.seconds
+        for row in loaded.outcomes:
+            if row.kind == "strategy" and row.solver in self.outcomes:
+                self.outcomes[row.solver][Outcome(row.outcome)] += row.count
+        self._found.extend(found.found_at for found in loaded.findings if not found.earlier)
+
+    def spend(self, seconds: float) -> None:
+        """Solver time went by."""
+        self.solver_seconds += seconds
+        self._changes.solver_seconds += seconds
+
+    def count(self, result: RunResult, decided: bool) -> None:
+        """A test's verdicts; those of an earlier stage no longer count."""
+        first = not result.task.counted
+        self.tests += first
+        self._changes.tests += first
+        self.decided += decided
+        self._changes.decided += decided
+        for solver, outcome in result.task.counted.items():
+            self._add(result, solver, outcome, -1)
+        for solver, verdict in result.verdicts.items():
+            self._add(result, solver, verdict.outcome, 1)
+
+    def _add(self, result: RunResult, solver: str, outcome: Outcome, count: int) -> None:
+        self.outcomes[solver][outcome] += count
+        changes = self._changes.outcomes
+        changes["strategy", result.task.name.strategy, solver, outcome.value] += count
+        for theory in result.theories:
+            changes["theory", theory, solver, outcome.value] += count
+
+    def duplicate(self, identity: str) -> None:
+        """A test showed this finding again."""
+        self.duplicates += 1
+        self._changes.duplicates += 1
+        self._changes.again_seen[identity] += 1
+
+    def drop(self) -> None:
+        """A candidate did not show again."""
+        self.unconfirmed += 1
+        self._changes.unconfirmed += 1
+
+    def find(self, found: FindingState) -> None:
+        """A finding of this campaign; ``earlier`` ones are kept and not counted."""
+        self._changes.new.append(found)
+        if not found.earlier:
+            self._changes.findings += 1
+            self._found.append(found.found_at)
+
+    def fold(self, first: str, key: str, looks: int) -> None:
+        """What a key came to, and how many of its tests were looked at."""
+        self._changes.folded[first] = (key, looks)
+
+    def found_in_hour(self) -> int:
+        """Findings of the last hour."""
+        since = time.time() - _HOUR
+        while self._found and self._found[0] < since:
+            self._found.popleft()
+        return len(self._found)
+
+    def measure(self) -> None:
+        """Look how much memory we and all solvers hold."""
+        own = (
+            int(Path("/proc/self/statm").read_text("ascii").split()[1]) if Path("/proc/self").exists() else 0
+        )
+        self.memory = own * os.sysconf("SC_PAGESIZE") + sum(descendants(os.getpid()).values())
+        self._changes.memory = max(self._changes.memory, self.memory)
+
+    def take(self) -> Changes:
+        """What happened since the last time."""
+        changes, self._changes = self._changes, Changes()
+        return changes
