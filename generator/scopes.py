@@ -7,18 +7,33 @@ the other does not use, so nothing can clash and no binder can catch a foreign s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from generator.seedscript import SeedScript
-from smtlib import CheckedCommand, Definition, Kind, Naming, Sort, Term, postorder, print_datatypes, print_term
+from smtlib import (
+    CheckedCommand,
+    Declaration,
+    Definition,
+    Kind,
+    Naming,
+    Sort,
+    Term,
+    postorder,
+    print_datatypes,
+    print_term,
+)
 from smtlib.sorts import subsorts
 
 
 class Endings(Naming):
-    """Prints what a seed names with an ``ending``; an empty one leaves the names as they are."""
+    """Prints what a seed names with an ``ending``; an empty one leaves the names as they are.
 
-    def __init__(self, script: SeedScript, ending: str = "") -> None:
+    Symbols that are ``foreign`` to the seed keep their names.
+    """
+
+    def __init__(self, script: SeedScript, ending: str = "", foreign: Collection[Declaration] = ()) -> None:
         self.ending = ending
+        self._foreign = frozenset(foreign)
         self._sorts = {c.sort.name for c in script.prelude if c.sort is not None and c.sort.body is None}
         self._sorts.update(d.name for c in script.prelude for d in c.datatypes)
 
@@ -47,6 +62,8 @@ class Endings(Naming):
         if op.kind is Kind.VARIABLE:
             return self.symbol(op.text)
         if op.kind is Kind.SYMBOL and op.declaration is not None:
+            if op.declaration in self._foreign:
+                return op.text
             name = self.symbol(op.declaration.name)
             if op.name in ("is", "update") and op.indices:
                 return f"(_ {op.name} {name})"
@@ -158,7 +175,9 @@ class Prelude:
             return self._definitions(command) + "\n"
         declaration = command.declarations[0]
         params = " ".join(map(naming.sort, declaration.params))
-        return f"(declare-fun {naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)})\n"
+        return (
+            f"(declare-fun {naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)})\n"
+        )
 
     def _definitions(self, command: CheckedCommand) -> str:
         heads = [self._head(d) for d in command.definitions]

@@ -1,7 +1,8 @@
 """The worker process of :mod:`generator.storm.solving`: ``python _worker.py SECONDS MEGABYTES``.
 
-Imports none of ours. It reads requests (a length in 4 bytes, then JSON) and answers each likewise. A request is
-worked on in a forked child, so each starts from the same state, and a native crash or a hang costs one request.
+Imports none of ours. It reads requests (a length in 4 bytes, then JSON) and answers each likewise. A
+request is worked on in a forked child, so each starts from the same state, and a native crash or a hang costs
+one request.
 """
 
 from __future__ import annotations
@@ -135,7 +136,9 @@ def _functions(z3: Any, model: Any, names: list[str]) -> list[tuple[Any, Any]]:
     return found
 
 
-def _closed_value(z3: Any, quantifier: Any, values: list[Any], functions: list[Any], rlimit: int) -> bool | None:
+def _closed_value(
+    z3: Any, quantifier: Any, values: list[Any], functions: list[Any], rlimit: int
+) -> bool | None:
     """The value of a quantified term in the model, where a proof fixes it.
 
     Only refutations count: they hold whatever the functions without a value, x/0 among them, are.

@@ -3,11 +3,11 @@
 For a test that is satisfiable by construction it is enough that one interpretation allowed by SMT-LIB 2.7
 gives the terms their values. Per function:
 
-- ``div``, ``mod``, ``/`` by zero and selectors on values of another constructor may be any function. z3's values
-  are used where they are those of a function: equal arguments, equal value (``is_partial``: watched).
-- ``fp.min`` and ``fp.max`` of zeros of opposite sign, ``fp.to_ubv``, ``fp.to_sbv`` out of range, ``fp.to_real`` of
-  an infinity or NaN: open in the standard, but solvers fix them in ways of their own; ``fp.to_ieee_bv`` of
-  NaN and ``seq.nth`` out of bounds likewise. Terms with these functions are left out.
+- ``div``, ``mod``, ``/`` by zero and selectors on values of another constructor may be any function. z3's
+  values are used where they are those of a function: equal arguments, equal value (``is_partial``).
+- ``fp.min`` and ``fp.max`` of zeros of opposite sign, ``fp.to_ubv``, ``fp.to_sbv`` out of range,
+  ``fp.to_real`` of an infinity or NaN: open in the standard, but solvers fix them in ways of their own;
+  ``fp.to_ieee_bv`` of NaN and ``seq.nth`` out of bounds likewise. Terms with these functions are left out.
 - ``fp.rem``: fixed, but z3 and cvc5 have had it wrong; left out, for a wrong value is a false alarm.
 - Equality of arrays over a finite (or uninterpreted) index sort: z3 compares defaults that no index reads;
   left out, as is all else that compares arrays: function arguments, indices.
@@ -18,6 +18,8 @@ Bit-vector division by zero, ``str.at`` out of bounds and the like are fixed by 
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 from generator.scopes import Prelude
 from generator.seedscript import SeedScript
@@ -37,7 +39,15 @@ _OPEN = frozenset(
         *("^", "rem", "div0", "mod0", "div_total", "mod_total", "/0", "/_total", "int.pow2", "int.log2"),
         *("iand", "piand", "eqrange", "default", "array-ext", "map", "union", "intersection", "setminus"),
         *("complement", "subset", "str.power", "seq.power", "seq.map", "seq.mapi", "seq.fold_left"),
-        *("seq.fold_lefti", "re.of.pred", "fp.min_i", "fp.max_i", "fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I"),
+        *(
+            "seq.fold_lefti",
+            "re.of.pred",
+            "fp.min_i",
+            "fp.max_i",
+            "fp.to_ubv_I",
+            "fp.to_sbv_I",
+            "fp.to_real_I",
+        ),
         *("fp.to_ieee_bv_I", "str.update", "seq.update", "str.rev", "seq.rev", "@", "char", "Char"),
     )
 )
@@ -174,7 +184,9 @@ class Openness:
     def _sort_fault(self, sort: Sort) -> str:
         found = self._sorts.get(sort)
         if found is None:
-            unknown = [s.name for s in subsorts(sort) if s.name not in _SORTS and s.name not in self._own_sorts]
+            unknown = [
+                s.name for s in subsorts(sort) if s.name not in _SORTS and s.name not in self._own_sorts
+            ]
             found = f"the sort {unknown[0]}" if unknown else ""
             if not found and self._codatatypes:
                 found = "codatatypes"
@@ -211,6 +223,27 @@ def _is_kept(command: object) -> bool:
     return sort is None or sort.body is None
 
 
+def open_functions(script: SeedScript) -> set[str]:
+    """The functions in ``script`` that may be chosen: what the standard leaves open, or does not know.
+
+    Two formulas each satisfiable may not be so together where both choose one of these.
+    """
+    bodies = [d.body for c in script.prelude for d in c.definitions]
+    standard = _theories_by_function()
+    found = set()
+    for term in postorder([*script.assertions, *bodies]):
+        op = term.op
+        if op.kind is not Kind.OPERATOR:
+            continue
+        if op.name in _PARTIAL:
+            if not _divides_by_number(term):
+                found.add(op.name)
+        elif op.name in _OPEN or op.name not in standard:
+            found.add(op.name)
+    return found
+
+
+@cache
 def _theories_by_function() -> dict[str, str]:
     found: dict[str, str] = {}
     for signature in default_theories().signatures():
@@ -219,4 +252,4 @@ def _theories_by_function() -> dict[str, str]:
     return found
 
 
-__all__ = ["Openness"]
+__all__ = ["Openness", "open_functions"]

@@ -154,7 +154,9 @@ def _is_small(root: Term) -> bool:
     return True
 
 
-def construct(initial: Sequence[Formula], count: int, dmax: int, chance: Callable[[], float]) -> list[Formula]:
+def construct(
+    initial: Sequence[Formula], count: int, dmax: int, chance: Callable[[], float]
+) -> list[Formula]:
     """The construction pool: ``count`` conjunctions and negations, fewer where the bounds allow no more."""
     pool: list[Formula] = []
     for _ in range(10 * count):

@@ -1,9 +1,9 @@
 """The strategy ``storm``: satisfiable formulas from the Boolean subterms of a seed.
 
 Source: Mansur et al., "Detecting Critical Bugs in SMT Solvers Using Blackbox Mutational Fuzzing" (ESEC/FSE
-2020), Algorithm 1. The paper makes all NM instances of a seed in a row. Here seeds take turns of :data:`TURN`
-tests, so that a short batch is of many seeds; after NM of a seed's instances, over all its turns with one model,
-its construction pool is made anew.
+2020), Algorithm 1. The paper makes all NM instances of a seed in a row. Here seeds take turns of
+:data:`TURN` tests, so that a short batch is of many seeds; after NM of a seed's instances, over all its turns
+with one model, its construction pool is made anew.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ class _Pool:
 
 
 class StormStrategy(SeedStrategy):
-    """STORM over a sequence of seeds. ``counts`` has the Boolean subterms left out of the seeds used so far, and
-    the seeds that gave nothing, by cause; ``disagreements`` the atoms that cvc5 valued otherwise than z3."""
+    """STORM over a sequence of seeds.
+
+    ``counts`` has the Boolean subterms left out of the seeds used so far, and the seeds that gave nothing, by
+    cause; ``disagreements`` the atoms that cvc5 valued otherwise than z3.
+    """
 
     name = "storm"
 
@@ -84,7 +87,7 @@ class StormStrategy(SeedStrategy):
             place = self._order[number]
             pool = self._pool(place, round_ % VARIANTS)
             if pool is not None:
-                # Where other seeds gave nothing, their turns fall to this one: drawn by the visit, they differ.
+                # Turns of seeds that gave nothing fall to this one: drawn by the visit, they differ.
                 for turn in range(TURN):
                     nth = round_ // VARIANTS * TURN + turn
                     epoch, within = divmod(nth, self.bounds.instances(len(pool.fragments.initial)))

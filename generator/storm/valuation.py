@@ -5,8 +5,8 @@ Source: Mansur et al., "Detecting Critical Bugs in SMT Solvers Using Blackbox Mu
 the atoms; what connectives make of them is computed here.
 
 The values need not come from the model of any one solver: what counts is that **some** interpretation of
-the standard gives all of them. So what the standard leaves open is looked at (:mod:`generator.storm.openness`):
-an atom is left out where z3's choice might not be one that the standard, or another solver, allows.
+the standard gives all of them. So what the standard leaves open is looked at (:mod:`generator.storm.openness`),
+and an atom is left out where z3's choice might not be one that the standard, or another solver, allows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from generator.scopes import Endings, Prelude
 from generator.seedscript import SeedScript
 from generator.storm.openness import Openness
 from generator.storm.solving import SolvingProcess
-from smtlib import BOOL, Kind, Term, print_term
+from smtlib import BOOL, Declaration, Kind, Term, print_term
 
 RLIMIT = 500_000
 """z3's units of work for finding a model; about a second."""
@@ -199,7 +199,7 @@ class _Problem:
             "script": text,
             "roles": [role for role, _ in interest],
             "quantifier_free": [not _has_quantifier(a) for a in asserted],
-            "functions": [d.name.strip("|") for d in self.script.declarations if d.params and d.origin == "declare"],
+            "functions": [d.name.strip("|") for d in self._functions()],
             "variant": variant,
             "rlimit": RLIMIT,
             "quantifier_rlimit": QUANTIFIER_RLIMIT,
@@ -208,8 +208,11 @@ class _Problem:
     def _valued_atoms(self) -> list[Term]:
         return [a for a in self.atoms if a in self.names]
 
-    def _constants(self) -> list[Any]:
+    def _constants(self) -> list[Declaration]:
         return [d for d in self.script.declarations if d.origin == "declare" and not d.params]
+
+    def _functions(self) -> list[Declaration]:
+        return [d for d in self.script.declarations if d.origin == "declare" and d.params]
 
     def _prefix(self) -> str:
         prefix = "e!"
@@ -318,7 +321,9 @@ class _Problem:
         shown = tuple(print_term(a)[:500] for a in wrong)
         bad = set(wrong)
         values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_below(t))}
-        left_out = valuation.left_out + Counter({"valued otherwise by cvc5": len(valuation.values) - len(values)})
+        left_out = valuation.left_out + Counter(
+            {"valued otherwise by cvc5": len(valuation.values) - len(values)}
+        )
         return Valuation(values, valuation.how, left_out, said, shown, valuation.contradictions)
 
     def _claim(self, atom: Term, value: bool) -> str:
@@ -343,7 +348,7 @@ class _Problem:
             if not _is_standard(value):
                 return "not asked: a value that only z3 can write"
             lines.append(f"(assert (= {declaration.name} {value}))\n")
-        by_name = {d.name.strip("|"): d for d in self.script.declarations}
+        by_name = {d.name.strip("|"): d for d in self._functions()}
         for name, table in reply["interpretations"].items():
             if table is None or not all(_is_standard(t) for t in _texts(table)):
                 return "not asked: a function that only z3 can write"
