@@ -9,10 +9,14 @@ from typing import Literal
 
 from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
+from generator.fusion import SETTINGS as FUSION_SETTINGS
+from generator.fusion import FusionStrategy
 from generator.library import Library
 from generator.seeds import SeedSource
 from generator.settings import Setting, Value, read_settings
 from generator.skeletons import SkeletonOptions, SkeletonStrategy
+from generator.storm import SETTINGS as STORM_SETTINGS
+from generator.storm import StormStrategy
 from generator.strategy import Strategy
 
 Need = Literal["library", "seeds", "answers"]
@@ -83,6 +87,14 @@ def _enumerate(inputs: StrategyInputs) -> Strategy:
     raise GenerationError(f"the corpus has no usable skeleton {wanted}; 'exhume query skeletons' lists them")
 
 
+def _storm(inputs: StrategyInputs) -> Strategy:
+    return StormStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.incremental)
+
+
+def _fusion(inputs: StrategyInputs) -> Strategy:
+    return FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values)
+
+
 STRATEGIES: dict[str, StrategyEntry] = {
     entry.name: entry
     for entry in (
@@ -99,6 +111,24 @@ STRATEGIES: dict[str, StrategyEntry] = {
             "a learned corpus, --skeleton",
             "nothing",
             _enumerate,
+        ),
+        StrategyEntry(
+            "storm",
+            "the Boolean subterms of a seed, conjoined and negated as one model values them",
+            "seeds",
+            "sat",
+            _storm,
+            frozenset(("seeds",)),
+            STORM_SETTINGS,
+        ),
+        StrategyEntry(
+            "fusion",
+            "two seeds of one answer joined by new variables that are functions of one variable of each",
+            "seeds with known answers",
+            "sat or unsat, the seeds' own",
+            _fusion,
+            frozenset(("seeds", "answers")),
+            FUSION_SETTINGS,
         ),
     )
 }
