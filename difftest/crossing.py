@@ -1,0 +1,388 @@
+"""Putting the model of a solver that says sat into another solver: formula and model as one script.
+
+A declared symbol becomes what the model defines it as, an uninterpreted sort the elements that the model
+names. If the other solver says unsat to that, one of the two is wrong. What SMT-LIB leaves open (division by
+zero, ...) is left open in the script too (``totalise``), so that no solver's own choice there counts against
+another's model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from difftest.model_reader import Model, NotCrossed, Unit, read_model
+from difftest.outcomes import Outcome, message_shape
+from difftest.process import Limits, Run
+from difftest.profiles import PROFILES
+from difftest.runner import Runner
+from difftest.script import ANSWERS, Script
+from difftest.solvers import Solver
+from difftest.totalise import Totaliser
+from smtlib.checker import CheckedCommand, check_script
+from smtlib.errors import ReadError
+from smtlib.printer import print_command, print_datatypes, print_term, sort_text
+from smtlib.script import read_script
+from smtlib.terms import Term
+
+# What prints something, or ends the run, before the question whose model is wanted.
+_SILENCED = frozenset(
+    "get-model get-value get-info get-option get-assertions get-assignment get-proof get-unsat-core "
+    "get-unsat-assumptions get-objectives get-abduct get-interpolant get-difficulty get-learned-literals "
+    "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
+    "block-model-values dbg-params".split()
+)
+# cvc5 takes negative numbers and fractions for values, as constant arrays want them, only in this spelling.
+_CVC5_NUMBER = re.compile(
+    r'"(?:[^"]|"")*"|\(- \(/ ([0-9]+)\.0 ([0-9]+)\.0\)\)|\(/ ([0-9]+)\.0 ([0-9]+)\.0\)|'
+    r"\(- ([0-9]+(?:\.[0-9]+)?)\)"
+)
+_QUOTED = re.compile(r"'[^']*'|\(error \"(?:line \d+ column \d+: |Parse Error: )?")
+# Without it cvc5 reads no constant array, not even those of its own models.
+_ARRAYS = "--arrays-exp"
+_MODELS = b"(set-option :produce-models true)\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A formula with a model put in.
+
+    ``loose`` is the same with sorts that may have more elements than the model names; None where there are no
+    such sorts. ``open_operators`` could not be made total: an unsat to a script that has them says nothing
+    about the model.
+    """
+
+    formula: str
+    loose: str | None = None
+    open_operators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The model of the solver ``owner`` in other solvers.
+
+    ``answers`` by solver name: ``sat`` (the model is confirmed), ``unsat`` (refuted), or a word for what came
+    instead. ``cause`` says why the model was not put over at all; ``formula`` is what the others were given.
+    """
+
+    owner: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    cause: str = ""
+    formula: str = ""
+    seconds: float = 0.0
+
+    @property
+    def refuted_by(self) -> tuple[str, ...]:
+        """The solvers that refute the model."""
+        return tuple(name for name, answer in self.answers.items() if answer == "unsat")
+
+    @property
+    def confirmed_by(self) -> tuple[str, ...]:
+        """The solvers that confirm it."""
+        return tuple(name for name, answer in self.answers.items() if answer == "sat")
+
+
+def cross(
+    runner: Runner,
+    owner: Solver,
+    script: Script,
+    check: int,
+    judges: Sequence[Solver],
+    limits: Limits,
+) -> Crossing:
+    """Ask ``owner`` for its model at check-sat number ``check`` (from 0), and ``judges`` what they make of
+    it.
+
+    Nothing that the solvers do is raised: it is a cause or an answer.
+    """
+    spent = 0.0
+    try:
+        printed, spent = ask_for_model(runner, owner, script, check, limits)
+        crossed = put_in(script, check, printed)
+    except NotCrossed as why:
+        return Crossing(owner.name, cause=why.cause, seconds=spent)
+    answers: dict[str, str] = {}
+    shown = crossed.formula
+    for judge in judges:
+        answer, seconds = _answer(runner, judge, crossed.formula, limits)
+        spent += seconds
+        if answer == "unsat" and crossed.loose is not None:
+            # Stands only if no larger domain helps either: the closure of the sorts is our reading.
+            answer, seconds = _answer(runner, judge, crossed.loose, limits)
+            spent += seconds
+            shown = crossed.loose if answer == "unsat" else shown
+        if answer == "unsat" and _is_experimental(judge, shown):
+            # Its word alone is not enough, then.
+            own, seconds = _answer(runner, owner, shown, limits)
+            spent += seconds
+            answer = "unsat" if own == "unsat" else "unsat by an experimental option alone"
+        if answer == "unsat" and crossed.open_operators:
+            answer = f"not defined everywhere: {crossed.open_operators[0]}"
+        answers[judge.name] = answer
+    return Crossing(owner.name, answers, "", shown, spent)
+
+
+def _answer(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:
+    if _is_experimental(judge, text):
+        judge = replace(judge, checks=(*judge.checks, _ARRAYS))
+    verdict = runner.judge(judge, Script(_spelled(text, judge).encode("utf-8", "surrogateescape")), limits)
+    if verdict.outcome is Outcome.OK and verdict.is_decided:
+        return str(verdict.answers[-1]), verdict.seconds
+    if verdict.outcome is Outcome.REFUSED:
+        return f"refused: {message_shape(_QUOTED.sub('', verdict.detail))[:60]}", verdict.seconds
+    return str(verdict.outcome), verdict.seconds
+
+
+def _is_experimental(judge: Solver, text: str) -> bool:
+    """Whether ``judge`` takes ``text`` only with an option that it calls experimental."""
+    return judge.family == "cvc5" and "(as const " in text and _ARRAYS not in judge.checks
+
+
+def _spelled(text: str, judge: Solver) -> str:
+    """``text`` as ``judge`` takes it."""
+    if judge.family != "cvc5" or "(as const " not in text:
+        return text
+    return "\n".join(
+        _CVC5_NUMBER.sub(_cvc5_number, line) if line.startswith("(define-fun") else line
+        for line in text.split("\n")
+    )
+
+
+def _cvc5_number(match: re.Match[str]) -> str:
+    if match[1]:
+        return f"-{match[1]}/{match[2]}"
+    if match[3]:
+        return f"{match[3]}/{match[4]}"
+    return f"-{match[5]}" if match[5] else match[0]
+
+
+def ask_for_model(
+    runner: Runner, owner: Solver, script: Script, check: int, limits: Limits
+) -> tuple[str, float]:
+    """What ``owner`` prints for ``get-model`` after check-sat number ``check``, and the seconds it took.
+
+    NotCrossed if it does not say sat there again.
+    """
+    asked = Script(asking(script, check))
+    if asked.file_command:
+        raise NotCrossed("the formula names a file")
+    run = runner.run(_with_models(owner), asked, limits)
+    return _after_answer(run, check), run.seconds
+
+
+def asking(script: Script, check: int) -> bytes:
+    """``script`` up to check-sat number ``check``, without what prints, and a ``get-model`` after it."""
+    last = script.checks[check]
+    kept = [
+        script.data[command.start : command.end]
+        for command in script.commands
+        if command.end <= last.end and command.name not in _SILENCED
+    ]
+    return _MODELS + b"\n".join(kept) + b"\n(get-model)\n"
+
+
+def _with_models(solver: Solver) -> Solver:
+    if solver.family not in PROFILES:
+        return solver
+    more = tuple(option for option in PROFILES[solver.family].models if option not in solver.checks)
+    # cvc5 is told in the script; only what a script cannot say needs an option.
+    return replace(solver, checks=(*solver.checks, *more)) if solver.family == "yices" else solver
+
+
+def _after_answer(run: Run, check: int) -> str:
+    seen = 0
+    lines = run.stdout.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        word = line.split(" ")[0].strip()
+        if word in ANSWERS:
+            seen += 1
+            if seen == check + 1:
+                if word != "sat":
+                    raise NotCrossed("it does not say sat when asked for the model")
+                # z3's own check may say before the model that it is invalid; that is told elsewhere.
+                rest = "".join(line for line in lines[number + 1 :] if "an invalid model" not in line)
+                if run.ended != "exit" and not rest.strip():
+                    raise NotCrossed(f"the run for the model ended by {run.ended}")
+                if not rest.strip():
+                    raise NotCrossed("no model was printed")
+                return rest
+    raise NotCrossed("it does not answer when asked for the model")
+
+
+def put_in(script: Script, check: int, printed: str) -> Crossed:
+    """The script that asks whether ``printed`` (a model) satisfies what is asserted at check-sat ``check``.
+
+    Raises NotCrossed.
+    """
+    state = _State.at(script, check)
+    model = read_model(printed, list(state.symbols), state.uninterpreted)
+    formula, open_operators = _total(state.text(model, closed=True), state.logic)
+    loose = None
+    if any(model.elements.get(sort) for sort in state.uninterpreted):
+        loose = _total(state.text(model, closed=False), "ALL")[0]
+    return Crossed(formula, loose, tuple(sorted(open_operators)))
+
+
+@dataclass(slots=True)
+class _State:
+    """What is declared, defined and asserted at one point of a script."""
+
+    commands: list[CheckedCommand]
+    assumed: tuple[Term, ...]
+
+    @classmethod
+    def at(cls, script: Script, check: int) -> _State:
+        """The state in which check-sat number ``check`` is asked."""
+        try:
+            checked = check_script(read_script(script.data.decode("utf-8", "replace")))
+        except ReadError as problem:
+            raise NotCrossed("the formula cannot be read", str(problem)) from problem
+        if checked.errors:
+            raise NotCrossed("the formula is not well sorted for us", str(checked.errors[0]))
+        levels: list[list[CheckedCommand]] = [[]]
+        seen = -1
+        for command in checked.commands:
+            if command.name.startswith("check-sat"):
+                seen += 1
+                if seen == check:
+                    return cls([c for level in levels for c in level], command.terms)
+            elif command.name == "push":
+                levels += [[] for _ in range(_count(command))]
+            elif command.name == "pop":
+                del levels[len(levels) - _count(command) :]
+            elif command.name == "reset":
+                levels = [[]]
+            elif command.name == "reset-assertions":
+                levels = [[c for c in levels[0] if c.name != "assert"]]
+            elif command.name == "set-option" and command.sexp[1:2] == [":global-declarations"]:
+                raise NotCrossed("global declarations")
+            else:
+                levels[-1].append(command)
+        raise NotCrossed("there is no such check-sat")
+
+    @property
+    def logic(self) -> str:
+        """The logic that is set, ``ALL`` if none is."""
+        logics = [str(command.sexp[1]) for command in self.commands if command.name == "set-logic"]
+        return logics[-1] if logics else "ALL"
+
+    @property
+    def symbols(self) -> dict[str, CheckedCommand]:
+        """The declared symbols by name, which want a value."""
+        return {
+            declaration.name: command
+            for command in self.commands
+            if command.name in ("declare-fun", "declare-const")
+            for declaration in command.declarations
+        }
+
+    @property
+    def uninterpreted(self) -> list[str]:
+        """The declared sorts that take no parameters."""
+        return [
+            command.sort.name
+            for command in self.commands
+            if command.name == "declare-sort" and command.sort is not None and command.sort.arity == 0
+        ]
+
+    def text(self, model: Model, closed: bool) -> str:
+        """The script with the model put in, as raw text."""
+        lines = list(self._sorts(model, closed))
+        lines += self._values(model)
+        lines += [print_command(c) for c in self.commands if c.definitions]
+        lines += [f"(assert {print_term(c.terms[0])})" for c in self.commands if c.name == "assert"]
+        lines += [f"(assert {print_term(term)})" for term in self.assumed]
+        return "\n".join(lines) + "\n"
+
+    def _sorts(self, model: Model, closed: bool) -> Iterable[str]:
+        """Sorts first. A closed one is an enumeration, which z3 and cvc5 decide; else its elements differ."""
+        for command in self.commands:
+            if command.datatypes or command.name == "define-sort":
+                yield print_command(command)
+            elif command.name == "declare-sort" and command.sort is not None:
+                name = command.sort.name
+                elements = model.elements.get(name, [])
+                if command.sort.arity or not elements:
+                    yield print_command(command)
+                elif closed:
+                    yield f"(declare-datatypes (({name} 0)) (({' '.join(f'({e})' for e in elements)})))"
+                else:
+                    yield print_command(command)
+                    yield from (f"(declare-const {element} {name})" for element in elements)
+                    if len(elements) > 1:
+                        yield f"(assert (distinct {' '.join(elements)}))"
+
+    def _values(self, model: Model) -> Iterable[str]:
+        symbols = self.symbols
+        done: set[str] = set()
+        for name, command in symbols.items():
+            if name not in model.units:
+                # The model is the same for every value of it.
+                yield print_command(command)
+                done.add(name)
+        for name in symbols:
+            for unit in _in_order(model.units, name, done):
+                yield from unit.commands
+
+
+def _in_order(units: Mapping[str, Unit], name: str, done: set[str]) -> Iterable[Unit]:
+    """The units that ``name`` stands on, each once and before what needs it, with its own last."""
+    stack = [(name, False)]
+    open_names: set[str] = set()
+    while stack:
+        current, ready = stack.pop()
+        if current in done or current not in units:
+            continue
+        if ready:
+            done.add(current)
+            yield units[current]
+        elif current in open_names:
+            raise NotCrossed("definitions of the model depend on each other")
+        else:
+            open_names.add(current)
+            stack.append((current, True))
+            stack += [(need, False) for need in sorted(units[current].needs) if need not in done]
+
+
+def _count(command: CheckedCommand) -> int:
+    return int(command.sexp[1]) if len(command.sexp) > 1 else 1
+
+
+def _total(text: str, logic: str) -> tuple[str, set[str]]:
+    """``text`` in SMT-LIB 2.7, its partial operators made total; and those that cannot be.
+
+    The formula's own logic is kept where the model brings nothing but definitions: solvers do better in it.
+    """
+    try:
+        checked = check_script(read_script(text))
+    except ReadError as problem:
+        raise NotCrossed("the model is not SMT-LIB", str(problem)) from problem
+    if checked.errors:
+        raise NotCrossed("the model is not well sorted for us", str(checked.errors[0]))
+    totaliser = Totaliser(checked)
+    heads = {command.name for command in checked.commands}
+    lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
+    functions = [
+        f"(declare-fun {d.name} ({' '.join(map(sort_text, d.params))}) {sort_text(d.result)})"
+        for d in totaliser.declarations.values()
+    ]
+    brought = heads & {"declare-datatypes", "declare-sort", "define-fun-rec", "define-funs-rec"}
+    if brought or functions or logic == "HORN" or ("!!" in text and "N" not in logic):
+        logic = "ALL"
+    place = next((i for i, (kind, _) in enumerate(lines) if kind == "value"), len(lines))
+    texts = [line for _, line in lines]
+    whole = [f"(set-logic {logic})", *texts[:place], *functions, *texts[place:], "(check-sat)"]
+    return "\n".join(whole) + "\n", totaliser.open_operators
+
+
+def _total_command(command: CheckedCommand, totaliser: Totaliser) -> Iterable[tuple[str, str]]:
+    if command.name == "assert":
+        yield "value", f"(assert {print_term(totaliser.total(command.terms[0]))})"
+    elif command.definitions:
+        made = tuple(replace(d, body=totaliser.total(d.body)) for d in command.definitions)
+        yield "value", print_command(replace(command, definitions=made))
+    elif command.datatypes:
+        yield "sort", print_datatypes(command.datatypes, "co" if "codatatype" in command.name else "")
+    else:
+        yield "sort", print_command(command)
