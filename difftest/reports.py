@@ -231,7 +231,7 @@ class _Writer:
         where = f" (check-sat number {found.data['check'] + 1})" if self._many_checks() else ""
         match str(found.data["class"]):
             case "crash":
-                place = f" at `{entry['location']}`" if entry.get("location") else ""
+                place = f" at {_inline(str(entry['location']))}" if entry.get("location") else ""
                 return f"{name} crashes{place} on the formula below: {said}"
             case "invalid-model":
                 return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
@@ -424,8 +424,15 @@ def _sentence(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag."""
-    return " ".join(_CONTROLS.sub("", text).replace("<", "&lt;").split())
+    """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag.
+
+    What stands between backticks shows as it is, so it stays.
+    """
+    parts = " ".join(_CONTROLS.sub("", text).split()).split("`")
+    balanced = len(parts) % 2 == 1
+    return "`".join(
+        part if balanced and number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)
+    )
 
 
 def _inline(text: str) -> str:

@@ -19,6 +19,7 @@ from exhume import (
     generate_commands,
     hunt_commands,
     mine_commands,
+    report_commands,
     solver_commands,
     triage_commands,
 )
@@ -50,6 +51,7 @@ for module in (
     hunt_commands,
     solver_commands,
     triage_commands,
+    report_commands,
 ):
     module.register(app)
 

@@ -33,6 +33,7 @@ from difftest import (
     hunt,
     replay,
 )
+from difftest.history import compare_with_history
 from exhume.exits import Exit
 from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
 from exhume.screen import err, out, print_json, progress, say
@@ -196,6 +197,7 @@ def record_hunt(
     batch = BatchRecord(strategy.name, seed, VERSION, strategy.fingerprint, tuple(s.spec for s in solvers))
     with Corpus.open(corpus, write=True, wait=30.0) as opened:
         store_hunt(opened, batch, rows)
+        compare_with_history(opened, [record.path for record in found])
 
 
 def _test_of(record: FindingRecord, strategy: Strategy) -> GeneratedTest:

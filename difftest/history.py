@@ -1,0 +1,196 @@
+"""A finding against the history: which issues of the corpus it resembles, so that nobody reports them again.
+
+Three things are compared, each giving a score from 0 to 1: where a crash is (the place that an issue's text
+names: 0.9 for the same line, 0.6 for the same file, as lines move from commit to commit), what the solver
+said (the shape of a message, without what changes from run to run: 0.8), and the formula (its signatures,
+weighted by how rare they are; see ``corpus.similar``). A resemblance is a hint for a person, never a verdict:
+nothing is dropped because of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from corpus.errors import QueryError
+from corpus.similar import similar_to
+from corpus.store import Corpus
+from difftest.outcomes import message_shape
+from difftest.reports import FindingFolder, rewrite_report
+
+# Below this a formula shares no more with the finding's than any other of its theory.
+LEAST_LIKENESS = 0.25
+MOST = 5
+_SAME_LINE = 0.9
+_SAME_FILE = 0.6
+_SAME_MESSAGE = 0.8
+# A crash's message says what went wrong; these say only that something did.
+_TELLS_NOTHING = re.compile(
+    r"invalid model|^signal |^exit status|segmentation fault|^abort|^killed|^assertion violation$|^$", re.I
+)
+_PLACE = re.compile(r"File: (\S+)\s*\n\s*Line: (\d+)|([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)")
+_SHORTEST_MESSAGE = 12
+_OTHER_SOLVER = 0.5
+_MOST_TEXTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Resemblance:
+    """An issue that a finding resembles: ``tracker#number``, why, and how much (0 to 1)."""
+
+    issue: str
+    why: str
+    score: float
+    title: str | None = None
+    url: str | None = None
+
+
+def resembled(corpus: Corpus, folder: Path, limit: int = MOST) -> list[Resemblance]:
+    """The issues of ``corpus`` that the finding in ``folder`` resembles, the nearest first.
+
+    An issue that resembles it in several ways stands there once, with all of them. DifftestError where the
+    folder holds no finding.
+    """
+    found = FindingFolder.read(folder)
+    entry = found.guilty or {}
+    family = entry.get("family")
+    rows = [*_by_crash(corpus, entry), *_by_formula(corpus, found)]
+    return _merged([_weighed(row, family) for row in rows])[:limit]
+
+
+def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
+    """Write into each finding which issues it resembles, and its report anew; how many resemble any."""
+    count = 0
+    for folder in folders:
+        rows = resembled(corpus, folder)
+        count += bool(rows)
+        file = folder / "finding.json"
+        data = json.loads(file.read_text("utf-8"))
+        data["resembles"] = [{**asdict(row), "score": round(row.score, 3)} for row in rows]
+        beside = folder / f".{file.name}.{os.getpid()}"
+        beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
+        beside.replace(file)
+        rewrite_report(folder)
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A resemblance before it is weighed: ``solver`` is whose bug the issue is about, where that is known."""
+
+    found: Resemblance
+    solver: str | None
+
+
+def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
+    """Issues whose text names the place of the crash, or holds its message."""
+    location = entry.get("location")
+    detail = str(entry.get("detail") or "").partition("\n")[0]
+    shape = message_shape(detail)
+    if location:
+        file, _, line = str(location).rpartition(":")
+        for row, text in _texts_with(corpus, file):
+            places = _places(text)
+            if location in places:
+                yield _row(row, f"crash at the same place, {location}", _SAME_LINE)
+            elif any(place.startswith(f"{file}:") for place in places):
+                yield _row(row, f"crash in the same file, {file} (line {line} here)", _SAME_FILE)
+    tells = len(shape) >= _SHORTEST_MESSAGE and not _TELLS_NOTHING.search(shape)
+    if tells and entry.get("outcome") == "crash":
+        # The longest word between numbers and paths finds the candidates; the shape decides.
+        word = max(re.findall(r"[A-Za-z_][\w.:]*", detail), key=len, default="")
+        for row, text in _texts_with(corpus, word) if word else ():
+            if any(message_shape(line) == shape for line in text.splitlines()):
+                yield _row(row, f"the same message: {shape[:80]}", _SAME_MESSAGE)
+
+
+def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
+    """Issues with a formula like the finding's."""
+    try:
+        near = similar_to(corpus, found.formula, 3 * MOST, LEAST_LIKENESS)
+    except QueryError:
+        return
+    own = set((found.data.get("test") or {}).get("issues") or ())
+    solvers = dict(corpus.rows(_SOLVERS, {"formulas": [row.formula for row in near]}))
+    for row in near:
+        if row.issue is None:
+            continue
+        name = f"{row.tracker}#{row.issue}"
+        what = f", {row.bug_class}" if row.bug_class else ""
+        shared = sorted(row.shared, key=len, reverse=True)[:2]
+        with_ = f", both with {' and '.join(f'`{text}`' for text in shared)}" if shared else ""
+        mine = "; parts of the test come from it" if name in own else ""
+        why = f"a formula like it{what} (likeness {row.likeness:.2f}{with_}{mine})"
+        solver = solvers.get(row.formula)
+        yield _Row(Resemblance(name, why, row.likeness, row.title, row.url), solver)
+
+
+def _texts_with(corpus: Corpus, word: str) -> Iterator[tuple[Sequence[Any], str]]:
+    """The issues one of whose texts holds ``word``: posts, answers, and what solvers printed."""
+    yield from (
+        (row[:4], str(row[4]))
+        for row in corpus.rows(_TEXTS, {"word": word, "limit": _MOST_TEXTS})
+        if row[4] is not None
+    )
+
+
+def _places(text: str) -> set[str]:
+    """All ``file:line`` that a text names, without their folders."""
+    named = ((a or c, b or d) for a, b, c, d in _PLACE.findall(text))
+    return {f"{PurePosixPath(file).name}:{line}" for file, line in named}
+
+
+_SOLVERS = """
+select formula.id, coalesce(formula.solver, tracker.solver)
+from formula join tracker on tracker.id = formula.tracker_id
+where list_contains($formulas::integer[], formula.id)
+"""
+
+_TEXTS = """
+with said as (
+    select id as issue_id, text_id from issue
+    union select issue_id, text_id from comment
+    union select issue_id, text_id from block
+    union select issue_id, output_text_id from block
+)
+select
+    tracker.name || '#' || issue.number, issue.title, issue.url, tracker.solver, text.body
+from said
+join text on text.id = said.text_id
+join issue on issue.id = said.issue_id
+join tracker on tracker.id = issue.tracker_id
+where contains(text.body, $word)
+order by tracker.name, issue.number, text.id
+limit $limit
+"""
+
+
+def _row(row: Sequence[Any], why: str, score: float) -> _Row:
+    issue, title, url, solver = row
+    return _Row(Resemblance(issue, why, score, title, url), solver)
+
+
+def _weighed(row: _Row, family: str | None) -> Resemblance:
+    """An issue about another solver tells less."""
+    other = family is not None and row.solver is not None and not row.solver.startswith(family)
+    return replace(row.found, score=row.found.score * _OTHER_SOLVER) if other else row.found
+
+
+def _merged(rows: Iterable[Resemblance]) -> list[Resemblance]:
+    """One row per issue: the reasons joined, the scores as of independent signs."""
+    merged: dict[str, Resemblance] = {}
+    for row in rows:
+        known = merged.get(row.issue)
+        if known is None:
+            merged[row.issue] = row
+        elif row.why not in known.why and row.why.partition(" (")[0] not in known.why:
+            both = 1 - (1 - known.score) * (1 - row.score)
+            merged[row.issue] = replace(known, why=f"{known.why}; {row.why}", score=both)
+        elif row.score > known.score:
+            merged[row.issue] = row
+    return sorted(merged.values(), key=lambda row: (-row.score, row.issue))

@@ -1,0 +1,137 @@
+"""Commands on what a campaign found: triage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from corpus.store import Corpus
+from difftest import BadOutput
+from difftest.folders import FindingRecord, read_findings
+from difftest.history import compare_with_history
+from difftest.reports import FindingFolder, report_title
+from exhume.options import Json
+from exhume.screen import out, print_json, progress, say, show_table
+from exhume.summary import cause
+
+Campaign = Annotated[
+    Path, typer.Argument(metavar="DIR", help="What a hunt got as --out.", exists=True, file_okay=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("triage")(triage_command)
+
+
+def triage_command(
+    folder: Campaign,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            "--corpus", metavar="FILE", help="Compare each finding with this corpus's issues.", exists=True
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show a campaign's findings: how far each is worked off, and which known issues it resembles.
+
+    With --corpus each is compared with the issues there first, and its report.md written anew.
+    """
+    found = list(findings_of(folder))
+    if corpus is not None:
+        with Corpus.open(corpus) as opened, progress("comparing", json) as tick:
+            for number, record in enumerate(found, 1):
+                compare_with_history(opened, [record.path])
+                tick(number, len(found))
+    rows = [finding_row(record) for record in found]
+    if json:
+        print_json(rows)
+        return
+    if not rows:
+        out.print("no findings")
+        return
+    show_table(
+        ["class", "solver", "where", "bytes", "affected", "resembles", "folder"],
+        [_cells(record, row) for record, row in zip(found, rows, strict=True)],
+        frozenset({3}),
+        shrink=2,
+    )
+    out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
+    _say_what_is_left(rows)
+
+
+def findings_of(folder: Path) -> list[FindingRecord]:
+    """The findings of a campaign, or of a folder of findings; BadOutput if it is neither."""
+    inside = folder / "findings"
+    if not inside.is_dir() and not any(folder.glob("*/finding.json")):
+        raise BadOutput(f"{folder}: no findings there; name what a hunt got as --out")
+    return list(read_findings(inside if inside.is_dir() else folder))
+
+
+def finding_row(record: FindingRecord) -> dict[str, Any]:
+    """One finding as ``triage --json`` lists it; what is not known is null."""
+    found = FindingFolder.read(record.path)
+    reduced = found.data["reduced"] if found.is_reduced else {}
+    told = found.bisection
+    resembles = found.data.get("resembles")
+    return {
+        "id": record.id,
+        "class": str(record.finding_class),
+        "solver": record.solver,
+        "key": record.key,
+        "title": report_title(record.path),
+        "theories": list(found.theories),
+        "size": _size(record.path / "original.smt2"),
+        "reduced_size": reduced.get("size_after"),
+        "first_affected": told.get("first_affected"),
+        "since_the_oldest": told.get("since_the_oldest"),
+        "first_fixed": told.get("first_fixed"),
+        "bisected": bool(told),
+        "duplicates": _lines(record.path / "duplicates.txt"),
+        "resembles": resembles,
+        "path": str(record.path),
+    }
+
+
+def _size(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
+def _lines(file: Path) -> int:
+    try:
+        with file.open("rb") as handle:
+            return sum(1 for _ in handle)
+    except OSError:
+        return 0
+
+
+def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
+    size = f"{row['size']} to {row['reduced_size']}" if row["reduced_size"] is not None else str(row["size"])
+    if not row["bisected"]:
+        affected = "-"
+    else:
+        first = ("up to " if row["since_the_oldest"] else "") + str(row["first_affected"])
+        affected = first + (f", fixed in {row['first_fixed']}" if row["first_fixed"] else " to newest")
+    near = row["resembles"]
+    resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
+    return [row["class"], row["solver"], cause(record), size, affected, resembles, record.path.name]
+
+
+def _say_what_is_left(rows: list[dict[str, Any]]) -> None:
+    for missing, what, command in (
+        (sum(row["reduced_size"] is None for row in rows), "not reduced", "exhume reduce FINDING"),
+        (sum(not row["bisected"] for row in rows), "not bisected", "exhume bisect FINDING"),
+        (
+            sum(row["resembles"] is None for row in rows),
+            "not compared with known issues",
+            "exhume triage DIR --corpus FILE",
+        ),
+    ):
+        if missing:
+            say(f"{missing} {what}: {command}")
