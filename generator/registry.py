@@ -12,12 +12,14 @@ from generator.errors import GenerationError
 from generator.fusion import SETTINGS as FUSION_SETTINGS
 from generator.fusion import FusionStrategy
 from generator.library import Library
+from generator.opfuzz import OpFuzz
 from generator.seeds import SeedSource
 from generator.settings import Setting, Value, read_settings
 from generator.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.storm import SETTINGS as STORM_SETTINGS
 from generator.storm import StormStrategy
 from generator.strategy import Strategy
+from generator.typefuzz import COMMON_SETTINGS, TYPEFUZZ_SETTINGS, TypeFuzz
 
 Need = Literal["library", "seeds", "answers"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
@@ -87,6 +89,14 @@ def _enumerate(inputs: StrategyInputs) -> Strategy:
     raise GenerationError(f"the corpus has no usable skeleton {wanted}; 'exhume query skeletons' lists them")
 
 
+def _typefuzz(inputs: StrategyInputs) -> Strategy:
+    return TypeFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers)
+
+
+def _opfuzz(inputs: StrategyInputs) -> Strategy:
+    return OpFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers)
+
+
 def _storm(inputs: StrategyInputs) -> Strategy:
     return StormStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.incremental)
 
@@ -111,6 +121,24 @@ STRATEGIES: dict[str, StrategyEntry] = {
             "a learned corpus, --skeleton",
             "nothing",
             _enumerate,
+        ),
+        StrategyEntry(
+            "typefuzz",
+            "generative type-aware mutation: subterms replaced by new operators over terms at hand, in chains",
+            "seeds",
+            "nothing",
+            _typefuzz,
+            frozenset(("seeds",)),
+            TYPEFUZZ_SETTINGS,
+        ),
+        StrategyEntry(
+            "opfuzz",
+            "type-aware operator mutation: an operator replaced by another of the same rank, in chains",
+            "seeds",
+            "nothing",
+            _opfuzz,
+            frozenset(("seeds",)),
+            COMMON_SETTINGS,
         ),
         StrategyEntry(
             "storm",

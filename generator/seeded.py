@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from generator.errors import GenerationError
 from generator.seeds import Seed, SeedSource, random_for
@@ -48,7 +47,7 @@ class SeedStrategy(ABC):
     ``counts`` are for people: attempts that failed, by cause; they grow as tests are made.
     """
 
-    name: ClassVar[str]
+    name: str
 
     def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int) -> None:
         self.seeds = seeds

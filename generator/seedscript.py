@@ -40,7 +40,7 @@ _KEPT = frozenset(
 _CHECKS = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeedScript:
     """A seed as terms. Shared by all who use the seed, so never made larger: ``table.copy()`` gives a table
     with the same terms in which new ones can be made. What is made in a fresh copy is numbered the same

@@ -1,0 +1,1 @@
+"""Changing terms: where in a formula a term stands, what operators and literals can stand there."""

@@ -1,0 +1,278 @@
+"""Literals: new ones near those that a formula has, and boundary values of each sort."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+
+from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, TermTable
+from smtlib.sorts import REGLAN, ROUNDING_MODE, bit_vector
+
+_INTEGERS = (0, 1, -1, 2, -2, 3, 5, 7, 8, 10, 16, 100, 127, 128, 255, 256, 1000, 65535, 65536)
+_FAR_INTEGERS = (2**31 - 1, 2**31, -(2**31), 2**32, 2**63 - 1, 2**63, -(2**63), 2**64, 10**20)
+_REALS = ("0.0", "1.0", "2.0", "0.5", "0.1", "10.0", "3.0", "0.001", "1000000.0", "0.000000001")
+_STRINGS = ("", "a", "b", "ab", "0", "1", "-1", "00", "9", "A", "z", " ", "aa")
+_FAR_STRINGS = (r"\u{0}", r"\u{ff}", r"\u{2ffff}", "99999999999999999999", "ab" * 20)
+_MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
+_CHARACTER = re.compile(r'\\u\{[0-9a-fA-F]{1,5}\}|\\u[0-9a-fA-F]{4}|""|.', re.DOTALL)
+_LETTERS = ("a", "b", "0", "1", "z", "A", "-", " ", "\\u{7f}", "\\u{1f600}")
+_MAX_DIGITS = 60
+_MAX_WIDTH = 4096
+_NEAR_SHARE = 0.6
+_FAR_SHARE = 0.15
+_DEPTH = 4
+
+
+def new_literal(
+    table: TermTable, sort: Sort, near: Sequence[Term], chance: random.Random, depth: int = 0
+) -> Term | None:
+    """A literal, or a value made of literals, of this sort; None where the sort has none.
+
+    ``near`` are terms of the sort; where one of them drawn is a literal, the new one is often close to it.
+    """
+    make = _MAKERS.get(sort.name)
+    if make is None or depth > _DEPTH:
+        return None
+    known = near[int(chance.random() * len(near))] if near else None
+    return make(table, sort, known, chance, depth)
+
+
+def is_value(term: Term) -> bool:
+    """Whether solvers take ``term`` for a value: a literal, or a negated number."""
+    if term.op.kind is Kind.LITERAL:
+        return True
+    if term.op.kind is not Kind.OPERATOR:
+        return False
+    if term.op.name == "-" and len(term.args) == 1:
+        return term.args[0].op.kind is Kind.LITERAL
+    return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
+
+
+def _operator(
+    table: TermTable, name: str, args: tuple[Term, ...], sort: Sort, text: str | None = None
+) -> Term:
+    return table.make(table.op(Kind.OPERATOR, name, text or name), args, sort)
+
+
+def _one_of(options: Sequence[str], chance: random.Random) -> str:
+    return options[int(chance.random() * len(options))]
+
+
+def _boolean(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    return _operator(table, "true" if chance.random() < 0.5 else "false", (), BOOL)
+
+
+def _number_of(term: Term | None) -> str | None:
+    """The digits of a number literal of bearable length, with its sign."""
+    if term is None:
+        return None
+    if term.op.kind is Kind.LITERAL:
+        text = term.op.text
+        return text if len(text) <= _MAX_DIGITS else None
+    if term.op.name == "-" and len(term.args) == 1 and term.args[0].op.kind is Kind.LITERAL:
+        text = term.args[0].op.text
+        return "-" + text if len(text) <= _MAX_DIGITS else None
+    return None
+
+
+def _integer(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    known = _number_of(near)
+    if known is not None and chance.random() < _NEAR_SHARE:
+        value = _near_integer(int(known), chance)
+    elif chance.random() < _FAR_SHARE:
+        value = _FAR_INTEGERS[int(chance.random() * len(_FAR_INTEGERS))]
+    else:
+        value = _INTEGERS[int(chance.random() * len(_INTEGERS))]
+    literal = table.literal(str(abs(value)), INT)
+    return literal if value >= 0 else _operator(table, "-", (literal,), INT)
+
+
+def _near_integer(value: int, chance: random.Random) -> int:
+    choice = int(chance.random() * 8)
+    return (value + 1, value - 1, -value, 2 * value, value // 2, value * value, value + 2, value - 2)[choice]
+
+
+def _real(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    known = _number_of(near)
+    if known is not None and chance.random() < _NEAR_SHARE:
+        literal = _near_real(known, chance)
+    else:
+        literal = _one_of(_REALS, chance)
+        if chance.random() < 0.3:
+            literal = "-" + literal
+    positive = table.literal(literal.lstrip("-"), REAL)
+    if chance.random() < 0.1:
+        positive = _operator(table, "/", (positive, table.literal("3.0", REAL)), REAL)
+    return positive if literal[0] != "-" else _operator(table, "-", (positive,), REAL)
+
+
+def _near_real(text: str, chance: random.Random) -> str:
+    whole, _, part = text.partition(".")
+    choice = int(chance.random() * 5)
+    if choice == 0:
+        return f"{whole}.{part.rstrip('0')}5" if part.strip("0") else f"{whole}.5"
+    if choice == 1:
+        return f"{int(whole) + 1}.{part or '0'}"
+    if choice == 2:
+        return f"{int(whole) - 1}.{part or '0'}"
+    if choice == 3:
+        return f"{whole}.{'0' * 6}1"
+    return text[1:] if text[0] == "-" else "-" + text
+
+
+def bit_vector_text(value: int, width: int) -> str:
+    """A bit-vector literal; ``value`` is taken modulo two to the ``width``."""
+    value %= 1 << width
+    if width > 256:
+        return f"(_ bv{value} {width})"
+    return f"#x{value:0{width // 4}x}" if width % 4 == 0 else f"#b{value:0{width}b}"
+
+
+def _bits_of(term: Term | None) -> int | None:
+    if term is None or term.op.kind is not Kind.LITERAL:
+        return None
+    text = term.op.text
+    if text[:2] == "#x":
+        return int(text[2:], 16)
+    if text[:2] == "#b":
+        return int(text[2:], 2)
+    return int(text.split()[1][2:])
+
+
+def _bits(width: int, known: int | None, chance: random.Random) -> int:
+    if known is not None and chance.random() < _NEAR_SHARE:
+        choice = int(chance.random() * 6)
+        flip = known ^ (1 << int(chance.random() * width))
+        return (known + 1, known - 1, ~known, -known, known << 1, flip)[choice]
+    top = 1 << (width - 1)
+    choice = int(chance.random() * 8)
+    return (0, 1, -1, top, top - 1, 2, top + 1, 1 << int(chance.random() * width))[choice]
+
+
+def _bit_vector(
+    table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int
+) -> Term | None:
+    width = sort.indices[0]
+    if width > _MAX_WIDTH:
+        return None
+    return table.literal(bit_vector_text(_bits(width, _bits_of(near), chance), width), sort)
+
+
+def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
+    exponent, significand = sort.indices
+    if exponent + significand > _MAX_WIDTH:
+        return None
+    if chance.random() < 0.35:
+        name = _one_of(("+oo", "-oo", "+zero", "-zero", "NaN"), chance)
+        op = table.op(Kind.OPERATOR, name, f"(_ {name} {exponent} {significand})", (exponent, significand))
+        return table.make(op, (), sort)
+    fraction = significand - 1
+    ones = (1 << exponent) - 1
+    if near is not None and near.op.name == "fp" and all(a.op.kind is Kind.LITERAL for a in near.args):
+        sign, biased, bits = (_bits_of(a) or 0 for a in near.args)
+        value = (sign << (exponent + fraction)) | (biased << fraction) | bits
+        value = (
+            (value + (1 if chance.random() < 0.5 else -1))
+            if chance.random() < 0.5
+            else value ^ (1 << int(chance.random() * (exponent + significand)))
+        )
+    else:
+        # One, the smallest and largest subnormal, the smallest and largest normal number.
+        value = (
+            (ones >> 1) << fraction,
+            1,
+            (1 << fraction) - 1,
+            1 << fraction,
+            ((ones - 1) << fraction) | ((1 << fraction) - 1),
+        )[int(chance.random() * 5)]
+        value |= int(chance.random() * 2) << (exponent + fraction)
+    parts = (
+        (value >> (exponent + fraction), 1),
+        (value >> fraction, exponent),
+        (value, fraction),
+    )
+    args = tuple(table.literal(f"#b{v % (1 << w):0{w}b}", bit_vector(w)) for v, w in parts)
+    return _operator(table, "fp", args, sort)
+
+
+def _mode(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    return _operator(table, _one_of(_MODES, chance), (), sort)
+
+
+def _string(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    if near is not None and near.op.kind is Kind.LITERAL and chance.random() < _NEAR_SHARE:
+        text = _near_string(near.op.text[1:-1], chance)
+    else:
+        text = _one_of(_FAR_STRINGS if chance.random() < _FAR_SHARE else _STRINGS, chance)
+    return table.literal(f'"{text}"', STRING)
+
+
+def _near_string(text: str, chance: random.Random) -> str:
+    characters = _CHARACTER.findall(text)
+    place = int(chance.random() * (len(characters) + 1))
+    choice = int(chance.random() * 5)
+    if choice == 0:
+        characters.insert(place, _one_of(_LETTERS, chance))
+    elif choice == 1:
+        del characters[place : place + 1]
+    elif choice == 2:
+        characters[place : place + 1] = [_one_of(_LETTERS, chance)]
+    elif choice == 3 and len(characters) < _MAX_DIGITS:
+        characters += characters
+    else:
+        characters.reverse()
+    joined = "".join(characters)
+    # What was apart may read as an escape once it is joined: then the plain text is safer.
+    return joined if _CHARACTER.findall(joined) == characters else _one_of(_STRINGS, chance)
+
+
+def _regex(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
+    choice = int(chance.random() * 5)
+    if choice < 3:
+        return _operator(table, ("re.none", "re.all", "re.allchar")[choice], (), REGLAN)
+    if choice == 3:
+        ends = (
+            table.literal('"a"', STRING),
+            table.literal('"z"' if chance.random() < 0.5 else '"b"', STRING),
+        )
+        return _operator(table, "re.range", ends, REGLAN)
+    return _operator(table, "str.to_re", (_string(table, STRING, None, chance, depth),), REGLAN)
+
+
+def _sequence(
+    table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int
+) -> Term | None:
+    element = new_literal(table, sort.args[0], (), chance, depth + 1) if chance.random() < 0.5 else None
+    if element is None:
+        return _operator(table, "seq.empty", (), sort, f"(as seq.empty {sort})")
+    return _operator(table, "seq.unit", (element,), sort)
+
+
+def _array(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
+    value = new_literal(table, sort.args[1], (), chance, depth + 1)
+    return None if value is None else _operator(table, "const", (value,), sort, f"(as const {sort})")
+
+
+def _field(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
+    order = sort.indices[0]
+    value = (0, 1, order - 1, 2, order // 2)[int(chance.random() * 5)] % order
+    return table.literal(f"#f{value}m{order}", sort)
+
+
+_MAKERS: dict[str, Callable[[TermTable, Sort, Term | None, random.Random, int], Term | None]] = {
+    "Bool": _boolean,
+    "Int": _integer,
+    "Real": _real,
+    "BitVec": _bit_vector,
+    "FloatingPoint": _float,
+    "RoundingMode": _mode,
+    "String": _string,
+    "RegLan": _regex,
+    "Seq": _sequence,
+    "Array": _array,
+    "FiniteField": _field,
+}
+
+LITERAL_SORTS = frozenset(_MAKERS)
+"""Heads of the sorts that have literals."""
