@@ -20,6 +20,7 @@ from smtlib.reader import SExp, SExpList, is_simple_symbol, read_sexps, sexp_tex
 _CVC5_ALGEBRAIC = re.compile(r"\(_ real_algebraic_number (<[^<>\n]*>)\)")
 _CVC5_REPRESENTATIVE = re.compile(r"^; rep: (.+)$", re.M)
 _CVC5_ELEMENT = re.compile(r"@(?:uc_)?(.+)_\d+\Z")
+_Z3_ELEMENT = re.compile(r"(.+)!val![0-9]+\|?\Z")
 # Printed by z3 before 4.8.9 or so in place of \u{..}; a string that means it literally looks the same.
 _OLD_ESCAPE = re.compile(r'\\x[0-9a-fA-F]{2}|\\[abfnrtv"]')
 _MAX_MODEL = 1 << 20
@@ -91,6 +92,7 @@ class _Reader:
     def __init__(self, sorts: set[str]) -> None:
         self.model = Model()
         self.sorts = sorts
+        self.bare_sorts = {sort.strip("|"): sort for sort in sorts}
         self.functions: dict[str, SExpList] = {}
         self.algebraic: dict[str, str] = {}
         self.fresh = 0
@@ -166,6 +168,11 @@ class _Reader:
             raise NotCrossed("a string with escapes that mean different things in different releases")
         if token in self.algebraic:
             self.needs.add(token)
+        elif (match := _Z3_ELEMENT.match(token)) and match[1].strip("|") in self.bare_sorts:
+            # Of sorts that only arrays and functions mention, z3 lists no elements.
+            known = self.model.elements.setdefault(self.bare_sorts[match[1].strip("|")], [])
+            if token not in known:
+                known.append(token)
         elif token[0] == "@" and (match := _CVC5_ELEMENT.match(token)) and match[1] in self.sorts:
             return self._cvc5_element(token, match[1])
         return token
