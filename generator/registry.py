@@ -124,7 +124,7 @@ STRATEGIES: dict[str, StrategyEntry] = {
         ),
         StrategyEntry(
             "typefuzz",
-            "generative type-aware mutation: subterms replaced by new operators over terms at hand, in chains",
+            "generative type-aware mutation: subterms replaced by operators over terms at hand, in chains",
             "seeds",
             "nothing",
             _typefuzz,

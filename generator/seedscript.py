@@ -30,6 +30,9 @@ MAX_TERMS = 60_000
 MAX_BINDERS = 100
 """So deep may quantifiers stand in each other; sets of bound variables would grow by the square."""
 
+MAX_WIDTH = 4096
+"""Seeds with wider bit-vectors are passed over: solvers need seconds to take in one operation."""
+
 _KEPT = frozenset(
     (
         *("declare-sort", "define-sort", "declare-fun", "declare-const", "define-fun", "define-const"),
@@ -141,6 +144,8 @@ def _bounded(
         depth[term] = below + 1 if term.variables or term.patterns else below
         if depth[term] > MAX_BINDERS:
             return "quantifiers nested too deep"
+        if term.sort.name == "BitVec" and term.sort.indices[0] > MAX_WIDTH:
+            return f"bit-vectors wider than {MAX_WIDTH} bits"
         higher = higher or term.sort.is_function or any(v.sort.is_function for v in term.variables)
         named = named or any(key == ":named" for key, _ in term.op.attributes)
     for command in prelude:

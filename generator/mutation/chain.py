@@ -10,6 +10,7 @@ from generator.mutation.places import Place, Places
 from generator.mutation.pool import GrowingPool, pool_of
 from generator.seeds import Seed
 from smtlib import Sort, Term, print_term
+from smtlib.sorts import subsorts
 
 _NOTES = 12
 """So many mutations of a chain are told in a test's header, the last ones."""
@@ -36,6 +37,20 @@ class Chain:
         self._places: dict[Term, Places] = {}
         self._texts: dict[Term, str] = dict(self.script.assertion_texts)
         self._notes: list[str] = []
+
+    def has_literals(self, sort: Sort) -> bool:
+        """Whether the solvers take literals of this sort: those of arrays are constant arrays."""
+        return self.operators.knows("const") or all(s.name != "Array" for s in subsorts(sort))
+
+    def is_suitable(self) -> bool:
+        """Whether the solvers take all of the seed's sorts wherever they may come to stand."""
+        if "cvc5" not in self.operators.families:
+            return True
+        return not any(
+            inner.name == "Array" and inner.args[0].name == "Array"
+            for sort in self.sorts
+            for inner in subsorts(sort)
+        )
 
     def place(self, chance: random.Random, wanted: Callable[[Term], bool] | None = None) -> tuple[int, Place]:
         """An assertion's number and a place in it. ``wanted`` narrows the terms; where none is found
