@@ -41,31 +41,17 @@ class FoundRecord:
 def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord]) -> int:
     """Store a hunt's batch and its findings, in one transaction; how many findings were new to the corpus.
 
-    A finding whose class, solver and key are stored already is not stored again.
+    A finding whose class, solver and key are stored already is not stored again, and a batch that is there
+    is used again: a campaign stores its findings as they come.
     """
     now = datetime.now(UTC).replace(tzinfo=None)
     solvers = {f: solver_id(corpus, f.spec, f.solver_version) for f in found}
     known = set(corpus.rows("select class, solver_id, key from finding"))
     new = [f for f in found if (f.finding_class, solvers[f], f.key) not in known]
     with corpus.transaction():
-        batch_id = corpus.new_ids("batch", 1)[0]
-        corpus.insert(
-            "batch",
-            ("id", "strategy", "seed", "version", "corpus_fingerprint", "solvers", "created_at"),
-            [
-                (
-                    batch_id,
-                    batch.strategy,
-                    batch.seed,
-                    batch.version,
-                    batch.fingerprint,
-                    list(batch.solvers),
-                    now,
-                )
-            ],
-        )
+        batch_id = _batch_id(corpus, batch, now)
         texts = corpus.add_texts([f.text for f in new])
-        tests: dict[int, int] = {}
+        tests: dict[int, int] = dict(corpus.rows("select index, id from test where batch_id = ?", [batch_id]))
         rows = []
         for record, text_id in zip(new, texts, strict=True):
             if record.index not in tests:
@@ -93,3 +79,20 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
             ],
         )
     return len(new)
+
+
+def _batch_id(corpus: Corpus, batch: BatchRecord, now: datetime) -> int:
+    """The batch's id; a new row unless one says the same."""
+    solvers = list(batch.solvers)
+    said = [batch.strategy, batch.seed, batch.version, batch.fingerprint, solvers]
+    found = corpus.scalar(
+        "select max(id) from batch where strategy = ? and seed = ? and version = ?"
+        " and corpus_fingerprint = ? and solvers = ?",
+        said,
+    )
+    if found is not None:
+        return int(found)
+    made = corpus.new_ids("batch", 1)[0]
+    columns = ("id", "strategy", "seed", "version", "corpus_fingerprint", "solvers", "created_at")
+    corpus.insert("batch", columns, [(made, *said, now)])
+    return made

@@ -23,7 +23,9 @@ from difftest.events import (
     HuntSummary,
     Progress,
     TestDone,
+    WorkersTold,
 )
+from difftest.executor import Executor, LocalExecutor
 from difftest.findings import Candidate, FindingClass
 from difftest.folders import FindingRecord
 from difftest.hunt import DEFAULT_STAGES, HuntOptions, Stage, hunt
@@ -41,6 +43,7 @@ __all__ = [
     "DuplicateSeen",
     "EnvironmentProblem",
     "Event",
+    "Executor",
     "FindingClass",
     "FindingConfirmed",
     "FindingRecord",
@@ -48,6 +51,7 @@ __all__ = [
     "HuntOptions",
     "HuntSummary",
     "Limits",
+    "LocalExecutor",
     "Outcome",
     "Progress",
     "ReleaseNotFound",
@@ -60,6 +64,7 @@ __all__ = [
     "TestDone",
     "UnknownSolver",
     "Verdict",
+    "WorkersTold",
     "find_files",
     "find_solver",
     "find_solvers",

@@ -334,10 +334,18 @@ class CampaignState:
         """The campaign as it was found."""
 
     @classmethod
-    def open(cls, out: Path, settings: Mapping[str, Any], executor: str = "local", jobs: int = 1) -> Self:
+    def open(
+        cls,
+        out: Path,
+        settings: Mapping[str, Any],
+        executor: str = "local",
+        jobs: int = 1,
+        notes: Mapping[str, Any] | None = None,
+    ) -> Self:
         """Begin a campaign in ``out``, or go on with the one there.
 
-        Raises InUse, SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is no room.
+        ``notes`` are settings that may change from run to run; the last ones are kept. Raises InUse,
+        SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is no room.
         """
         lock = _lock(out)
         try:
@@ -348,6 +356,10 @@ class CampaignState:
                 with _transaction(opened):
                     _begin(opened, settings)
                     _compare(out, opened, settings)
+                    opened.executemany(
+                        "insert or replace into setting values (?, ?)",
+                        [(name, json.dumps(value)) for name, value in (notes or {}).items()],
+                    )
                     now = time.time()
                     row = (os.getpid(), socket.gethostname(), now, now, executor, jobs)
                     run = opened.execute(
@@ -591,6 +603,8 @@ def _told(out: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as problem:
         code = problem.sqlite_errorname if hasattr(problem, "sqlite_errorname") else ""
+        if code.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            raise BadOutput(f"cannot write findings to {out}: {problem}") from problem
         if code == "SQLITE_FULL" or code.startswith("SQLITE_IOERR"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out / FILE)) from problem
         raise NoCampaign(f"{out / FILE}: cannot be read as a campaign: {problem}") from problem

@@ -13,9 +13,11 @@ from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
 from difftest import EnvironmentProblem, HuntOptions, Solver, Stage, find_solver, find_solvers
+from exhume.campaign import run_plain
 from exhume.corpus_commands import show_learned
-from exhume.hunt_commands import record_hunt, run_hunt
+from exhume.live import LiveScreen
 from exhume.options import Jobs
+from exhume.recording import record_findings
 from exhume.screen import out, progress, say
 from exhume.strategy_options import Rules, build_strategy
 from exhume.summary import show_summary
@@ -67,8 +69,10 @@ def demo_command(
     solvers = _solvers()
     out.print(f"[bold]4. hunt[/bold]: {', '.join(s.name for s in solvers)}")
     options = HuntOptions(folder / "hunt", jobs, 1, TESTS, _SECONDS, _STAGES)
-    summary, found = run_hunt(strategy, solvers, options, quiet=False, tell=False)
-    record_hunt(corpus, strategy, 1, solvers, found)
+    screen = LiveScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
+    summary, found = run_plain(strategy.generate(0, TESTS), solvers, options, screen)
+    named = {solver.name: solver for solver in solvers}
+    record_findings(corpus, {strategy.name: strategy}, 1, named, found, wait=30.0)
     show_summary(summary)
     out.print(
         f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False

@@ -1,42 +1,23 @@
-"""Commands that run solvers: hunt, replay."""
+"""The command hunt: campaigns from the command line."""
 
 from __future__ import annotations
 
 import re
-import signal
-import tempfile
-import threading
-import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from corpus.results import BatchRecord, FoundRecord, store_hunt
-from corpus.store import Corpus
-from difftest import (
-    FindingConfirmed,
-    FindingRecord,
-    HuntFinished,
-    HuntOptions,
-    HuntSummary,
-    Limits,
-    Outcome,
-    Progress,
-    ReplayResult,
-    Solver,
-    find_files,
-    find_solvers,
-    hunt,
-    replay,
-)
-from difftest.history import compare_with_history
+from difftest import Executor, HuntOptions, Solver, find_solvers
+from difftest.state import CampaignState
+from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
-from exhume.options import CorpusFile, Jobs, Json, Seed, SolverSpecs
-from exhume.screen import err, out, print_json, progress, say
+from exhume.live import LiveScreen
+from exhume.options import Jobs, Json, Seed
+from exhume.screen import print_json, say
 from exhume.strategy_options import (
     Incremental,
     Rules,
@@ -44,23 +25,27 @@ from exhume.strategy_options import (
     Seeds,
     Settings,
     SkeletonsFrom,
-    StrategyName,
     build_strategy,
 )
-from exhume.summary import finding_line, show_outcomes, show_summary
-from generator import GeneratedTest, Strategy, StrategySettings
+from exhume.summary import show_summary
+from generator import STRATEGIES, Strategy, StrategySettings
 from generator.text import VERSION
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_QUIET_INTERVAL = 60.0
-_ENDLESS = 1 << 40
+_DEFAULT_TESTS = 1000
+
+
+class Where(StrEnum):
+    """Where a hunt's tests run."""
+
+    LOCAL = "local"
+    DASK = "dask"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("hunt")(hunt_command)
-    app.command("replay")(replay_command)
 
 
 def parse_duration(text: str) -> float:
@@ -75,211 +60,187 @@ def parse_duration(text: str) -> float:
 
 
 def hunt_command(
-    corpus: CorpusFile,
-    solver: SolverSpecs,
+    context: typer.Context,
     out_folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where findings go; may hold those of earlier hunts.")
+        Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings and its state.")
     ],
-    tests: Annotated[int | None, typer.Option(help="Stop after so many tests.", min=1)] = None,
-    duration: Annotated[
-        str | None, typer.Option("--time", help="Stop after this time: 90s, 10m, 8h, 2d.")
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True),
     ] = None,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--solver",
+            metavar="SPEC",
+            help="z3, cvc5, a release like z3==4.8.5, or NAME=COMMAND LINE. Give it once per solver.",
+        ),
+    ] = None,
+    tests: Annotated[int | None, typer.Option(help="Tests of the whole campaign.", min=1)] = None,
+    duration: Annotated[
+        str | None, typer.Option("--time", help="Stop this run after: 90s, 10m, 8h, 2d.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the campaign in DIR, with its settings.")
+    ] = False,
     seed: Seed = 1,
     jobs: Jobs = 1,
-    strategy: StrategyName = "skeletons",
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME,NAME",
+            help="See 'exhume strategies'; several share the time.  [default: skeletons]",
+        ),
+    ] = None,
+    bandit: Annotated[
+        bool | None,
+        typer.Option(
+            "--bandit/--no-bandit",
+            help="Move time to strategies and theories that pay.  [default: on, unless --tests is given]",
+        ),
+    ] = None,
     seeds: Seeds = None,
     settings: Settings = None,
     rules: RulesOption = Rules.FULL,
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
+    executor: Annotated[
+        Where, typer.Option(help="Run tests in this process's own workers, or on a dask cluster.")
+    ] = Where.LOCAL,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="For --executor dask: tcp://HOST:PORT.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Generate tests and run solvers against each other.
 
-    Confirmed findings end up as folders in DIR/findings; a second hunt into the same DIR goes on from there.
-    Ctrl-C ends it cleanly: what runs is finished, the summary shown.
-    Without --tests and --time: 1000 tests. Exit code 1 says that something was found.
+    Confirmed findings end up as folders in DIR/findings and in the corpus. The same command on the same DIR,
+    or --resume, goes on where the campaign was, also after a kill. Ctrl-C ends it cleanly: what runs is
+    finished, the summary shown. Without --tests and --time: 1000 tests. Exit code 1: something was found.
     """
-    seconds = None if duration is None else parse_duration(duration)
-    found_solvers = find_solvers(solver)
-    wanted = StrategySettings(seed, incremental, 0, tuple(solver), tuple(settings or ()))
-    made = build_strategy(corpus, strategy, solver, rules, skeletons_from, wanted, seeds)
-    if tests is None and seconds is None:
-        tests = 1000
-    options = HuntOptions(out=out_folder, jobs=jobs, seed=seed, tests=tests, seconds=seconds)
-    summary, found = run_hunt(made, found_solvers, options, json)
+    given: dict[str, Any] = {
+        "corpus": _absolute(corpus),
+        "solver": list(solver or []),
+        "tests": tests,
+        "duration": duration,
+        "seed": seed,
+        "strategy": [name.strip() for part in strategy or ["skeletons"] for name in part.split(",")],
+        "bandit": bandit,
+        "seeds": str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
+        "settings": list(settings or []),
+        "rules": rules.value,
+        "incremental": incremental,
+        "skeletons_from": _absolute(skeletons_from),
+    }
+    if resume:
+        given = _taken_over(context, given, resumed_settings(out_folder))
+    if not given["solver"]:
+        raise typer.BadParameter("name the solvers, each with --solver")
+    if not given["corpus"] and not given["seeds"]:
+        raise typer.BadParameter("name a --corpus, or for strategies that take them a folder of --seeds")
+    seconds = None if given["duration"] is None else parse_duration(given["duration"])
+    if given["tests"] is None and seconds is None:
+        given["tests"] = _DEFAULT_TESTS
+    if given["bandit"] is None:
+        given["bandit"] = given["tests"] is None
+    found_solvers = find_solvers(given["solver"])
+    strategies = _strategies(given)
+    options = HuntOptions(out_folder, jobs, given["seed"], given["tests"], seconds)
+    title = f"exhume hunt: {', '.join(solver.name for solver in found_solvers)}, findings in {out_folder}"
+    with (
+        CampaignState.open(
+            out_folder, _identity(given, found_solvers, strategies), executor, jobs, {"given": given}
+        ) as state,
+        _executor(executor, scheduler, found_solvers, strategies) as chosen,
+    ):
+        screen = LiveScreen(title, _goal(given), json)
+        file = Path(given["corpus"]) if given["corpus"] else None
+        end = run_campaign(strategies, found_solvers, options, state, given["bandit"], screen, file, chosen)
     if json:
-        print_json(summary.to_json())
+        print_json(end.summary.to_json())
     else:
-        show_summary(summary)
-    # Last, for it may have to wait for whoever holds the corpus; the finding folders are there by now.
-    record_hunt(corpus, made, seed, found_solvers, found)
-    if summary.interrupted:
+        show_summary(end.summary)
+    if end.error:
+        say(f"exhume: the hunt was stopped, 'exhume hunt --resume --out {out_folder}' goes on with it:")
+        raise end.error
+    if end.summary.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
-    raise typer.Exit(Exit.FINDINGS if summary.findings else Exit.DONE)
+    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
 
 
-def run_hunt(
-    strategy: Strategy, solvers: list[Solver], options: HuntOptions, quiet: bool, tell: bool = True
-) -> tuple[HuntSummary, list[FindingRecord]]:
-    """Hunt with progress on standard error; the summary and the findings that are new.
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
 
-    ``tell`` shows each finding as it turns up, on a terminal: elsewhere the summary's list is enough.
-    """
-    new: list[FindingRecord] = []
-    summary = None
-    shown = time.monotonic()
-    tests = strategy.generate(0, options.tests or _ENDLESS)
-    with _stop_on_interrupt() as stop, progress("hunting", quiet) as tick:
-        for event in hunt(tests, solvers, options, stop):
-            if isinstance(event, FindingConfirmed):
-                if not event.record.known:
-                    new.append(event.record)
-                if tell and err.is_terminal and not quiet:
-                    say(finding_line(event.record))
-            elif isinstance(event, Progress):
-                tick(event.tests, options.tests or 0)
-                if not err.is_terminal and not quiet and time.monotonic() - shown > _QUIET_INTERVAL:
-                    shown = time.monotonic()
-                    say(_status(event))
-            elif isinstance(event, HuntFinished):
-                summary = event.summary
-    assert summary is not None, "a hunt ends with its summary"
-    return summary, new
+
+def _taken_over(
+    context: typer.Context, given: Mapping[str, Any], stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The campaign's settings, but for what was given on the command line now."""
+    said = {name for name in given if _is_said(context, name)}
+    taken = {**given, **{name: value for name, value in stored.items() if name not in said}}
+    if "tests" in said or "duration" in said:
+        # A new end takes the place of the old one.
+        taken.update({name: given[name] for name in ("tests", "duration")})
+    return taken
+
+
+def _is_said(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _identity(
+    given: Mapping[str, Any], solvers: Sequence[Solver], strategies: Sequence[Strategy]
+) -> dict[str, Any]:
+    """What makes a campaign's tests and outcomes: it cannot be gone on with when this differs."""
+    same = ("seed", "strategy", "bandit", "seeds", "settings", "rules", "incremental", "skeletons_from")
+    return {
+        **{name: given[name] for name in same},
+        "solvers": [solver.spec for solver in solvers],
+        "versions": {solver.name: solver.version() for solver in solvers},
+        "corpus": {strategy.name: strategy.fingerprint for strategy in strategies},
+        "exhume": VERSION,
+    }
+
+
+def _strategies(given: Mapping[str, Any]) -> list[Strategy]:
+    """The strategies by name; a setting or seeds go to those that take them."""
+    names = list(dict.fromkeys(given["strategy"]))
+    made = []
+    for name in names:
+        entry = STRATEGIES.get(name)
+        alone = len(names) == 1 or entry is None
+        own = {setting.name for setting in entry.settings} if entry else set()
+        taken = [text for text in given["settings"] if alone or text.partition("=")[0] in own]
+        seeds = given["seeds"] if entry is None or alone or "seeds" in entry.needs else None
+        wanted = StrategySettings(
+            given["seed"], given["incremental"], 0, tuple(given["solver"]), tuple(taken)
+        )
+        donor = Path(given["skeletons_from"]) if given["skeletons_from"] else None
+        file = Path(given["corpus"]) if given["corpus"] else None
+        made.append(build_strategy(file, name, given["solver"], Rules(given["rules"]), donor, wanted, seeds))
+    return made
 
 
 @contextmanager
-def _stop_on_interrupt() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second one interrupts as usual."""
-    stop = threading.Event()
+def _executor(
+    where: Where, scheduler: str | None, solvers: Sequence[Solver], strategies: Sequence[Strategy]
+) -> Iterator[Executor | None]:
+    """What runs the tests; None for the hunt's own workers."""
+    if where is Where.LOCAL:
+        if scheduler:
+            raise typer.BadParameter("--scheduler is for --executor dask")
+        yield None
+        return
+    if not scheduler:
+        raise typer.BadParameter("--executor dask needs the cluster's address: --scheduler tcp://HOST:PORT")
+    from difftest.dask_executor import DaskExecutor
 
-    def handle(number: int, frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-        say("finishing what runs; Ctrl-C again stops at once")
-
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _status(event: Progress) -> str:
-    return f"{event.tests} tests, {event.decided} decided, {event.findings} findings, {event.seconds:.0f} s"
+    with DaskExecutor(scheduler, solvers, strategies) as made:
+        yield made
 
 
-def record_hunt(
-    corpus: Path, strategy: Strategy, seed: int, solvers: list[Solver], found: list[FindingRecord]
-) -> None:
-    """Store a hunt and its new findings in the corpus, waiting a while for whoever holds it."""
-    by_name = {s.name: s for s in solvers}
-    rows = []
-    for record in found:
-        test = _test_of(record, strategy)
-        solver = by_name.get(record.solver) or by_name[record.solver.split("+")[0]]
-        rows.append(
-            FoundRecord(
-                str(record.finding_class),
-                solver.spec,
-                solver.version(),
-                record.key,
-                test.index,
-                test.text,
-                test.skeletons,
-                test.atoms,
-                test.rules,
-                (record.path / "command.txt").read_text("utf-8"),
-                str(record.path),
-            )
-        )
-    batch = BatchRecord(strategy.name, seed, VERSION, strategy.fingerprint, tuple(s.spec for s in solvers))
-    with Corpus.open(corpus, write=True, wait=30.0) as opened:
-        store_hunt(opened, batch, rows)
-        compare_with_history(opened, [record.path for record in found])
-
-
-def _test_of(record: FindingRecord, strategy: Strategy) -> GeneratedTest:
-    """The test of a finding, made again from its index in ``original.smt2``'s header."""
-    first = (record.path / "original.smt2").read_text("utf-8").split("\n", 1)[0]
-    index = int(first.split(" index ")[1].split()[0])
-    return next(iter(strategy.generate(index, index + 1)))
-
-
-def replay_command(
-    solver: SolverSpecs,
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, or folders of .smt2 files.")
-    ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", metavar="FILE", help="Replay this corpus's formulas.")
-    ] = None,
-    seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
-    jobs: Jobs = 1,
-    json: Json = False,
-) -> None:
-    """Run solvers on files, or on the formulas of a corpus.
-
-    Says what is wrong: crashes, invalid models, answers that differ. Exit code 1 says that something is.
-    """
-    solvers = find_solvers(solver)
-    if bool(paths) == bool(corpus):
-        raise typer.BadParameter("name either files and folders, or a --corpus")
-    if corpus is not None:
-        with _corpus_files(corpus) as files:
-            findings = _replay(files, solvers, seconds, jobs, json)
-    else:
-        findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, json)
-    raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
-
-
-@contextmanager
-def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
-    """The formulas of a corpus as files in a folder that lasts as long as the context."""
-    with Corpus.open(corpus) as opened:
-        rows = opened.rows(
-            "select formula.id, body from current_formula as formula join text on text.id = text_id"
-            " where commands > 0 order by formula.id"
-        )
-    with tempfile.TemporaryDirectory(prefix="exhume-replay-") as folder:
-        files = []
-        for identifier, body in rows:
-            file = Path(folder) / f"formula-{identifier:06d}.smt2"
-            file.write_text(body, encoding="utf-8")
-            files.append(file)
-        yield files
-
-
-def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int, json: bool) -> int:
-    """Replay and print; how many findings there were."""
-    counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
-    rows: list[dict[str, object]] = []
-    findings = 0
-    if not files:
-        raise typer.BadParameter("there is nothing to replay: no .smt2 file and no formula was found")
-    with progress("replaying", json) as tick:
-        for number, result in enumerate(replay(files, solvers, Limits(seconds=seconds), jobs), 1):
-            tick(number, len(files))
-            findings += len(result.findings)
-            for row in result.rows:
-                counts[row.solver][row.verdict.outcome] += 1
-            if json:
-                rows.extend(row.to_json() for row in result.rows)
-            else:
-                for line in _wrong_lines(result):
-                    out.print(line, markup=False)
-    if json:
-        print_json(rows)
-    else:
-        show_outcomes(counts)
-        out.print(f"{len(files)} files, {findings} findings")
-    return findings
-
-
-def _wrong_lines(result: ReplayResult) -> Iterator[str]:
-    for candidate in result.findings:
-        answers = "; ".join(
-            f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows
-        )
-        yield f"{candidate.finding_class} {candidate.label} {result.file} ({answers})"
+def _goal(given: Mapping[str, Any]) -> str:
+    goals = [str(given[name]) for name in ("duration", "tests") if given[name] is not None]
+    return f" of {' or '.join(goals)}{' tests' if given['tests'] is not None else ''}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
 
 OUTCOMES = {"ok", "timeout", "memout", "unknown", "refused", "crash", "invalid-model"}
@@ -260,31 +260,23 @@ def test_install_names_what_it_fetched(exhume: Any) -> None:
     assert "4.8.5" in ended.json["version"]
 
 
-def test_a_hunt_whose_corpus_is_taken_keeps_its_findings(
+def test_findings_wait_for_a_corpus_that_is_taken(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from corpus.errors import CorpusLocked
-    from exhume import hunt_commands
+    from exhume import recording
 
     def locked(*_: object) -> None:
         raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
 
-    monkeypatch.setattr(hunt_commands, "store_hunt", locked)
-    ended = exhume(
-        "hunt",
-        "--corpus",
-        corpus,
-        "--solver",
-        yes,
-        "--solver",
-        no,
-        "--tests",
-        3,
-        "--out",
-        tmp_path / "h",
-        "--json",
-    )
-    assert ended.code == 2
-    assert "in use" in ended.said
-    for finding in ended.json["findings"]:
-        assert json.loads(Path(finding["path"], "finding.json").read_text())["id"] == finding["id"]
+    command = ("hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
+    with monkeypatch.context() as patched:
+        patched.setattr(recording, "store_hunt", locked)
+        ended = exhume(*command, "--tests", 3)
+    assert ended.code == 1
+    assert "in use by process 1" in ended.said
+    found = {finding["path"] for finding in ended.json["findings"]}
+    assert found
+    stored = ("query", "select path from finding", "--corpus", corpus, "--json")
+    assert exhume(*stored).json == []
+    exhume(*command, "--tests", 3)
+    assert {row["path"] for row in exhume(*stored).json} == found
