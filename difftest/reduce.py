@@ -2,7 +2,8 @@
 
 Our own passes come first (they are typed and their checks are forked solvers, so they make ddSMT's work
 cheap), then ddSMT with the same check, then our passes again. The original is never touched: what is reached
-so far stands in ``reduced.smt2`` after every step, and a second reduction goes on from there.
+so far stands in ``reduced.smt2`` after every step, and a second reduction goes on from there. Tests of the
+strategy ``storm`` go through its own minimisation before all that.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ from difftest.folders import FORMULA, record_runs
 from difftest.reports import rewrite_report
 from difftest.script import Script
 from difftest.solvers import Solver
+from generator import GenerationError
+from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
 
 REDUCED = "reduced.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.
 _OWN_SHARE = 0.5
+# The share of the time that STORM's minimisation may take, for tests of that strategy.
+_STORM_SHARE = 0.25
 # The share of what is left then that ddSMT gets; the rest is for our passes on its result.
 _DDSMT_SHARE = 0.9
 _CHECK_SLACK = 5.0
@@ -45,7 +50,7 @@ _CHECK_SLACK = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage of a reduction: ``tool`` is ``passes`` or ``ddsmt``, ``size`` the bytes it ended with."""
+    """One stage: ``tool`` is ``storm``, ``passes`` or ``ddsmt``, ``size`` the bytes that it ended with."""
 
     tool: str
     size: int
@@ -143,6 +148,8 @@ def reduce(
             raise NotShown(f"{source}: does not show the {expected.finding_class} again")
         work = _Work(text, confirmer, result, time.monotonic() + seconds, on_step)
         work.resume()
+        if passes and made_by_storm(target, text):
+            work.storm()
         if passes:
             work.own_passes(_OWN_SHARE if use_ddsmt else 1.0)
         if use_ddsmt:
@@ -212,6 +219,17 @@ class _Work:
         finished = passes.run()
         self._take(Step("passes", 0, passes.checks, time.monotonic() - started, finished), passes.text)
 
+    def storm(self) -> None:
+        """STORM's own minimisation: what it makes is right by construction, whatever is reduced after it."""
+        started = time.monotonic()
+        over = started + _STORM_SHARE * max(0.0, self._deadline - started)
+        try:
+            found = minimise(self.text, self._check, lambda: time.monotonic() > over)
+        except GenerationError:
+            return  # what cannot be valued is left to the others
+        step = Step("storm", 0, found.checks, time.monotonic() - started, found.finished)
+        self._take(step, found.text)
+
     def ddsmt(self) -> None:
         """ddSMT for the time that is left."""
         started = time.monotonic()
@@ -262,6 +280,15 @@ def _laid_out(text: str) -> Iterator[str]:
     raw = Script(text.encode("utf-8", "surrogateescape"))
     lines = [raw.data[command.start : command.end] for command in raw.commands]
     yield (b"\n".join(lines) + b"\n").decode("utf-8", "surrogateescape")
+
+
+def made_by_storm(target: Path, text: str) -> bool:
+    """Whether a finding, or a test by its header, is of the strategy ``storm``."""
+    if target.is_dir():
+        test = read_finding(target).get("test")
+        return isinstance(test, dict) and test.get("strategy") == "storm"
+    first = text.split("\n", 1)[0]
+    return first.startswith("; exhume ") and first.endswith(" strategy storm")
 
 
 def _ink(text: str) -> int:
