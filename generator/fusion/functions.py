@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from generator.errors import GenerationError
@@ -85,7 +85,8 @@ def choose_constants(function: FusionFunction, chance: random.Random) -> dict[st
     return {name: values[chance.randrange(len(values))] for name, _, values in function.constants}
 
 
-def functions_for(x: Sort, y: Sort) -> list[tuple[FusionFunction, dict[str, int]]]:
+@lru_cache(maxsize=4096)
+def functions_for(x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Mapping[str, int]]]:
     """The functions that take variables of these sorts, with their widths."""
     return [(f, w) for f in fusion_functions() if (w := f.match(x, y)) is not None]
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from generator.errors import GenerationError
 from generator.fusion.functions import (
@@ -32,7 +33,7 @@ from generator.seeds import Answer, Seed, SeedSource
 from generator.seedscript import SeedScript
 from generator.settings import Setting, Value, integer
 from generator.storm.openness import open_functions
-from smtlib import BOOL, Declaration, Kind, Term, TermTable, postorder, print_term
+from smtlib import BOOL, Declaration, Kind, Term, TermTable, declarations_in, postorder, print_term
 from smtlib.reader import sexp_text
 
 PER_PAIR = 10
@@ -55,7 +56,10 @@ _Occurrence = tuple[Term, int]
 
 @dataclass(frozen=True)
 class _Half:
-    """One of the two formulas: where its variables occur, and how its names are printed."""
+    """One of the two formulas: where its variables occur, which assertions hold each, how it is printed.
+
+    ``names`` are all it uses, as printed.
+    """
 
     seed: Seed
     script: SeedScript
@@ -63,13 +67,22 @@ class _Half:
     prelude: Prelude
     texts: Mapping[Term, str]
     occurrences: Mapping[Declaration, Sequence[_Occurrence]]
+    holders: Mapping[Declaration, frozenset[Term]]
+    names: frozenset[str]
 
     @classmethod
     def of(cls, seed: Seed, script: SeedScript, ending: str) -> _Half:
         naming = Endings(script, ending)
         roots = tuple(dict.fromkeys(script.assertions))
         texts = {t: print_term(t, naming) for t in roots} if ending else script.assertion_texts
-        return cls(seed, script, naming, Prelude(script, naming), texts, _occurrences(roots))
+        holders: defaultdict[Declaration, set[Term]] = defaultdict(set)
+        for root in roots:
+            for declaration in declarations_in([root]):
+                holders[declaration].add(root)
+        names = frozenset(map(naming.symbol, names_of(script)))
+        frozen = {d: frozenset(found) for d, found in holders.items()}
+        prelude = Prelude(script, naming)
+        return cls(seed, script, naming, prelude, texts, _occurrences(roots), frozen, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +125,28 @@ class FusionStrategy(SeedStrategy):
         if not first.occurrences:
             self.counts["seed: no variables"] += 1
             return
-        names = names_of(script)
         for _ in range(_PARTNERS):
             partner = self.seeds.draw(chance, seed.answer)
             why = _unfit(script, partner.script(), seed.answer == "sat")
             if not why:
-                second = _Half.of(partner, partner.script(), free_ending(names))
+                second = _Half.of(partner, partner.script(), free_ending(first.names))
                 if _fusible(first, second):
-                    for _ in range(PER_PAIR):
-                        yield self._mutant(first, second, chance)
+                    yield from self._distinct(first, second, chance)
                     return
                 why = "no variables that a function takes"
             self.counts[f"pair: {why}"] += 1
+
+    def _distinct(self, first: _Half, second: _Half, chance: random.Random) -> Iterator[Mutant]:
+        """Fusions of a pair, each once; fewer where small formulas allow no more."""
+        seen = set()
+        for _ in range(2 * PER_PAIR):
+            mutant = self._mutant(first, second, chance)
+            text = mutant.text()
+            if text not in seen:
+                seen.add(text)
+                yield replace(mutant, text=partial(str, text))
+            if len(seen) == PER_PAIR:
+                return
 
     def _mutant(self, first: _Half, second: _Half, chance: random.Random) -> Mutant:
         ties = self._ties(first, second, chance)
@@ -154,7 +177,7 @@ class FusionStrategy(SeedStrategy):
         """Pairs of variables with a function each, at least one."""
         xs, ys = list(first.occurrences), list(second.occurrences)
         chance.shuffle(xs)
-        taken = names_of(first.script) | {second.naming.symbol(n) for n in names_of(second.script)}
+        taken = set(first.names | second.names)
         ties: list[_Tie] = []
         wanted = 1 + int(chance.random() * self.pairs)
         for x in xs:
@@ -232,6 +255,7 @@ def _replaced(
     """The texts of a half's assertions with some occurrences of its tied variables replaced."""
     table = half.script.table.copy()
     chosen: dict[_Occurrence, Term] = {}
+    changed: set[Term] = set()
     foreign: set[Declaration] = set()
     for tie in ties:
         if variable not in tie.fusion.inverses:
@@ -248,12 +272,15 @@ def _replaced(
         some = [o for o in occurrences if chance.random() < share]
         for occurrence in some or [occurrences[int(chance.random() * len(occurrences))]]:
             chosen[occurrence] = inverse
+        changed |= half.holders[own]
     naming = Endings(half.script, half.naming.ending, foreign)
     new: dict[Term, Term] = {}
-    for term in postorder(half.script.assertions):
+    for term in postorder(a for a in half.script.assertions if a in changed):
         args = tuple([chosen.get((term, i)) or new[a] for i, a in enumerate(term.args)])
         new[term] = table.rebuild(term, args)
-    return [half.texts[a] if new[a] is a else print_term(new[a], naming) for a in half.script.assertions]
+    return [
+        half.texts[a] if new.get(a, a) is a else print_term(new[a], naming) for a in half.script.assertions
+    ]
 
 
 def transplant(table: TermTable, root: Term, symbols: Mapping[str, Declaration]) -> Term:
