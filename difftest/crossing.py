@@ -60,7 +60,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The model of the solver ``owner`` in other solvers.
+    """The model of the solver ``owner`` at check-sat number ``check`` in other solvers.
 
     ``answers`` by solver name: ``sat`` (the model is confirmed), ``unsat`` (refuted), or a word for what came
     instead. ``cause`` says why the model was not put over at all; ``formula`` is what the others were given.
@@ -71,6 +71,7 @@ class Crossing:
     cause: str = ""
     formula: str = ""
     seconds: float = 0.0
+    check: int = 0
 
     @property
     def refuted_by(self) -> tuple[str, ...]:
@@ -101,7 +102,7 @@ def cross(
         printed, spent = ask_for_model(runner, owner, script, check, limits)
         crossed = put_in(script, check, printed)
     except NotCrossed as why:
-        return Crossing(owner.name, cause=why.cause, seconds=spent)
+        return Crossing(owner.name, cause=why.cause, seconds=spent, check=check)
     answers: dict[str, str] = {}
     shown = crossed.formula
     for judge in judges:
@@ -120,7 +121,7 @@ def cross(
         if answer == "unsat" and crossed.open_operators:
             answer = f"not defined everywhere: {crossed.open_operators[0]}"
         answers[judge.name] = answer
-    return Crossing(owner.name, answers, "", shown, spent)
+    return Crossing(owner.name, answers, "", shown, spent, check)
 
 
 def _answer(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:

@@ -26,6 +26,8 @@ OPEN = frozenset(
     "asinh acosh atanh pi real.pi euler int.pow2 int.log2 array-ext default as-array map seq.map seq.mapi "
     "seq.fold_left seq.fold_lefti set.map set.filter set.fold bag.map bag.filter bag.fold @".split()
 )
+# Of one argument they are that argument: z3 takes that, cvc5 does not.
+_OF_ONE = frozenset(("+", "*", "and", "or", "str.++", "re.++", "re.union", "re.inter", "bvadd", "bvmul"))
 _BUILT = frozenset(("div", "mod", "/", "fp.min", "fp.max", "fp.to_ubv", "fp.to_sbv", "fp.to_real", "seq.nth"))
 
 
@@ -66,6 +68,8 @@ class Totaliser:
             return None
         if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in OPEN:
             self.open_operators.add(term.name)
+        if kind is Kind.OPERATOR and len(args) == 1 and term.name in _OF_ONE:
+            return args[0]
         if kind is Kind.OPERATOR and term.name in _BUILT:
             return self._operator(term, args)
         return None

@@ -1,0 +1,216 @@
+"""Which solver is wrong: the evidence for and against each, gathered when a disagreement is confirmed.
+
+In order of weight:
+
+1. an answer known by construction, or a solver that refutes its own model;
+2. a solver's own words: the one that says unsat is given the formula with the other's model put in, and says
+   sat; or the one that said sat says unsat to its own model;
+3. third solvers (those of the campaign, then those installed): what they say of the formula with the model,
+   and of the formula itself;
+4. older releases of the same solver: one that changed its mind from what the others say.
+
+The first kind that points at one solver decides; all that was found is kept, a sentence each. Nothing is
+decided by a solver whose options change what formulas mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from difftest.crossing import Crossing, cross
+from difftest.errors import DifftestError
+from difftest.oracles.base import Candidate, FindingClass, Observation, decided
+from difftest.oracles.releases import older_pairs
+from difftest.outcomes import Outcome
+from difftest.process import Limits
+from difftest.profiles import PROFILES
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver, find_solver
+
+_MAX_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class Judgement:
+    """Who is wrong by the evidence (None: not known), why in one sentence, and all the evidence.
+
+    ``formula`` is the test with a model put in, where that told something. ``seconds`` were spent in solvers.
+    """
+
+    guilty: str | None = None
+    reason: str = ""
+    evidence: list[str] = field(default_factory=list)
+    formula: str = ""
+    seconds: float = 0.0
+
+    def blame(self, name: str, reason: str) -> None:
+        """Note evidence against a solver; what came first weighs most and decides."""
+        self.note(f"against {name}: {reason}")
+        if self.guilty is None:
+            self.guilty, self.reason = name, reason
+
+    def note(self, sentence: str) -> None:
+        """Note something, once."""
+        if sentence not in self.evidence:
+            self.evidence.append(sentence)
+
+
+def weigh(
+    candidate: Candidate, seen: Observation, runner: Runner, limits: Limits, others: Sequence[Solver] = ()
+) -> tuple[Candidate, Judgement]:
+    """Gather the evidence on a confirmed ``candidate``; gives it with guilt, reason and key settled.
+
+    ``seen`` holds the verdicts of fresh runs, ``others`` the campaign's other solvers. What is not about
+    answers (crashes, slowdowns) comes back as it is.
+    """
+    found = Judgement()
+    if candidate.finding_class is FindingClass.SOUNDNESS and candidate.check is not None:
+        _Court(candidate, seen, runner, limits, others, found).sit()
+    elif candidate.oracle == "model-cross-check":
+        _weigh_crossing(candidate, seen, runner, limits, found)
+    if not found.evidence:
+        return candidate, found
+    if candidate.guilty is not None and candidate.oracle != "soundness":
+        found.guilty, found.reason = found.guilty or candidate.guilty, found.reason or candidate.reason
+    guilty = found.guilty or candidate.guilty
+    reason = found.reason or candidate.reason
+    settled = replace(candidate, guilty=guilty, reason=reason, evidence=tuple(found.evidence))
+    if candidate.finding_class is FindingClass.SOUNDNESS and guilty != candidate.guilty:
+        parts = candidate.key.split("|")
+        settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
+    return settled, found
+
+
+@dataclass(slots=True)
+class _Court:
+    """One disagreement, or one contradiction of a known answer."""
+
+    candidate: Candidate
+    seen: Observation
+    runner: Runner
+    limits: Limits
+    others: Sequence[Solver]
+    found: Judgement
+
+    def sit(self) -> None:
+        """Hear everything, the weightiest first."""
+        candidate = self.candidate
+        check = candidate.check or 0
+        said = {
+            name: answer
+            for name in candidate.solvers
+            if (answer := decided(self.seen.verdicts[name].answers, check)) is not None
+        }
+        truth = decided(self.seen.known, check)
+        if truth is not None:
+            for name, answer in said.items():
+                if answer != truth:
+                    self.found.blame(name, f"it says {answer}, and {truth} is known by construction")
+        for name, answer in said.items():
+            if answer == "sat" and self.seen.verdicts[name].outcome is Outcome.INVALID_MODEL:
+                self.found.blame(name, "its own check refutes the model behind its sat")
+        if len(set(said.values())) < 2:
+            return
+        thirds = list(self._thirds(said))
+        for name, answer in said.items():
+            if answer == "sat":
+                self._hear_model(name, [n for n, a in said.items() if a == "unsat"], thirds, check)
+        self._hear_answers(said, thirds, check)
+
+    def _thirds(self, said: Iterable[str]) -> Iterable[Solver]:
+        """Solvers that are no party: of the campaign, then installed ones of other kinds."""
+        names = set(said)
+        known = [s for s in self.others if s.name not in names and s.answers_are_trusted]
+        yield from known
+        parties = {self.seen.solver(name).family for name in names} | {solver.family for solver in known}
+        for family in PROFILES:
+            if family not in parties:
+                try:
+                    yield find_solver(family)
+                except DifftestError:
+                    continue
+
+    def _hear_model(self, owner: str, against: Sequence[str], thirds: Sequence[Solver], check: int) -> None:
+        """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""
+        script = Script(self.seen.text.encode("utf-8", "surrogateescape"))
+        solver = self.seen.solver(owner)
+        judges = [self.seen.solver(name) for name in against]
+        limits = replace(self.limits, seconds=min(self.limits.seconds, _MAX_SECONDS))
+        crossing = cross(self.runner, solver, script, check, [*judges, solver, *thirds], limits)
+        self.found.seconds += crossing.seconds
+        if crossing.cause:
+            self.found.note(f"the model of {owner} cannot be put into other solvers: {crossing.cause}")
+            return
+        self.found.formula = self.found.formula or crossing.formula
+        _note_answers(crossing, self.found)
+        # A solver's own words weigh more than a stranger's.
+        for name in against:
+            if crossing.answers.get(name) == "sat":
+                reason = f"it says unsat, and sat to the same formula with the model of {owner} put in"
+                self.found.blame(name, reason)
+        if crossing.answers.get(owner) == "unsat":
+            self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
+        strangers = [third.name for third in thirds]
+        confirmed = [name for name in strangers if crossing.answers.get(name) == "sat"]
+        refuted = [name for name in strangers if crossing.answers.get(name) == "unsat"]
+        if confirmed and not refuted:
+            for name in against:
+                self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
+        elif refuted and not confirmed:
+            self.found.blame(owner, f"{' and '.join(refuted)} refute its model")
+
+    def _hear_answers(self, said: dict[str, str], thirds: Sequence[Solver], check: int) -> None:
+        """What third solvers say of the formula itself, and whether older releases say otherwise."""
+        script = Script(self.seen.text.encode("utf-8", "surrogateescape"))
+        everyone = dict(said)
+        for third in thirds:
+            verdict = self.seen.verdicts.get(third.name) or self.runner.judge(third, script, self.limits)
+            self.found.seconds += verdict.seconds
+            answer = decided(verdict.answers, check)
+            if answer is not None:
+                everyone[third.name] = answer
+                self.found.note(f"{third.name} says {answer}")
+        solvers = [self.seen.solver(name) for name in said] + list(thirds)
+        for newer, older in older_pairs([solver for solver in solvers if solver.name in everyone]):
+            now, before = everyone[newer.name], everyone[older.name]
+            if newer.name in said and now != before:
+                self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
+        sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
+        few, many = sorted(sides, key=len)
+        families = {self._family(name, thirds) for name in many}
+        if len(few) == 1 and len(families) > 1:
+            self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")
+
+    def _family(self, name: str, thirds: Sequence[Solver]) -> str:
+        solver = next((s for s in (*self.seen.solvers, *thirds) if s.name == name), None)
+        return name if solver is None or solver.family == "other" else solver.family
+
+
+def _weigh_crossing(
+    candidate: Candidate, seen: Observation, runner: Runner, limits: Limits, found: Judgement
+) -> None:
+    """A model that another solver refuted: what does its owner say to it itself?"""
+    owner = candidate.guilty or candidate.solvers[0]
+    crossing = next((c for c in seen.crossings if c.owner == owner and c.refuted_by), None)
+    if crossing is None:
+        return
+    found.formula = crossing.formula
+    judge = crossing.refuted_by[0]
+    script = Script(crossing.formula.encode("utf-8", "surrogateescape"))
+    found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
+    verdict = runner.judge(seen.solver(owner), script, limits)
+    found.seconds += verdict.seconds
+    own = decided(verdict.answers, 0)
+    found.note(f"{owner} itself says {own or verdict.outcome} to that")
+    if own == "unsat":
+        found.blame(owner, "it says unsat to the formula with its own model put in")
+    elif own == "sat":
+        found.reason = f"{owner} and {judge} disagree on the formula with the model of {owner} put in"
+
+
+def _note_answers(crossing: Crossing, found: Judgement) -> None:
+    for name, answer in crossing.answers.items():
+        if answer in ("sat", "unsat"):
+            found.note(f"{name} says {answer} to the formula with the model of {crossing.owner} put in")

@@ -1,0 +1,154 @@
+"""What an oracle is: what looks at what solvers did with one test and says what is wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from difftest.crossing import Crossing
+from difftest.outcomes import Verdict
+from difftest.process import Limits
+from difftest.runner import Runner
+from difftest.solvers import Solver
+
+
+class FindingClass(StrEnum):
+    """The kinds of wrong behaviour that are reported."""
+
+    CRASH = "crash"
+    SOUNDNESS = "soundness"
+    INVALID_MODEL = "invalid-model"
+    INCOMPLETENESS = "incompleteness"
+    SLOWDOWN = "slowdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something wrong on one test.
+
+    ``solvers`` are those it takes to show it, in the order given; ``guilty`` is the one that is wrong where
+    that is known, and ``reason`` says why one thinks so. ``check`` counts check-sats from 0 (where it is
+    about one). ``oracle`` names the oracle that saw it; ``evidence`` is what speaks for and against the
+    solvers, a sentence each, gathered when it is confirmed.
+    """
+
+    finding_class: FindingClass
+    solvers: tuple[str, ...]
+    key: str
+    guilty: str | None = None
+    reason: str = ""
+    check: int | None = None
+    oracle: str = ""
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The solver it is filed under."""
+        return self.guilty or "+".join(self.solvers)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is known of one test: its ``text``, the ``verdicts`` by solver name, the answers ``known``
+    beforehand, and what the oracles' own runs brought: ``crossings`` of models, and the ``parents`` answers
+    per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the other way).
+    """
+
+    text: str
+    solvers: Sequence[Solver]
+    verdicts: Mapping[str, Verdict]
+    known: Sequence[str | None] = ()
+    parent: str | None = None
+    parent_is_stronger: bool = True
+    parents: Mapping[str, str] = field(default_factory=dict)
+    crossings: tuple[Crossing, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The theories of the text, as keys have them."""
+        return "+".join(theories(self.text))
+
+    def solver(self, name: str) -> Solver:
+        """The solver of this name."""
+        return next(solver for solver in self.solvers if solver.name == name)
+
+    @property
+    def judged(self) -> list[Solver]:
+        """The solvers that ran."""
+        return [solver for solver in self.solvers if solver.name in self.verdicts]
+
+    @property
+    def trusted(self) -> list[Solver]:
+        """Those whose answers count: no option of theirs changes what a formula means or is unfinished."""
+        return [solver for solver in self.judged if solver.answers_are_trusted]
+
+
+Probe = Callable[[Observation, Runner, Limits], tuple[Observation, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """One oracle.
+
+    ``look`` finds what is wrong in an observation, without running anything. ``probe`` (where there is one)
+    makes the runs that it needs beyond the test's own: it gives the observation with what they brought, and
+    the seconds spent in solvers. ``measure`` repeats, in fresh processes, what one run cannot show.
+    ``is_default`` says whether it is on for these solvers when nobody says otherwise.
+    """
+
+    name: str
+    about: str
+    look: Callable[[Observation], list[Candidate]]
+    is_default: Callable[[Sequence[Solver]], bool]
+    probe: Probe | None = None
+    measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
+
+
+def decided(answers: Sequence[str | None], check: int) -> str | None:
+    """The answer to check-sat number ``check`` if it is sat or unsat."""
+    answer = answers[check] if check < len(answers) else None
+    return answer if answer in ("sat", "unsat") else None
+
+
+# Sorts and operators that give a theory away; crude on purpose: it has to read what no parser reads.
+_THEORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("Array", re.compile(r"\(\s*Array\s|\(\s*(?:select|store)\s")),
+    ("Bag", re.compile(r"\(\s*Bag\s|\(\s*bag[ .]")),
+    ("BV", re.compile(r"\bBitVec\b|#[xb][0-9a-fA-F]|\(\s*bv[a-z]+\s|\(_ bv\d")),
+    ("Datatype", re.compile(r"\(\s*declare-(?:co)?datatypes?\s")),
+    ("FF", re.compile(r"\bFiniteField\b|\(\s*ff\.")),
+    ("FP", re.compile(r"\bFloatingPoint\b|\bFloat(?:16|32|64|128)\b|\(\s*fp[ .]|\bto_fp")),
+    ("Int", re.compile(r"\bInt\b|\(\s*(?:div|mod|str\.len|to_int)\s")),
+    ("Real", re.compile(r"\bReal\b|\(\s*/\s|\bto_real\b|\b\d+\.\d+\b")),
+    ("Seq", re.compile(r"\(\s*Seq\s|\(\s*seq\.")),
+    ("Set", re.compile(r"\(\s*Set\s|\(\s*set\.")),
+    ("String", re.compile(r"\bString\b|\(\s*(?:str|re)\.|\bRegLan\b|\bRegEx\b")),
+    ("UF", re.compile(r"\(\s*declare-fun\s+\S+\s*\(\s*[^\s)]|\(\s*declare-sort\s")),
+    ("Quantifier", re.compile(r"\(\s*(?:forall|exists)\s")),
+    ("Nonlinear", re.compile(r"\(\s*\*\s+[A-Za-z_(|][^\s()]*\s+[A-Za-z_(|]|\(\s*(?:\^|exp|sin|cos|tan)\s")),
+)
+_COMMENT = re.compile(r";[^\n]*")
+
+
+def theories(text: str) -> tuple[str, ...]:
+    """The theories that a formula's text shows, by name; ``("Core",)`` if none."""
+    bare = _COMMENT.sub("", text)
+    return tuple(sorted(name for name, pattern in _THEORIES if pattern.search(bare))) or ("Core",)
+
+
+def finding_id(key: str, text: str) -> str:
+    """An identity that depends on nothing but the finding itself: 12 hexadecimal digits."""
+    return hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()[:12]
+
+
+def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:
+    """Whether a re-run shows the candidate again: same class and solvers, and for a crash the same place."""
+    return any(
+        other.finding_class is candidate.finding_class
+        and set(other.solvers) == set(candidate.solvers)
+        and other.key == candidate.key
+        for other in again
+    )

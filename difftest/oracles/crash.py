@@ -1,0 +1,26 @@
+"""Crash: a signal, a failed assertion, an internal error, a sanitizer's report."""
+
+from __future__ import annotations
+
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.outcomes import Outcome
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """One candidate per solver that crashed, whatever its options."""
+    found = []
+    for solver in seen.judged:
+        verdict = seen.verdicts[solver.name]
+        if verdict.outcome is Outcome.CRASH:
+            # Without a location all deaths by one signal look the same; the theories tell some of them apart.
+            place = verdict.location or f"{verdict.shape}|{seen.where}"
+            key = f"crash|{solver.name}|{place}"
+            found.append(
+                Candidate(FindingClass.CRASH, (solver.name,), key, solver.name, verdict.detail, None, "crash")
+            )
+    return found
+
+
+ORACLE = Oracle(
+    "crash", "signals, failed assertions, internal errors, sanitizers", look, lambda solvers: True
+)

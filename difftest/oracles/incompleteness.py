@@ -1,0 +1,53 @@
+"""Incompleteness, type 1: an older release answered, and the newer one says unknown."""
+
+from __future__ import annotations
+
+import re
+
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.oracles.releases import has_older_release, older_pairs
+from difftest.outcomes import Outcome
+
+# An unknown that the formula's own limits bring about says nothing.
+_LIMITED = re.compile(
+    r"\(\s*set-option\s+:(?:\S*(?:timeout|limit|max_memory|max_steps|max_conflicts)\S*|rlimit)"
+)
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """For each solver the first check-sat that the nearest older release decided and it does not."""
+    if _LIMITED.search(seen.text):
+        return []
+    found: dict[str, Candidate] = {}
+    for newer, older in older_pairs(seen.trusted):
+        verdict, before = seen.verdicts[newer.name], seen.verdicts[older.name]
+        if verdict.outcome is not Outcome.UNKNOWN or not newer.unknown_is_telling or newer.name in found:
+            continue
+        for check, answer in enumerate(verdict.answers):
+            was = decided(before.answers, check)
+            if answer != "unknown" or was is None or _is_contradicted(seen, check, was):
+                continue
+            reason = f"{older.name} said {was}, it says unknown"
+            found[newer.name] = Candidate(
+                FindingClass.INCOMPLETENESS,
+                tuple(s.name for s in seen.judged if s in (newer, older)),
+                f"incompleteness|{newer.name}|{seen.where}",
+                newer.name,
+                reason,
+                check,
+                "incompleteness",
+                (reason,),
+            )
+            break
+    return list(found.values())
+
+
+def _is_contradicted(seen: Observation, check: int, answer: str) -> bool:
+    """Whether the older release's answer was wrong, so that not to give it is no loss."""
+    others = [decided(seen.verdicts[solver.name].answers, check) for solver in seen.trusted]
+    return any(other not in (None, answer) for other in [*others, decided(seen.known, check)])
+
+
+ORACLE = Oracle(
+    "incompleteness", "an older release decided it, the newer one says unknown", look, has_older_release
+)

@@ -1,0 +1,26 @@
+"""Invalid model: the solver's own check refutes the model behind its sat."""
+
+from __future__ import annotations
+
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.outcomes import Outcome
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """One candidate per solver that refutes its own model."""
+    return [
+        Candidate(
+            FindingClass.INVALID_MODEL,
+            (solver.name,),
+            f"invalid-model|{solver.name}|{seen.where}",
+            solver.name,
+            verdict.detail or "its own check refuted its model",
+            None,
+            "invalid-model",
+        )
+        for solver in seen.judged
+        if (verdict := seen.verdicts[solver.name]).outcome is Outcome.INVALID_MODEL
+    ]
+
+
+ORACLE = Oracle("invalid-model", "a solver's own check refutes its model", look, lambda solvers: True)

@@ -1,0 +1,87 @@
+"""Model cross-check: the model of a solver that said sat, put into another solver, is refuted.
+
+Costs two more runs per solver that said sat (one to print the model, one to check it), so a probe only looks
+at models where nothing else is wrong, and has each checked by one solver of another kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from difftest.crossing import Crossing, cross
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.outcomes import Outcome
+from difftest.process import Limits
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver
+
+
+def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:
+    """Put each model into one other solver: at the first check-sat that all who decided it call sat."""
+    script = Script(seen.text.encode("utf-8", "surrogateescape"))
+    check = _agreed(seen, len(script.checks))
+    if check is None or script.file_command:
+        return seen, 0.0
+    crossings: list[Crossing] = []
+    for owner in seen.trusted:
+        verdict = seen.verdicts[owner.name]
+        judge = _judge(owner, seen.trusted)
+        if judge is None or decided(verdict.answers, check) != "sat":
+            continue
+        if verdict.outcome in (Outcome.OK, Outcome.UNKNOWN):
+            crossings.append(cross(runner, owner, script, check, [judge], limits))
+    spent = sum(crossing.seconds for crossing in crossings)
+    return replace(seen, crossings=(*seen.crossings, *crossings)), spent
+
+
+def _agreed(seen: Observation, checks: int) -> int | None:
+    """The first check-sat that some solver calls sat and none unsat."""
+    for check in range(checks):
+        said = {decided(seen.verdicts[solver.name].answers, check) for solver in seen.trusted}
+        if "unsat" not in said and "sat" in said:
+            return check
+    return None
+
+
+def _judge(owner: Solver, solvers: Sequence[Solver]) -> Solver | None:
+    """Another kind of solver if there is one, else another release or mode; None if it is alone."""
+    others = [solver for solver in solvers if solver is not owner]
+    strangers = [solver for solver in others if solver.family != owner.family or owner.family == "other"]
+    return next(iter([*strangers, *others]), None)
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """One candidate per model that another solver refutes."""
+    found = []
+    for crossing in seen.crossings:
+        for judge in crossing.refuted_by:
+            if judge == crossing.owner:
+                continue
+            key = f"invalid-model|{crossing.owner}|{seen.where}"
+            reason = f"{judge} says unsat to the formula with its model put in"
+            involved = tuple(s.name for s in seen.judged if s.name in (crossing.owner, judge))
+            found.append(
+                Candidate(
+                    FindingClass.INVALID_MODEL,
+                    involved,
+                    key,
+                    crossing.owner,
+                    reason,
+                    crossing.check,
+                    "model-cross-check",
+                    (f"{crossing.owner}: {reason}",),
+                )
+            )
+            break
+    return found
+
+
+ORACLE = Oracle(
+    "model-cross-check",
+    "a model, put into another solver, is refuted there",
+    look,
+    lambda solvers: len(solvers) > 1,
+    probe,
+)

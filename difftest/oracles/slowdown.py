@@ -1,0 +1,81 @@
+"""Slowdown: at least twenty times slower than an older release of the same solver, and at least five seconds.
+
+Needs a run of five seconds, so only tests that got such a limit can show it. Confirmed by three measurements
+of both in turn, in fresh processes: the fastest of the newer release against the slowest of the older one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.oracles.releases import has_older_release, older_pairs
+from difftest.outcomes import Outcome, Verdict
+from difftest.process import Limits
+from difftest.runner import Runner
+from difftest.script import Script
+
+FACTOR = 20.0
+SECONDS = 5.0
+MEASUREMENTS = 3
+# What starting a process takes at most; a faster run is not told from a slower one below it.
+_START = 0.05
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """For each solver the first older release that is so much faster."""
+    found: dict[str, Candidate] = {}
+    for newer, older in older_pairs(seen.trusted):
+        now, before = seen.verdicts[newer.name], seen.verdicts[older.name]
+        if newer.name not in found and is_slow(now, before):
+            reason = f"{now.seconds:.1f} s ({now.outcome}); {older.name} takes {before.seconds:.2f} s"
+            found[newer.name] = Candidate(
+                FindingClass.SLOWDOWN,
+                tuple(s.name for s in seen.judged if s in (newer, older)),
+                f"slowdown|{newer.name}|{seen.where}",
+                newer.name,
+                reason,
+                None,
+                "slowdown",
+            )
+    return list(found.values())
+
+
+def is_slow(now: Verdict, before: Verdict) -> bool:
+    """Whether the times say so: the older release decided it, the newer one did too, or ran out of time."""
+    late = now.outcome is Outcome.TIMEOUT or now.is_decided
+    return (
+        before.is_decided
+        and late
+        and now.seconds >= SECONDS
+        and now.seconds >= FACTOR * max(before.seconds, _START)
+    )
+
+
+def measure(candidate: Candidate, seen: Observation, runner: Runner, limits: Limits) -> bool:
+    """Whether it is so in every one of three measurements."""
+    newer = seen.solver(candidate.guilty or "")
+    older = next(seen.solver(name) for name in candidate.solvers if name != newer.name)
+    script = Script(seen.text.encode("utf-8", "surrogateescape"))
+    fastest, slowest = seen.verdicts[newer.name], seen.verdicts[older.name]
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "formula.smt2"
+        file.write_bytes(script.data)
+        for _ in range(MEASUREMENTS - 1):
+            now = runner.judge_file(newer, script, file, limits)[0]
+            before = runner.judge_file(older, script, file, limits)[0]
+            if not is_slow(now, before):
+                return False
+            fastest = min(fastest, now, key=lambda verdict: verdict.seconds)
+            slowest = max(slowest, before, key=lambda verdict: verdict.seconds)
+    return is_slow(fastest, slowest)
+
+
+ORACLE = Oracle(
+    "slowdown",
+    "20 times slower than its own older release and 5 s at least, measured three times",
+    look,
+    has_older_release,
+    measure=measure,
+)

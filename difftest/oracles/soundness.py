@@ -1,0 +1,66 @@
+"""Soundness: two solvers disagree on a check-sat, or one contradicts an answer known by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.outcomes import Outcome, Verdict
+
+
+def look(seen: Observation) -> list[Candidate]:
+    """The first check-sat with contradicting answers; what comes after it has mostly the same cause."""
+    names = [solver.name for solver in seen.trusted]
+    verdicts = seen.verdicts
+    longest = max((len(verdicts[name].answers) for name in names), default=0)
+    for check in range(longest):
+        said = {name: answer for name in names if (answer := decided(verdicts[name].answers, check))}
+        truth = decided(seen.known, check)
+        if truth is not None:
+            liars = [name for name, answer in said.items() if answer != truth]
+            if liars:
+                return [_contradicted(name, said[name], truth, check, seen.where) for name in liars]
+        elif len(set(said.values())) > 1:
+            return [_disagreement(said, verdicts, check, seen.where)]
+    return []
+
+
+def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> Candidate:
+    reason = f"it says {said}, and {truth} is known by construction"
+    key = f"soundness|{name}|{where}"
+    return Candidate(FindingClass.SOUNDNESS, (name,), key, name, reason, check, "soundness", (reason,))
+
+
+def _disagreement(
+    said: Mapping[str, str], verdicts: Mapping[str, Verdict], check: int, where: str
+) -> Candidate:
+    guilty, reason = suspect(said, verdicts)
+    solvers = tuple(said)
+    key = f"soundness|{guilty or '+'.join(solvers)}|{where}"
+    return Candidate(FindingClass.SOUNDNESS, solvers, key, guilty, reason, check, "soundness")
+
+
+def suspect(said: Mapping[str, str], verdicts: Mapping[str, Verdict]) -> tuple[str | None, str]:
+    """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two."""
+    for name, answer in said.items():
+        if answer == "sat" and verdicts[name].outcome is Outcome.INVALID_MODEL:
+            return name, "its own check refutes the model behind its sat"
+    few, many = sorted(_camps(said), key=len)
+    if len(few) == 1 and len(many) > 1:
+        return few[0], f"{' and '.join(many)} say otherwise"
+    return None, "two solvers disagree; which one is wrong is not known"
+
+
+def _camps(said: Mapping[str, str]) -> list[Sequence[str]]:
+    by_answer: dict[str, list[str]] = {}
+    for name, answer in said.items():
+        by_answer.setdefault(answer, []).append(name)
+    return list(by_answer.values())
+
+
+ORACLE = Oracle(
+    "soundness",
+    "solvers disagree, or an answer known by construction is contradicted",
+    look,
+    lambda solvers: True,
+)
