@@ -97,7 +97,9 @@ def load_engine(name: str, options: list[str]) -> Callable[[dict[str, Any], byte
     if name == "z3":
         engine = _load_sibling("z3_engine")
         state = engine.prepare(options[0], options[1:])
-        return lambda head, text: int(engine.run(state, text, head["chunks"], lambda out: write_all(1, out)))
+        return lambda head, text: int(
+            engine.run(state, text, head["chunks"], lambda out: write_all(1, out), head["options"])
+        )
     driver = _load_sibling("cvc5_driver")
     driver.version()
     return lambda head, text: int(

@@ -2,16 +2,19 @@
 interface.
 
 ``python bitwuzla_driver.py [--wheel DIR] [--OPTION[=VALUE]]... FILE`` (``-`` reads standard input). The
-library prints the answers itself; an error ends the run as ``(error "...")`` with exit status 1. It stands
-alone (no import from this package) so that the command line in a report can be run as it is printed.
+library prints the answers itself; an error ends the run as ``(error "...")`` with exit status 1.
+
+``--version`` and ``--options`` (as JSON: name, kind, values, default) are asked alone. It stands alone (no
+import from this package) so that the command line in a report can be run as it is printed.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,6 +27,11 @@ def main(arguments: Sequence[str]) -> int:
         bitwuzla = import_module("bitwuzla")
     except ImportError as problem:
         return _fail(f"bitwuzla cannot be loaded: {problem}")
+    if rest == ["--options"]:
+        import json  # Only here: a run should not pay for it.
+
+        _print(json.dumps(list(describe_options(bitwuzla))) + "\n")
+        return 0
     if rest == ["--version"]:
         _print(f"bitwuzla {getattr(bitwuzla, '__version__', None) or bitwuzla.version()}\n")
         return 0
@@ -42,6 +50,28 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as problem:  # noqa: BLE001
         return _fail(str(problem) or type(problem).__name__)
     return 0
+
+
+def describe_options(bitwuzla: Any) -> Iterator[dict[str, Any]]:
+    """What the library tells of each option: name, kind, values and default."""
+    options = bitwuzla.Options()
+    for option in bitwuzla.Option:
+        told = bitwuzla.OptionInfo(options, option)
+        kind = _asked(told, "kind")
+        described = {"BOOL": "bool", "NUMERIC": "int", "MODE": "mode"}.get(getattr(kind, "name", ""), "text")
+        default = _asked(told, "dflt")
+        yield {
+            "name": _asked(told, "lng"),
+            "kind": described,
+            "values": list(_asked(told, "modes") or ()) if described == "mode" else [],
+            "default": str(default).lower() if described == "bool" else str(default),
+        }
+
+
+def _asked(told: Any, name: str) -> Any:
+    # Functions in some releases, attributes in others.
+    found = getattr(told, name, None)
+    return found() if callable(found) else found
 
 
 def _fail(message: str) -> int:

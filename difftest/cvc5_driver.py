@@ -7,15 +7,15 @@ itself, warnings and fatal failures on standard error. A crash of the library is
 stops at the first error as the program does, except after a ``get-`` command, where cvc5 goes on. Exit codes:
 0; 1 after an error.
 
-It stands alone (no import from this package) so that the command line in a report can be run as it is
-printed.
+``--version`` and ``--options`` (as JSON: name, kind, values, default, category) are asked alone. It stands
+alone (no import from this package) so that the command line in a report can be run as it is printed.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +106,37 @@ def version() -> str:
     return text.decode() if isinstance(text, bytes) else str(text)
 
 
+def describe_options() -> Iterator[dict[str, Any]]:
+    """What the library tells of each option."""
+    import cvc5
+
+    solver = cvc5.Solver(cvc5.TermManager()) if hasattr(cvc5, "TermManager") else cvc5.Solver()
+    for name in solver.getOptionNames():
+        told = solver.getOptionInfo(name)
+        kind, values = told.get("type"), [str(value) for value in told.get("modes", ())]
+        described = {"mode": "mode", bool: "bool", int: "int", float: "float"}.get(kind, "text")
+        default = told.get("default", "")
+        yield {
+            "name": name,
+            "kind": described,
+            "values": values,
+            "default": str(default).lower() if described == "bool" else str(default),
+            # COMMON, REGULAR, EXPERT or UNDOCUMENTED; releases before 1.3 do not say.
+            "category": getattr(told.get("category"), "name", ""),
+        }
+
+
 def main(arguments: Sequence[str]) -> int:
     """The program: parse ``arguments``, read the file, run it; returns the exit code."""
     rest = list(arguments)
     if rest[:1] == ["--wheel"]:
         sys.path.insert(0, rest[1])
         rest = rest[2:]
+    if rest == ["--options"]:
+        import json  # Only here: a run should not pay for it.
+
+        _print(json.dumps(list(describe_options())) + "\n")
+        return 0
     if rest == ["--version"]:
         _print(f"This is cvc5 version {version()} (Python interface)\n")
         return 0

@@ -65,14 +65,16 @@ class Runner:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
         if solver.family == "z3":
-            return engine.evaluate(script.data, limits, chunks=script.chunks())
+            # The engine is shared by the modes of a solver: what a mode adds goes along with the text.
+            return engine.evaluate(script.data, limits, chunks=script.chunks(), options=solver.mode)
         return engine.evaluate(script.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:
-        engine = self._engines.get(solver.name)
+        engine = self._engines.get(solver.base_name)
         if engine is None:
-            options = (solver.library or "", *solver.checks) if solver.family == "z3" else ()
-            engine = self._engines[solver.name] = Supervisor(solver.family, options)
+            kept = [check for check in solver.checks if check not in solver.mode]
+            options = (solver.library or "", *kept) if solver.family == "z3" else ()
+            engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
         return engine
 
     def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:

@@ -10,19 +10,20 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from difftest import wheels
 from difftest.errors import DifftestError, SolverMissing, UnknownSolver
 from difftest.process import Limits, run
 from difftest.profiles import PROFILES
-from difftest.profiles.options import OptionClass, option_table
+from difftest.profiles.options import OptionClass, option_table, split_option
 from difftest.script import Script
 
 # The distributions that hold each solver we know by name.
@@ -31,6 +32,7 @@ _WITH_OPTIONS = re.compile(r"([a-z0-9]+(?:==[^\[\]]*)?)\[(.*)\]", re.S)
 # Commas and brackets end an option; ``+`` and ``|`` part the names and fields of a finding's key; a value may
 # hold blanks and parentheses (a tactic) but nothing that a file's name cannot.
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
+_LONGEST_NAME = 120
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 _VERSION_LIMITS = Limits(seconds=30.0)
 
@@ -55,7 +57,8 @@ class Solver:
 
     ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models;
     ``library`` is set where a supervisor can keep it loaded and fork (the file for z3, the installed package
-    for cvc5). ``spec_options`` are the spec's options as it has them, without their prefix.
+    for cvc5). ``spec_options`` are the spec's options as it has them, without their prefix; ``mode`` are
+    those of them that ``with_options`` added to the solver called ``base_name``.
     """
 
     spec: str
@@ -65,7 +68,39 @@ class Solver:
     checks: tuple[str, ...] = ()
     library: str | None = None
     spec_options: tuple[str, ...] = ()
+    mode: tuple[str, ...] = ()
+    base_name: str = ""
     _versions: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.base_name:
+            object.__setattr__(self, "base_name", self.name)
+
+    def with_options(self, options: Sequence[str]) -> Solver:
+        """The same solver with ``options`` (``name=value``) more, as its spec would have them. A name that is
+        set already gets the new value. UnknownSolver for a solver given by a command line.
+        """
+        if not options:
+            return self
+        if self.family not in PROFILES:
+            raise UnknownSolver(self.spec, "options can be added to solvers known by name only")
+        names = {split_option(option)[0] for option in options}
+        mode = (*(o for o in self.mode if split_option(o)[0] not in names), *options)
+        own = [o for o in self.spec_options if o not in self.mode and split_option(o)[0] not in names]
+        return self._having((*own, *mode), mode)
+
+    def without_option(self, option: str) -> Solver:
+        """The same solver without one of its ``spec_options``."""
+        left = tuple(o for o in self.spec_options if o != option)
+        return self._having(left, tuple(o for o in self.mode if o != option))
+
+    def _having(self, options: tuple[str, ...], mode: tuple[str, ...]) -> Solver:
+        spec = parse_spec(_bare(self.spec) + (f"[{','.join(options)}]" if options else ""))
+        prefix = PROFILES[self.family].prefix
+        now = tuple(prefix + option for option in self.spec_options)
+        kept = tuple(check for check in self.checks if check not in now)
+        checks = (*(prefix + option for option in options), *kept)
+        return replace(self, spec=spec.text, name=spec.name, checks=checks, spec_options=options, mode=mode)
 
     def options(self, script: Script) -> tuple[str, ...]:
         """The options it is run with on ``script``."""
@@ -125,6 +160,12 @@ class Solver:
         return self._versions[0]
 
 
+def _bare(spec: str) -> str:
+    """A spec without its options."""
+    optioned = _WITH_OPTIONS.fullmatch(spec)
+    return optioned[1] if optioned else spec
+
+
 def parse_spec(text: str) -> SolverSpec:
     """Take a spec apart; UnknownSolver if it is none. Neither network nor disk is touched."""
     text = text.strip()
@@ -155,8 +196,11 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
     for option in options:
         if not _OPTION.fullmatch(option):
             raise UnknownSolver(text, f"{option!r} is no option; write {spec.text}[name=value,name=value]")
-    # No blank and no slash but what a value holds: the name is also that of files.
-    name = f"{spec.name}[{','.join(options)}]".replace("/", "_")
+    # The name is also that of files: a long one is cut, and told apart from others by a hash.
+    name = f"{spec.name}[{','.join(options)}]"
+    if len(name) > _LONGEST_NAME:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        name = f"{name[: _LONGEST_NAME - 12]}..{digest}]"
     return SolverSpec(text, name, spec.family, spec.release, (), options)
 
 

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint)
 _IGNORE = _HANDLER(lambda context, code: None)
 
 
-def prepare(library_file: str, options: Sequence[str]) -> tuple[Any, Any, bool]:
-    """Load the library, set ``name=value`` parameters, and make a context ready to be forked."""
+class State(NamedTuple):
+    """The loaded library; a context that has begun to read a script; one that has not, for runs with options
+    of their own; and whether a second text's positions go on from the first one's (z3 5) or start anew (4.8).
+    """
+
+    library: Any
+    ready: Any
+    spare: Any
+    counts_on: bool
+
+
+def prepare(library_file: str, options: Sequence[str]) -> State:
+    """Load the library, set ``name=value`` parameters, and make contexts ready to be forked."""
     library = ctypes.CDLL(library_file)
     library.Z3_global_param_set.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
     library.Z3_mk_config.restype = ctypes.c_void_p
@@ -26,13 +37,18 @@ def prepare(library_file: str, options: Sequence[str]) -> tuple[Any, Any, bool]:
     library.Z3_set_error_handler.argtypes = [ctypes.c_void_p, _HANDLER]
     library.Z3_eval_smtlib2_string.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.Z3_eval_smtlib2_string.restype = ctypes.c_char_p
-    for option in options:
-        name, _, value = option.partition("=")
-        library.Z3_global_param_set(name.encode(), value.encode())
+    set_parameters(library, options)
     context = new_context(library)
     # Makes the SMT-LIB part of the context too, which a child would else pay for.
     library.Z3_eval_smtlib2_string(context, b"")
-    return library, context, _counts_on(library)
+    return State(library, context, new_context(library), _counts_on(library))
+
+
+def set_parameters(library: Any, options: Sequence[str]) -> None:
+    """Set ``name=value`` parameters for the contexts that are made from now on."""
+    for option in options:
+        name, _, value = option.partition("=")
+        library.Z3_global_param_set(name.encode(), value.encode())
 
 
 def new_context(library: Any) -> Any:
@@ -44,7 +60,6 @@ def new_context(library: Any) -> Any:
 
 
 def _counts_on(library: Any) -> bool:
-    """Whether a second text's positions go on from the first one's (z3 5) or start anew (z3 4.8)."""
     context = new_context(library)
     library.Z3_eval_smtlib2_string(context, b"\n\n")
     said = library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
@@ -53,18 +68,25 @@ def _counts_on(library: Any) -> bool:
 
 
 def run(
-    state: tuple[Any, Any, bool],
+    state: State,
     text: bytes,
     chunks: Sequence[Sequence[int]],
     write: Callable[[bytes], object],
+    options: Sequence[str] = (),
 ) -> int:
     """Evaluate ``text`` chunk by chunk, writing what each prints as soon as it is done; returns the exit
-    code.
+    code. ``options`` are parameters beyond those that ``prepare`` set; they stay set in this process.
 
     ``chunks`` holds (end, lines before, column): where z3 starts counting anew, blank lines see to it that
     the positions in error messages are those of the whole text.
     """
-    library, context, counts_on = state
+    library, context, spare, counts_on = state
+    set_parameters(library, options)
+    # A context reads the global parameters when it is made, those of modules (with a dot) when it begins to
+    # read a script. Making one in a fork costs more than most tests, so it is done only where it must be.
+    if options:
+        is_global = any("." not in option.partition("=")[0] for option in options)
+        context = new_context(library) if is_global else spare
     start = 0
     failed = False
     for end, lines, column in chunks:

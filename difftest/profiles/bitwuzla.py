@@ -8,7 +8,7 @@ from pathlib import Path
 
 from difftest import bitwuzla_driver, wheels
 from difftest.errors import SolverMissing
-from difftest.profiles.base import Located, Profile
+from difftest.profiles.base import Located, Profile, ask_driver
 
 
 def _locate(spec: str, release: str | None) -> Located:
@@ -32,4 +32,5 @@ PROFILE = Profile(
     models=("--produce-models",),
     theories=frozenset({"Core", "BV", "FP", "Array", "UF", "Quantifier"}),
     extra="bitwuzla",
+    ask=ask_driver,
 )

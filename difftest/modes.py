@@ -1,0 +1,194 @@
+"""Modes: solvers under options other than their defaults, chosen by the name of a test alone.
+
+Most tests run in the default mode, which is what users run. In the others one solver at a time gets options:
+first each setting that its file (``difftest/profiles``) gives for trial, alone; then two or three of them
+together, and for z3 rows of tactics. One at a time, so that what differs is that solver's doing. Nothing but
+the seed and the test's name goes into the choice, so a test has the same modes in every worker and when it is
+confirmed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from difftest.errors import DifftestError
+from difftest.profiles import PROFILES
+from difftest.profiles.base import AskedOption
+from difftest.profiles.options import OptionClass, option_table, split_option
+from difftest.solvers import Solver
+
+# Measured (docs/solvers.md): at this share of tests under options a hunt still decides as many tests a second
+# as without, within what two runs differ by.
+DEFAULT_SHARE = 0.25
+# Of four tests under options one is under tactics, where the solver has them.
+_TACTIC_EVERY = 4
+_LONGEST_ROW = 4
+
+
+class ModeKind(StrEnum):
+    """What a hunt may run solvers under: only their defaults; settings under which answers stand; z3's
+    tactics; both; and both with settings that the solvers' authors call unfinished, for crashes and invalid
+    models.
+    """
+
+    DEFAULT = "default"
+    OPTIONS = "options"
+    TACTICS = "tactics"
+    ALL = "all"
+    EXPERIMENTAL = "experimental"
+
+
+@dataclass(frozen=True, slots=True)
+class ModeList:
+    """What can be tried on one solver: settings ``name=value``, those of them that are ``experimental``, and
+    tactics to go first and last in a row.
+
+    ``refused`` are those of its file that this release does not know, each with the reason.
+    """
+
+    settings: tuple[str, ...]
+    experimental: tuple[str, ...]
+    first_tactics: tuple[str, ...]
+    last_tactics: tuple[str, ...]
+    tactic_option: str | None
+    refused: tuple[tuple[str, str], ...]
+
+
+def mode_list(solver: Solver) -> ModeList:
+    """What can be tried on ``solver``, asked of it once; empty for one given by a command line."""
+    if solver.family not in PROFILES:
+        return ModeList((), (), (), (), None, ())
+    return _mode_list(solver.family, solver.argv)
+
+
+@functools.cache
+def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
+    profile, table = PROFILES[family], option_table(family)
+    asked = profile.ask(argv)
+    problems = {setting: why_refused(setting, asked) for setting in table.tried()}
+    settings = [setting for setting, why in problems.items() if why is None]
+    refused = [(setting, why) for setting, why in problems.items() if why is not None]
+    tactics = profile.ask_tactics(argv)
+    if table.tactic_option not in asked:
+        tactics = frozenset()
+    refused += [(t, "no such tactic") for t in table.first_tactics if tactics and t not in tactics]
+    return ModeList(
+        tuple(s for s in settings if table.class_of(s) is not OptionClass.EXPERIMENTAL),
+        tuple(s for s in settings if table.class_of(s) is OptionClass.EXPERIMENTAL),
+        tuple(t for t in table.first_tactics if t in tactics),
+        tuple(t for t in table.last_tactics if _names_in(t) <= tactics),
+        table.tactic_option if tactics else None,
+        tuple(refused),
+    )
+
+
+def _names_in(tactic: str) -> set[str]:
+    return set(tactic.replace("(", " ").replace(")", " ").split()) - {"or-else", "then"}
+
+
+def why_refused(setting: str, asked: dict[str, AskedOption]) -> str | None:
+    """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
+    name, value = split_option(setting)
+    option = asked.get(name)
+    if option is None:
+        return "no such option"
+    return None if option.takes(value) else f"takes no {value!r}"
+
+
+class Modes:
+    """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``."""
+
+    def __init__(
+        self,
+        solvers: Sequence[Solver],
+        kinds: ModeKind = ModeKind.DEFAULT,
+        seed: int = 0,
+        share: float = DEFAULT_SHARE,
+    ) -> None:
+        if not 0 <= share <= 1:
+            raise DifftestError(f"the share of tests under options must be from 0 to 1, not {share}")
+        self.solvers = tuple(solvers)
+        self.kinds = kinds
+        self.seed = seed
+        self.share = 0.0 if kinds is ModeKind.DEFAULT else share
+        self._lists: dict[str, ModeList] = {}
+        if self.share:
+            for solver in self.solvers:
+                found = mode_list(solver)
+                if self._rows(found) or self._singles(found):
+                    self._lists[solver.name] = found
+
+    @property
+    def refused(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """What of the files the solvers do not know, by solver name: to be told once."""
+        return {name: found.refused for name, found in self._lists.items() if found.refused}
+
+    def solvers_for(self, strategy: str, test_class: str, index: int) -> tuple[Solver, ...]:
+        """The solvers for a test, in their order: all as they are, or one of them under options."""
+        able = [solver for solver in self.solvers if solver.name in self._lists]
+        rank = int((index + 1) * self.share)
+        if not able or rank == int(index * self.share):
+            return self.solvers
+        turn, place = divmod(rank - 1, len(able))
+        chosen = able[place]
+        options = self.options_for(chosen, f"{strategy}/{test_class}", turn)
+        return tuple(solver.with_options(options) if solver is chosen else solver for solver in self.solvers)
+
+    def options_for(self, solver: Solver, part: str, turn: int) -> tuple[str, ...]:
+        """The options of a solver's ``turn``-th test under options within a part of the hunt."""
+        found = self._lists[solver.name]
+        source = _source(self.seed, solver.name, part, turn)
+        singles = self._singles(found)
+        if self._rows(found) and (not singles or turn % _TACTIC_EVERY == _TACTIC_EVERY - 1):
+            return (f"{found.tactic_option}={_row(found, source)}",)
+        if self._rows(found):
+            turn -= turn // _TACTIC_EVERY
+        if turn < len(singles):
+            return (_shuffled(singles, self.seed, solver.name, part)[turn],)
+        return _together(singles, source)
+
+    def _singles(self, found: ModeList) -> tuple[str, ...]:
+        if self.kinds in (ModeKind.DEFAULT, ModeKind.TACTICS):
+            return ()
+        return found.settings + (found.experimental if self.kinds is ModeKind.EXPERIMENTAL else ())
+
+    def _rows(self, found: ModeList) -> bool:
+        return self.kinds not in (ModeKind.DEFAULT, ModeKind.OPTIONS) and bool(found.last_tactics)
+
+
+def _source(*parts: object) -> random.Random:
+    """Randomness that depends on nothing but the parts."""
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
+    return random.Random(int.from_bytes(digest[:8], "big"))
+
+
+@functools.lru_cache(maxsize=256)
+def _shuffled(settings: tuple[str, ...], *parts: object) -> list[str]:
+    order = list(settings)
+    _source(*parts).shuffle(order)
+    return order
+
+
+def _together(settings: tuple[str, ...], source: random.Random) -> tuple[str, ...]:
+    """Two or three settings of different names."""
+    wanted = source.choice((2, 2, 3))
+    picked: dict[str, str] = {}
+    for setting in source.sample(settings, min(len(settings), 4 * wanted)):
+        picked.setdefault(split_option(setting)[0], setting)
+        if len(picked) == wanted:
+            break
+    return tuple(picked.values())
+
+
+def _row(found: ModeList, source: random.Random) -> str:
+    """Some tactics in a row, as ``(then a b c)``; now and then a last one alone."""
+    last = source.choice(found.last_tactics if source.random() < 0.5 else found.last_tactics[:1])
+    before = source.sample(
+        found.first_tactics, min(len(found.first_tactics), source.randint(0, _LONGEST_ROW - 1))
+    )
+    return f"(then {' '.join([*before, last])})" if before else last

@@ -1,0 +1,203 @@
+"""Modes: which tests run under which options, the same everywhere; and that the options reach the solver."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from difftest import DifftestError, Limits, Outcome, UnknownSolver, find_solver, find_solvers, parse_spec
+from difftest.modes import ModeKind, Modes, mode_list
+from difftest.profiles.options import OptionClass, option_table, split_option
+from difftest.runner import Runner
+from difftest.script import Script
+
+SOLVERS = find_solvers(["z3", "cvc5"])
+LIMITS = Limits(seconds=30)
+# Enough of each theory for an option to leave its mark on z3's count of steps.
+MIXED = Script(
+    b"""(declare-const s String)(declare-const x Int)(declare-const y Int)(declare-const m (Array Int Int))
+(declare-const a (_ BitVec 8))(declare-const b (_ BitVec 8))(declare-fun f (Int) Int)(declare-const p Bool)
+(assert (= (str.len s) x))(assert (and (> x 3) (<= (+ x y) 12) (distinct (f x) (f y) 7)))
+(assert (or p (= (bvmul a b) (bvadd a #x03)) (bvult (bvudiv a b) #x10)))
+(assert (= (select (store m x y) 4) (f (select m y))))
+(assert (=> p (= (ite (> x 5) (+ x y) (div x 2)) (mod y 5))))
+(check-sat)(get-info :all-statistics)"""
+)
+
+
+@pytest.fixture(scope="module")
+def runners() -> Iterator[tuple[Runner, Runner]]:
+    with Runner(warm=True) as warm, Runner(warm=False) as fresh:
+        yield warm, fresh
+
+
+def test_the_default_kind_changes_nothing() -> None:
+    modes = Modes(SOLVERS)
+    assert all(modes.solvers_for("s", "", index) == tuple(SOLVERS) for index in range(100))
+
+
+def test_the_share_of_tests_under_options_is_as_asked_and_the_first_is_not() -> None:
+    modes = Modes(SOLVERS, ModeKind.ALL, seed=1, share=0.25)
+    changed = [modes.solvers_for("s", "", index) != tuple(SOLVERS) for index in range(400)]
+    assert sum(changed) == 100
+    assert not changed[0]
+
+
+def test_one_solver_at_a_time_and_in_turn() -> None:
+    modes = Modes(SOLVERS, ModeKind.ALL, seed=1, share=1.0)
+    counts: Counter[str] = Counter()
+    for index in range(200):
+        under = [solver for solver in modes.solvers_for("s", "", index) if solver.mode]
+        assert len(under) == 1
+        counts[under[0].base_name] += 1
+    assert counts == {"z3": 100, "cvc5": 100}
+
+
+def test_a_test_has_the_same_modes_whoever_asks_and_another_seed_has_others() -> None:
+    def names(seed: int, order: list[int]) -> dict[int, list[str]]:
+        modes = Modes(SOLVERS, ModeKind.ALL, seed, share=0.5)
+        return {i: [s.name for s in modes.solvers_for("s", "Int", i)] for i in order}
+
+    assert names(1, list(range(300))) == names(1, list(reversed(range(300))))
+    assert names(1, list(range(300))) != names(2, list(range(300)))
+
+
+def test_each_setting_is_tried_alone_before_any_two_are_together() -> None:
+    solver = SOLVERS[0]
+    modes = Modes([solver], ModeKind.OPTIONS, seed=3, share=1.0)
+    settings = mode_list(solver).settings
+    alone = [modes.options_for(solver, "s/", turn) for turn in range(len(settings))]
+    assert sorted(option for options in alone for option in options) == sorted(settings)
+    later = [modes.options_for(solver, "s/", len(settings) + turn) for turn in range(100)]
+    assert {len(options) for options in later} == {2, 3}
+    assert all(len({split_option(o)[0] for o in options}) == len(options) for options in later)
+
+
+def test_tactics_are_for_z3_only_and_mixed_in() -> None:
+    modes = Modes(SOLVERS, ModeKind.ALL, seed=3, share=1.0)
+    rows = [turn for turn in range(80) if "default_tactic" in modes.options_for(SOLVERS[0], "s/", turn)[0]]
+    assert len(rows) == 20
+    alone = Modes(SOLVERS, ModeKind.TACTICS, seed=3, share=1.0)
+    under = [s.base_name for i in range(50) for s in alone.solvers_for("s", "", i) if s.mode]
+    assert set(under) == {"z3"}
+
+
+def test_unfinished_options_are_tried_only_when_asked_for() -> None:
+    def classes(kinds: ModeKind) -> set[OptionClass | None]:
+        modes = Modes([SOLVERS[1]], kinds, seed=3, share=1.0)
+        return {
+            option_table("cvc5").class_of(option)
+            for turn in range(400)
+            for option in modes.options_for(SOLVERS[1], "s/", turn)
+        }
+
+    assert classes(ModeKind.ALL) == {OptionClass.SOUND, OptionClass.INCOMPLETE}
+    assert OptionClass.EXPERIMENTAL in classes(ModeKind.EXPERIMENTAL)
+
+
+def test_what_a_hunt_tries_by_default_keeps_answers_trusted() -> None:
+    modes = Modes(SOLVERS, ModeKind.ALL, seed=5, share=1.0)
+    assert all(s.answers_are_trusted for i in range(600) for s in modes.solvers_for("s", "", i))
+
+
+def test_a_solver_of_the_users_own_keeps_its_command_line() -> None:
+    own = find_solver("mine=cat")
+    modes = Modes([own, SOLVERS[0]], ModeKind.ALL, seed=1, share=1.0)
+    assert all(modes.solvers_for("s", "", index)[0] == own for index in range(50))
+    with pytest.raises(UnknownSolver, match="known by name only"):
+        own.with_options(["a=b"])
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_that_is_none_is_told(share: float) -> None:
+    with pytest.raises(DifftestError, match="from 0 to 1"):
+        Modes(SOLVERS, ModeKind.ALL, share=share)
+
+
+def test_a_solver_in_a_mode_can_be_found_again_by_its_spec() -> None:
+    modes = Modes(SOLVERS, ModeKind.ALL, seed=5, share=1.0)
+    for index in range(200):
+        for solver in modes.solvers_for("s", "", index):
+            spec = parse_spec(solver.spec)
+            assert (spec.name, spec.options) == (solver.name, solver.spec_options)
+            assert len(solver.name) <= 120
+            assert not set(solver.name) & set("/|+\0\n")
+    row = SOLVERS[0].with_options(["tactic.default_tactic=(then simplify (or-else nlsat smt))"])
+    found = find_solver(row.spec)
+    assert (found.name, found.checks) == (row.name, row.checks)
+
+
+def test_options_are_added_replaced_and_taken_away() -> None:
+    z3 = find_solver("z3[smt.relevancy=0]")
+    two = z3.with_options(["smt.arith.solver=2"])
+    assert two.spec == "z3[smt.relevancy=0,smt.arith.solver=2]"
+    assert two.checks == ("smt.relevancy=0", "smt.arith.solver=2", "model_validate=true")
+    assert (two.mode, two.base_name) == (("smt.arith.solver=2",), "z3[smt.relevancy=0]")
+    other = two.with_options(["smt.relevancy=1"])
+    assert other.spec_options == ("smt.arith.solver=2", "smt.relevancy=1")
+    assert two.without_option("smt.relevancy=0").without_option("smt.arith.solver=2").spec == "z3"
+    assert z3.with_options([]) is z3
+
+
+def test_a_long_list_of_options_gets_a_name_that_a_file_can_have() -> None:
+    options = [f"smt.arith.nl.horner_frequency={n}" for n in range(1, 9)]
+    one = parse_spec(f"z3[{','.join(options)}]")
+    other = parse_spec(f"z3[{','.join(reversed(options))}]")
+    assert len(one.name) <= 120
+    assert one.name != other.name
+
+
+@pytest.mark.parametrize("value", ["a+b", "a|b", "a/b", "a b,", "(then a", 'a"b', "a'b", "a;b", "a\nb", " "])
+def test_a_value_that_a_key_or_a_file_name_cannot_hold_is_refused(value: str) -> None:
+    if value == "(then a":
+        assert parse_spec(f"z3[o={value}]").options == ("o=(then a",)
+        return
+    with pytest.raises(UnknownSolver, match="is no option"):
+        parse_spec(f"z3[o={value}]")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "auto_config=false",
+        "proof=true",
+        "rewriter.eq2ineq=true",
+        "rewriter.blast_select_store=true",
+        "smt.relevancy=0",
+        "smt.arith.solver=2",
+        "smt.restart_strategy=2",
+        "smt.phase_selection=0",
+        "combined_solver.ignore_solver1=true",
+        "tactic.default_tactic=(then simplify solve-eqs smt)",
+    ],
+)
+def test_an_option_does_the_same_in_a_fork_as_on_a_command_line(
+    setting: str, runners: tuple[Runner, Runner]
+) -> None:
+    def steps(runner: Runner, options: list[str]) -> int:
+        run = runner.run(SOLVERS[0].with_options(options), MIXED, LIMITS)
+        found = re.search(r":rlimit-count\s+(\d+)", run.stdout)
+        assert found, run
+        return int(found[1])
+
+    warm, fresh = runners
+    # The forked context has taken one step before: the empty text that made it ready.
+    assert steps(warm, [setting]) - steps(warm, []) == steps(fresh, [setting]) - steps(fresh, [])
+
+
+def test_options_of_one_test_do_not_stay_for_the_next(runners: tuple[Runner, Runner]) -> None:
+    warm, _ = runners
+    text = Script(b"(declare-const x Int)(assert (< x x))(check-sat)(get-option :smt.relevancy)")
+    assert warm.run(SOLVERS[0].with_options(["smt.relevancy=0"]), text, LIMITS).stdout == "unsat\n0\n"
+    assert warm.run(SOLVERS[0], text, LIMITS).stdout == "unsat\n2\n"
+
+
+def test_cvc5_gets_the_options_of_a_mode(runners: tuple[Runner, Runner]) -> None:
+    text = Script(b"(set-logic QF_LIA)(check-sat)(get-option :sat-solver)")
+    solver = SOLVERS[1].with_options(["sat-solver=minisat"])
+    for runner in runners:
+        assert runner.run(solver, text, LIMITS).stdout == "sat\nminisat\n"
+        assert runner.judge(solver, text, LIMITS).outcome is Outcome.OK
