@@ -15,7 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from difftest import _orphans
 from difftest.confirm import Confirmer, expectation_of
+from difftest.errors import RunnerLost
 from difftest.findings import Candidate, find_candidates, is_same, theories
 from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.folders import FORMULA, Evidence
@@ -25,6 +27,9 @@ from difftest.runner import Runner
 from difftest.script import Script
 from difftest.solvers import Solver
 from generator.strategy import GeneratedTest
+
+# A confirmation whose supervisor was killed is tried so often.
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class TestName:
     index: int
 
 
-Make = Callable[[TestName], GeneratedTest]
+Make = Callable[[TestName], GeneratedTest | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +159,14 @@ class Executor(Protocol):
 def perform(
     task: Task, solvers: Sequence[Solver], runner: Runner, make: Make | None = None
 ) -> RunResult | Confirmation:
-    """Do one task; ``make`` is for those that do not bring their test."""
+    """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
     if isinstance(task, ConfirmTask):
-        return _confirm(task, solvers, runner)
+        return _confirm_at_last(task, solvers, runner)
     test = task.test
-    if test is None:
-        assert make is not None, "whoever sends tasks without tests sends what makes them"
+    if test is None and make is not None:
         test = make(task.name)
+    if test is None:
+        return RunResult(task, {}, 0.0)
     return _run(task, test, solvers, runner)
 
 
@@ -179,6 +185,16 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     found = tuple(find_candidates(test.text, solvers, verdicts, test.known))
     kept = test if found else task.test
     return RunResult(task, verdicts, spent, found, theories(test.text), kept)
+
+
+def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
+    """Confirm; again where the process that runs the solvers was killed meanwhile."""
+    for _ in range(_TRIES):
+        try:
+            return _confirm(task, solvers, runner)
+        except RunnerLost:
+            continue
+    return Confirmation(task, None, 0.0)
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
@@ -226,6 +242,8 @@ class LocalExecutor:
         return self.jobs + 1
 
     def __enter__(self) -> Self:
+        # What a hunt left that was killed with its supervisors.
+        _orphans.kill_orphans()
         for thread in self._threads:
             thread.start()
         return self

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from difftest import _supervisor
+from difftest import _orphans, _supervisor
 from difftest.errors import EnvironmentProblem, RunnerLost
 
 Ended = Literal["exit", "timeout", "memory", "output", "cancelled"]
@@ -79,6 +79,7 @@ class Supervisor:
         self._arguments = ["--engine", engine, *options] if engine else []
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self._mark = _orphans.new_mark()
 
     def __enter__(self) -> Self:
         return self
@@ -97,7 +98,7 @@ class Supervisor:
                 "argv": list(argv),
                 "cwd": str(cwd) if cwd else None,
                 "stdin": str(stdin) if stdin else None,
-                "env": clean_environment(),
+                "env": self._environment(),
             },
             limits,
         )
@@ -114,6 +115,9 @@ class Supervisor:
         process, self._process = self._process, None
         if process is not None:
             _end(process)
+
+    def _environment(self) -> dict[str, str]:
+        return {**clean_environment(), _orphans.NAME: self._mark}
 
     def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:
         for _ in range(2):
@@ -135,10 +139,16 @@ class Supervisor:
             # Broken pipe, or closed under us by another thread.
             reply = None
         if reply is None:
-            _end(process)
             self._process = None
+            self._lost(process)
             return None
         return _as_run(*reply)
+
+    def _lost(self, process: subprocess.Popen[bytes]) -> None:
+        """A supervisor ended by itself or does not answer: end it, and what it cannot end any more."""
+        _end(process)
+        if not self._closed:
+            _orphans.kill_marked(self._mark)
 
     def _ready(self) -> subprocess.Popen[bytes] | None:
         if self._process is None and not self._closed:
@@ -147,14 +157,16 @@ class Supervisor:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                env=clean_environment(),
+                env=self._environment(),
                 # Out of the terminal's group: Ctrl-C is for exhume, which then closes this one.
                 start_new_session=True,
             )
             ready = _receive(process.stdout.fileno(), _LOADING) if process.stdout else None
             problem = ready[0]["problem"] if ready else "it ended or did not answer"
             if problem:
-                _end(process)
+                self._lost(process)
+                if process.returncode == -signal.SIGKILL:
+                    return None  # not its own fault: the next attempt may do
                 what = self._arguments[1] if self._arguments else "the runner"
                 raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
             self._process = process
