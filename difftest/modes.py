@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -100,6 +100,25 @@ def why_refused(setting: str, asked: dict[str, AskedOption]) -> str | None:
     return None if option.takes(value) else f"takes no {value!r}"
 
 
+Options = tuple[tuple[str, ...], ...]
+"""What a test adds to the options of each solver of a hunt."""
+
+
+def under_options(solvers: Sequence[Solver], options: Options) -> tuple[Solver, ...]:
+    """The solvers with what ``Modes.choose`` chose for a test."""
+    if not options:
+        return tuple(solvers)
+    return tuple(solver.with_options(added) for solver, added in zip(solvers, options, strict=True))
+
+
+def base_name(name: str, names: Collection[str]) -> str:
+    """Which of the solvers ``names`` the solver ``name`` is, whatever options a test added to it."""
+    if name in names:
+        return name
+    fitting = [n for n in names if name.startswith(n[:-1] + "," if n.endswith("]") else n + "[")]
+    return max(fitting, key=len, default=name)
+
+
 class Modes:
     """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``."""
 
@@ -128,16 +147,16 @@ class Modes:
         """What of the files the solvers do not know, by solver name: to be told once."""
         return {name: found.refused for name, found in self._lists.items() if found.refused}
 
-    def solvers_for(self, strategy: str, test_class: str, index: int) -> tuple[Solver, ...]:
-        """The solvers for a test, in their order: all as they are, or one of them under options."""
+    def choose(self, strategy: str, test_class: str, index: int) -> Options:
+        """What a test adds to the options of each solver, in their order; empty where it adds nothing."""
         able = [solver for solver in self.solvers if solver.name in self._lists]
         rank = int((index + 1) * self.share)
         if not able or rank == int(index * self.share):
-            return self.solvers
+            return ()
         turn, place = divmod(rank - 1, len(able))
         chosen = able[place]
         options = self.options_for(chosen, f"{strategy}/{test_class}", turn)
-        return tuple(solver.with_options(options) if solver is chosen else solver for solver in self.solvers)
+        return tuple(options if solver is chosen else () for solver in self.solvers)
 
     def options_for(self, solver: Solver, part: str, turn: int) -> tuple[str, ...]:
         """The options of a solver's ``turn``-th test under options within a part of the hunt."""

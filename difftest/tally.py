@@ -10,6 +10,7 @@ from pathlib import Path
 
 from difftest._supervisor import descendants
 from difftest.executor import RunResult
+from difftest.modes import base_name
 from difftest.outcomes import Outcome
 from difftest.state import Campaign, Changes, FindingState
 
@@ -58,7 +59,9 @@ class Tally:
         for solver, verdict in result.verdicts.items():
             self._add(result, solver, verdict.outcome, 1)
 
-    def _add(self, result: RunResult, solver: str, outcome: Outcome, count: int) -> None:
+    def _add(self, result: RunResult, name: str, outcome: Outcome, count: int) -> None:
+        # A solver under a test's options is counted with those that run without.
+        solver = base_name(name, self.outcomes)
         self.outcomes[solver][outcome] += count
         changes = self._changes.outcomes
         changes["strategy", result.task.name.strategy, solver, outcome.value] += count

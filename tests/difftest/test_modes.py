@@ -8,8 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from difftest import DifftestError, Limits, Outcome, UnknownSolver, find_solver, find_solvers, parse_spec
-from difftest.modes import ModeKind, Modes, mode_list
+from difftest import (
+    DifftestError,
+    Limits,
+    Outcome,
+    Solver,
+    UnknownSolver,
+    find_solver,
+    find_solvers,
+    parse_spec,
+)
+from difftest.modes import ModeKind, Modes, base_name, mode_list, under_options
 from difftest.profiles.options import OptionClass, option_table, split_option
 from difftest.runner import Runner
 from difftest.script import Script
@@ -34,14 +43,19 @@ def runners() -> Iterator[tuple[Runner, Runner]]:
         yield warm, fresh
 
 
+def chosen(modes: Modes, index: int) -> tuple[Solver, ...]:
+    return under_options(modes.solvers, modes.choose("s", "", index))
+
+
 def test_the_default_kind_changes_nothing() -> None:
     modes = Modes(SOLVERS)
-    assert all(modes.solvers_for("s", "", index) == tuple(SOLVERS) for index in range(100))
+    assert all(modes.choose("s", "", index) == () for index in range(100))
+    assert under_options(SOLVERS, ()) == tuple(SOLVERS)
 
 
 def test_the_share_of_tests_under_options_is_as_asked_and_the_first_is_not() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=1, share=0.25)
-    changed = [modes.solvers_for("s", "", index) != tuple(SOLVERS) for index in range(400)]
+    changed = [modes.choose("s", "", index) != () for index in range(400)]
     assert sum(changed) == 100
     assert not changed[0]
 
@@ -50,7 +64,7 @@ def test_one_solver_at_a_time_and_in_turn() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=1, share=1.0)
     counts: Counter[str] = Counter()
     for index in range(200):
-        under = [solver for solver in modes.solvers_for("s", "", index) if solver.mode]
+        under = [solver for solver in chosen(modes, index) if solver.mode]
         assert len(under) == 1
         counts[under[0].base_name] += 1
     assert counts == {"z3": 100, "cvc5": 100}
@@ -59,7 +73,7 @@ def test_one_solver_at_a_time_and_in_turn() -> None:
 def test_a_test_has_the_same_modes_whoever_asks_and_another_seed_has_others() -> None:
     def names(seed: int, order: list[int]) -> dict[int, list[str]]:
         modes = Modes(SOLVERS, ModeKind.ALL, seed, share=0.5)
-        return {i: [s.name for s in modes.solvers_for("s", "Int", i)] for i in order}
+        return {i: [s.name for s in under_options(SOLVERS, modes.choose("s", "Int", i))] for i in order}
 
     assert names(1, list(range(300))) == names(1, list(reversed(range(300))))
     assert names(1, list(range(300))) != names(2, list(range(300)))
@@ -81,7 +95,7 @@ def test_tactics_are_for_z3_only_and_mixed_in() -> None:
     rows = [turn for turn in range(80) if "default_tactic" in modes.options_for(SOLVERS[0], "s/", turn)[0]]
     assert len(rows) == 20
     alone = Modes(SOLVERS, ModeKind.TACTICS, seed=3, share=1.0)
-    under = [s.base_name for i in range(50) for s in alone.solvers_for("s", "", i) if s.mode]
+    under = [s.base_name for i in range(50) for s in chosen(alone, i) if s.mode]
     assert set(under) == {"z3"}
 
 
@@ -100,13 +114,13 @@ def test_unfinished_options_are_tried_only_when_asked_for() -> None:
 
 def test_what_a_hunt_tries_by_default_keeps_answers_trusted() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=5, share=1.0)
-    assert all(s.answers_are_trusted for i in range(600) for s in modes.solvers_for("s", "", i))
+    assert all(s.answers_are_trusted for i in range(600) for s in chosen(modes, i))
 
 
 def test_a_solver_of_the_users_own_keeps_its_command_line() -> None:
     own = find_solver("mine=cat")
     modes = Modes([own, SOLVERS[0]], ModeKind.ALL, seed=1, share=1.0)
-    assert all(modes.solvers_for("s", "", index)[0] == own for index in range(50))
+    assert all(chosen(modes, index)[0] == own for index in range(50))
     with pytest.raises(UnknownSolver, match="known by name only"):
         own.with_options(["a=b"])
 
@@ -120,7 +134,7 @@ def test_a_share_that_is_none_is_told(share: float) -> None:
 def test_a_solver_in_a_mode_can_be_found_again_by_its_spec() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=5, share=1.0)
     for index in range(200):
-        for solver in modes.solvers_for("s", "", index):
+        for solver in chosen(modes, index):
             spec = parse_spec(solver.spec)
             assert (spec.name, spec.options) == (solver.name, solver.spec_options)
             assert len(solver.name) <= 120
@@ -201,3 +215,15 @@ def test_cvc5_gets_the_options_of_a_mode(runners: tuple[Runner, Runner]) -> None
     for runner in runners:
         assert runner.run(solver, text, LIMITS).stdout == "sat\nminisat\n"
         assert runner.judge(solver, text, LIMITS).outcome is Outcome.OK
+
+
+def test_a_solver_under_options_is_counted_under_its_own_name() -> None:
+    names = ["z3", "z3-4.8.5", "z3[smt.relevancy=0]", "cvc5"]
+    assert base_name("z3", names) == "z3"
+    assert base_name("z3[smt.arith.solver=2]", names) == "z3"
+    assert base_name("z3-4.8.5[smt.arith.solver=2]", names) == "z3-4.8.5"
+    assert base_name("z3[smt.relevancy=0,smt.arith.solver=2]", names) == "z3[smt.relevancy=0]"
+    assert base_name("stranger", names) == "stranger"
+    for solver in map(find_solver, ["z3", "z3[smt.relevancy=0]"]):
+        longer = solver.with_options([f"smt.arith.nl.horner_frequency={'9' * 100}"])
+        assert base_name(longer.name, names) == solver.name
