@@ -142,9 +142,9 @@ def report_text(folder: Path) -> str:
     return _Writer(found, _form(found)).text()
 
 
-def report_title(folder: Path) -> str:
+def report_title(folder: Path | FindingFolder) -> str:
     """The title of a finding's report."""
-    found = FindingFolder.read(folder)
+    found = folder if isinstance(folder, FindingFolder) else FindingFolder.read(folder)
     return _Writer(found, _form(found)).title()
 
 

@@ -1,4 +1,4 @@
-"""Commands on what a campaign found: triage."""
+"""Commands on what a campaign found: triage, report."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from difftest import BadOutput
 from difftest.folders import FindingRecord, read_findings
 from difftest.history import compare_with_history
 from difftest.reports import FindingFolder, report_title
+from difftest.state import FILE as CAMPAIGN
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
 from exhume.summary import cause
@@ -24,6 +25,7 @@ Campaign = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("triage")(triage_command)
+    app.command("report")(report_command)
 
 
 def triage_command(
@@ -63,10 +65,35 @@ def triage_command(
     _say_what_is_left(rows)
 
 
+def report_command(
+    folder: Campaign,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where the page goes; else DIR/report.html.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write one HTML page about a campaign.
+
+    Its findings with their formulas and outputs, counts over time, outcomes per solver, strategy and
+    theory, and the releases affected. The page needs no network and runs no script. It may be made while
+    the hunt runs.
+    """
+    # Drawing takes a second to load; the other commands do without.
+    from exhume.html_report import write_page
+
+    page = write_page(folder, findings_of(folder), out_file or folder / "report.html")
+    if json:
+        print_json(page.to_json())
+        return
+    out.print(f"{page.path}: {page.findings} findings, {page.size} bytes", markup=False)
+    for line in page.missing:
+        say(f"not there, so not in it: {line}")
+
+
 def findings_of(folder: Path) -> list[FindingRecord]:
     """The findings of a campaign, or of a folder of findings; BadOutput if it is neither."""
     inside = folder / "findings"
-    if not inside.is_dir() and not any(folder.glob("*/finding.json")):
+    if not inside.is_dir() and not (folder / CAMPAIGN).is_file() and not any(folder.glob("*/finding.json")):
         raise BadOutput(f"{folder}: no findings there; name what a hunt got as --out")
     return list(read_findings(inside if inside.is_dir() else folder))
 
@@ -82,7 +109,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "class": str(record.finding_class),
         "solver": record.solver,
         "key": record.key,
-        "title": report_title(record.path),
+        "title": report_title(found),
         "theories": list(found.theories),
         "size": _size(record.path / "original.smt2"),
         "reduced_size": reduced.get("size_after"),

@@ -1,0 +1,140 @@
+"""The plots of a campaign's page, drawn by matplotlib (which mlxtend brings along) as SVG to stand in HTML.
+
+Text stays text, colours are CSS variables (``--ink``, ``--faint``, ``--c0`` ...) so that they follow the
+page's theme, and nothing points outside: no fonts, no metadata, no addresses.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+COLOURS = 8
+"""How many series a plot can tell apart; the page defines ``--c0`` to ``--c7``."""
+# Stand-ins in what matplotlib writes; no plot uses them otherwise.
+_INK, _FAINT = "#010203", "#040506"
+_SERIES = [f"#0708{number:02x}" for number in range(COLOURS)]
+_VARIABLES = {_INK: "var(--ink)", _FAINT: "var(--faint)"} | {
+    colour: f"var(--c{number})" for number, colour in enumerate(_SERIES)
+}
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.4,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
+_WIDTH = 7.6
+_LABEL = 28
+_NOT_IN_HTML = re.compile(
+    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|\sxmlns(?::\w+)?=\"[^\"]*\"", re.S
+)
+
+Stacks = Mapping[str, Sequence[float]]
+"""Per series its values, one per place on the axis."""
+
+
+def stacked_bars(name: str, places: Sequence[str], series: Stacks, label: str) -> str:
+    """Horizontal bars, a series after the other; ``label`` says what is counted."""
+    height = 1.1 + 0.32 * max(1, len(places))
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(height)
+        left = [0.0] * len(places)
+        rows = range(len(places))
+        for number, (text, values) in enumerate(series.items()):
+            axes.barh(rows, values, left=left, height=0.7, color=_colour(number), label=_short(text))
+            left = [a + b for a, b in zip(left, values, strict=True)]
+        axes.set_yticks(rows, [_short(place) for place in places])
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(label)
+        _legend(figure, axes, len(series))
+        return _svg(name, figure)
+
+
+def columns(name: str, places: Sequence[str], series: Stacks, label: str) -> str:
+    """Columns side by side along an axis of ``places`` (releases, in order), the series on top of another."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(3.4)
+        bottom = [0.0] * len(places)
+        for number, (text, values) in enumerate(series.items()):
+            colour, label_ = _colour(number), _short(text)
+            axes.bar(range(len(places)), values, bottom=bottom, width=0.75, color=colour, label=label_)
+            bottom = [a + b for a, b in zip(bottom, values, strict=True)]
+        axes.set_xticks(range(len(places)), [_short(p) for p in places], rotation=60, ha="right", fontsize=8)
+        axes.grid(axis="x", visible=False)
+        axes.set_ylabel(label)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        _legend(figure, axes, len(series))
+        return _svg(name, figure)
+
+
+def lines_over_time(name: str, hours: Sequence[float], upper: Stacks, lower: Stacks) -> str:
+    """Two plots over the same hours, one below the other, each with its series."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 4.6), layout="constrained")
+        both: Any = figure.subplots(2, 1, sharex=True)
+        for offset, (axes, series) in enumerate(zip(both, (upper, lower), strict=True)):
+            for number, (text, values) in enumerate(series.items()):
+                colour = _colour(number + 3 * offset)
+                axes.step(hours, values, where="post", color=colour, label=_short(text), lw=1.6)
+            axes.set_ylim(bottom=0)
+            axes.legend(loc="upper left", fontsize=9)
+        both[1].set_xlabel("hours since the campaign began")
+        return _svg(name, figure)
+
+
+def _figure(height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _colour(number: int) -> str:
+    return _SERIES[number % COLOURS]
+
+
+def _short(text: str) -> str:
+    """A label that leaves room for the plot; a leading underscore would hide it from the legend."""
+    plain = "".join(c if c.isprintable() else "?" for c in text).lstrip("_") or "?"
+    return plain if len(plain) <= _LABEL else plain[: _LABEL - 1] + "…"
+
+
+def _legend(figure: Figure, axes: Axes, series: int) -> None:
+    if series:
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(series, 5), fontsize=9)
+
+
+def _svg(name: str, figure: Figure) -> str:
+    """The drawing as an element of a page; ``name`` keeps its ids apart from those of other plots."""
+    buffer = io.StringIO()
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": name, "svg.id": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = _NOT_IN_HTML.sub("", buffer.getvalue()).strip()
+    text = text.replace("xlink:href=", "href=")
+    text = re.sub(r"font-family: [^;\"]*", "font-family: inherit", text)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
+    for stand_in, variable in _VARIABLES.items():
+        text = text.replace(stand_in, variable)
+    return text

@@ -1,0 +1,243 @@
+"""triage and report: what a campaign found, as a table and as a page that nothing in it can break out of."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest.state import CampaignState, Changes, FindingState
+from exhume.html_report import MAX_BYTES
+from tests.difftest.test_reports import write
+
+HOSTILE = (
+    "</pre></script><script>document.title='PWNED'</script><img src=x onerror=\"document.title='PWNED'\">"
+    "<!-- ]]> ' \" $x$ {{7*7}} {% raw %} \x1b[31m\x00 <svg onload=alert(1)>"
+)
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def finding(out: Path, number: int, **changes: Any) -> Path:
+    """A finding in a campaign's folder."""
+    identity = f"{number:012x}"
+    key = changes.pop("key", f"invalid-model|z3-4.8.5|Int{number}")
+    folder = out / "findings" / f"invalid-model-{identity}"
+    return write(folder, **{"id": identity, "key": key, **changes})
+
+
+def campaign(out: Path, name: str = "skeletons", solver: str = "z3") -> None:
+    """State as a hunt leaves it: two commits, one finding."""
+    counts = Changes(tests=30, decided=20, findings=1, solver_seconds=2.0)
+    counts.outcomes[("strategy", name, solver, "ok")] = 20
+    counts.outcomes[("strategy", name, solver, "timeout")] = 10
+    counts.outcomes[("theory", "Int", solver, "ok")] = 20
+    identity = f"{1:012x}"
+    row = FindingState(
+        identity, "invalid-model", "z3-4.8.5", "k", f"invalid-model-{identity}", name, 7, 1, 1e9, 41
+    )
+    counts.new.append(row)
+    with CampaignState.open(out, {"seed": 4, "strategies": [name]}) as state:
+        state.commit(counts, 10.0)
+        state.commit(Changes(tests=5), 20.0, ending="finished")
+
+
+class Page(HTMLParser):
+    """The tags, attributes and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+
+def is_harmless(page: Page) -> bool:
+    """Whether it runs nothing and loads nothing."""
+    loads = [value for name, value in page.attributes if name in ("src", "href", "action", "data", "srcset")]
+    return (
+        not page.tags & {"script", "iframe", "img", "object", "embed", "link", "base", "form", "a"}
+        and not [name for name, _ in page.attributes if name.startswith("on")]
+        and all(value is not None and value.startswith("#") for value in loads)
+    )
+
+
+def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
+    folder = finding(tmp_path, 1, resembles=[{"issue": "z3#9", "why": "same place", "score": 0.9}])
+    finding(tmp_path, 2, resembles=[])
+    tried = [("4.8.4", "free"), ("4.8.5", "affected"), ("4.8.6", "skipped"), ("4.8.7", "free")]
+    told = {
+        "first_affected": "4.8.5", "since_the_oldest": False, "last_affected": "4.8.5",
+        "first_fixed": "4.8.7",
+        "tried": [{"release": release, "state": state} for release, state in tried],
+    }  # fmt: skip
+    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    campaign(tmp_path)
+    ended = exhume("report", tmp_path, "--json")
+    assert ended.code == 0
+    path = Path(ended.json["path"])
+    assert path == tmp_path / "report.html"
+    text = path.read_text()
+    assert ended.json == {
+        "path": str(path),
+        "bytes": len(text.encode()),
+        "findings": 2,
+        "missing": [
+            "reduced formulas of 2 of 2 findings: exhume reduce FINDING",
+            "affected releases of 1 of 2 findings: exhume bisect FINDING",
+        ],
+    }
+    page = Page(text)
+    assert is_harmless(page)
+    for words in (
+        "Over time", "Outcomes per solver", "Outcomes by strategy", "Outcomes by theory",
+        "Affected releases of z3",
+        "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
+        "seen 42 times", "z3#9: same place", "no known issue", "first affected: 4.8.5; fixed in 4.8.7",
+        "35", "finished", "1 are not",
+    ):  # fmt: skip
+        assert words in page.text, words
+    # Figure 4: the finding affects 4.8.5 and no other of the releases that ran.
+    rows = re.findall(r"<tr><td>(4\.8\.\d)</td><td>(\d)</td></tr>", text)
+    assert rows == [("4.8.4", "0"), ("4.8.5", "1"), ("4.8.7", "0")]
+    assert "default-src 'none'" in text and "http://" not in text and "https://" not in text
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_folder_without_a_campaign_says_what_is_missing(exhume: Any, tmp_path: Path) -> None:
+    finding(tmp_path, 1)
+    ended = exhume("report", tmp_path, "--out", tmp_path / "p.html")
+    assert ended.code == 0
+    assert "campaign.sqlite is missing" in ended.err
+    text = (tmp_path / "p.html").read_text()
+    assert "campaign.sqlite is missing" in Page(text).text
+    assert "Over time" not in text and "(div x 2)" in text
+    # Nor is a campaign without findings an error.
+    (tmp_path / "empty" / "findings").mkdir(parents=True)
+    campaign(tmp_path / "empty")
+    assert exhume("report", tmp_path / "empty").code == 0
+
+
+def hostile(out: Path) -> Path:
+    """A campaign all of whose names and texts attack the page."""
+    entry = {
+        "name": "evil", "family": HOSTILE, "version": HOSTILE, "detail": HOSTILE, "ending": HOSTILE,
+        "shown": HOSTILE, "location": HOSTILE,
+    }  # fmt: skip
+    near = [{"issue": HOSTILE, "why": HOSTILE, "score": 1, "title": HOSTILE, "url": "javascript:alert(1)"}]
+    test = {"index": HOSTILE, "strategy": HOSTILE, "issues": [HOSTILE]}
+    folder = finding(
+        out, 1, formula=HOSTILE, stdout=HOSTILE, entry=entry, solver=HOSTILE, guilty="evil", key=HOSTILE,
+        reason=HOSTILE, evidence=[HOSTILE, {"text": HOSTILE}], resembles=near, test=test, theories=[HOSTILE],
+    )  # fmt: skip
+    told = {
+        "first_affected": HOSTILE, "last_affected": HOSTILE, "first_fixed": HOSTILE, "since_the_oldest": True,
+        "tried": [{"release": HOSTILE, "state": "affected"}, {"release": "1.0", "state": "free"}],
+    }  # fmt: skip
+    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    campaign(out, HOSTILE, HOSTILE)
+    return out
+
+
+def test_hostile_text_stays_text(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("report", hostile(tmp_path), "--json")
+    assert ended.code == 0
+    text = (tmp_path / "report.html").read_text()
+    page = Page(text)
+    assert is_harmless(page)
+    assert "document.title='PWNED'" in page.text  # it is shown, not dropped
+    assert "{{7*7}}" in page.text
+    assert not re.search(r"[\x00\x1b]", text)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+def test_a_browser_shows_it_and_runs_nothing(exhume: Any, tmp_path: Path) -> None:
+    assert exhume("report", hostile(tmp_path)).code == 0
+    shown = subprocess.run(
+        [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", (tmp_path / "report.html").as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    dom = Page(shown.stdout)
+    assert is_harmless(dom)
+    assert "<title>PWNED" not in shown.stdout
+    assert {"svg", "details", "pre"} <= dom.tags
+    assert "Over time" in dom.text
+
+
+def test_a_thousand_findings_fit(exhume: Any, tmp_path: Path) -> None:
+    long = "(assert (= 3 (div x 2)))\n" * 2_000
+    first = finding(tmp_path, 0, formula=long, stdout="printed & more\n" * 1_000)
+    for number in range(1, 1_000):
+        folder = first.with_name(f"invalid-model-{number:012x}")
+        folder.mkdir()
+        for file in first.iterdir():
+            (folder / file.name).hardlink_to(file)
+    ended = exhume("report", tmp_path, "--json")
+    assert ended.json["findings"] == 1_000
+    assert ended.json["bytes"] < MAX_BYTES
+    assert "more characters)" in (tmp_path / "report.html").read_text()
+
+
+def test_what_cannot_be_read_or_written_is_told(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("report", tmp_path)
+    assert (ended.code, "no findings there" in ended.said) == (2, True)
+    finding(tmp_path, 1)
+    ended = exhume("report", tmp_path, "--out", tmp_path / "none" / "p.html", "--json")
+    assert ended.code == 2 and "cannot write" in ended.said
+    (tmp_path / "campaign.sqlite").write_text("rubbish")
+    ended = exhume("report", tmp_path)
+    assert ended.code == 0 and "cannot be read as a campaign" in ended.err
+
+
+def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus: Path) -> None:
+    finding(tmp_path, 1)
+    folder = finding(tmp_path, 2, reduced={"confirmed": True, "size_before": 90, "size_after": 30})
+    (folder / "reduced.smt2").write_text("(assert (= 3 (div 2 0)))\n(check-sat)\n")
+    (folder / "duplicates.txt").write_text("4\n9\n")
+    rows = exhume("triage", tmp_path, "--json").json
+    assert [row["id"][-1] for row in rows] == ["1", "2"]
+    assert rows[1] == {
+        "id": f"{2:012x}",
+        "class": "invalid-model",
+        "solver": "z3-4.8.5",
+        "key": "invalid-model|z3-4.8.5|Int2",
+        "title": "Invalid model issue on QF_LIA",
+        "theories": ["Int"],
+        "size": len((folder / "original.smt2").read_bytes()),
+        "reduced_size": 30,
+        "first_affected": None,
+        "since_the_oldest": None,
+        "first_fixed": None,
+        "bisected": False,
+        "duplicates": 2,
+        "resembles": None,
+        "path": str(folder),
+    }
+    ended = exhume("triage", tmp_path)
+    assert "2 findings in" in ended.out
+    assert "2 not bisected: exhume bisect FINDING" in ended.err
+    ended = exhume("triage", tmp_path, "--corpus", corpus)
+    assert ended.code == 0
+    assert "not compared" not in ended.err
+    assert all(isinstance(row["resembles"], list) for row in exhume("triage", tmp_path, "--json").json)
+    assert "exhume/starter#" in ended.out  # division by zero is what some of its issues are about
+    assert exhume("triage", tmp_path / "findings" / folder.name / "none").code == 2
