@@ -132,8 +132,10 @@ class Book:
 
     def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
         """A test shows a candidate."""
-        own = (name.strategy, name.index, str(candidate.finding_class), candidate.label)
-        if own in self._own_tests:
+        # When it was confirmed, one of the solvers may have been found guilty.
+        labels = {candidate.label, *candidate.solvers}
+        kind = str(candidate.finding_class)
+        if any((name.strategy, name.index, kind, label) in self._own_tests for label in labels):
             return  # a killed run had reported it, and the test was run again
         key = self.folded.get(candidate.key, candidate.key)
         record = self.records.get(key)
@@ -164,8 +166,8 @@ class Book:
 
     def take_confirmation(self, result: Confirmation) -> Iterator[Event]:
         """A candidate was looked at in fresh processes."""
-        candidate, name = result.task.candidate, result.task.name
-        first_key = candidate.key
+        candidate, name = result.candidate or result.task.candidate, result.task.name
+        first_key = result.task.candidate.key
         self._confirming.pop(first_key, None)
         self._confirm_seconds += result.solver_seconds
         waiting = self._waiting.pop(first_key, deque())
@@ -178,6 +180,7 @@ class Book:
         self.looks[first_key] += 1
         if result.fingerprint is not None:
             candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
+        if candidate.key != first_key:
             self.folded.setdefault(first_key, candidate.key)
         self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
         record = self.records.get(candidate.key)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from difftest.crossing import Crossing, cross
 from difftest.errors import DifftestError
+from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided
 from difftest.oracles.releases import older_pairs
 from difftest.outcomes import Outcome
@@ -30,6 +31,9 @@ from difftest.script import Script
 from difftest.solvers import Solver, find_solver
 
 _MAX_SECONDS = 10.0
+# Beside a finding: its formula with the model put in, and the formula that it follows from.
+WITH_MODEL = "with-model.smt2"
+PARENT = "parent.smt2"
 
 
 @dataclass(slots=True)
@@ -81,6 +85,31 @@ def weigh(
         parts = candidate.key.split("|")
         settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
     return settled, found
+
+
+def confirm_and_weigh(
+    candidate: Candidate, seen: Observation, others: Sequence[Solver], limits: Limits
+) -> tuple[Candidate | None, dict[str, str], float]:
+    """Whether the verdicts of fresh runs in ``seen`` show ``candidate`` again, and who is wrong.
+
+    All further runs are made in fresh processes, too. Gives the candidate with its evidence (None: it does
+    not show), files to keep with it, and the seconds spent in solvers.
+    """
+    oracle = ORACLES[candidate.oracle or "soundness"]
+    names = [name for name in ORACLES if name in (*PLAIN, oracle.name)]
+    with Runner(warm=False) as runner:
+        seen, spent = probe(seen, names, runner, limits)
+        if not is_same(candidate, look(seen, names)):
+            return None, {}, spent
+        if oracle.measure is not None and not oracle.measure(candidate, seen, runner, limits):
+            return None, {}, spent
+        settled, found = weigh(candidate, seen, runner, limits, others)
+    files = {}
+    if found.formula:
+        files[WITH_MODEL] = found.formula
+    if oracle.name == "implication" and seen.parent is not None:
+        files[PARENT] = seen.parent
+    return settled, files, spent + found.seconds
 
 
 @dataclass(slots=True)

@@ -18,9 +18,11 @@ from typing import Protocol, Self
 from difftest import _orphans
 from difftest.confirm import Confirmer, expectation_of
 from difftest.errors import RunnerLost
-from difftest.findings import Candidate, find_candidates, is_same, theories
+from difftest.evidence import confirm_and_weigh
+from difftest.findings import Candidate, theories
 from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.folders import FORMULA, Evidence
+from difftest.oracles import default_oracles, look, observe_test, probe
 from difftest.outcomes import Outcome, Verdict
 from difftest.process import Limits
 from difftest.runner import Runner
@@ -55,7 +57,8 @@ class RunTask:
     """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it.
 
     ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
-    before, per solver. ``confirms`` says that nothing is counted: only what it shows is wanted.
+    before, per solver. ``confirms`` says that nothing is counted: only what it shows is wanted. ``oracles``
+    say what counts as wrong; none: the solvers' defaults.
     """
 
     name: TestName
@@ -65,6 +68,7 @@ class RunTask:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     counted: Mapping[str, Outcome] = field(default_factory=dict)
     confirms: bool = False
+    oracles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ class RunResult:
 class ConfirmTask:
     """See in fresh processes whether a candidate shows again.
 
-    ``reduction`` is how many seconds its test may be reduced for a key that other tests share.
+    ``reduction`` is how many seconds its test may be reduced for a key that other tests share. ``oracles``
+    as for a run.
     """
 
     name: TestName
@@ -95,16 +100,21 @@ class ConfirmTask:
     candidate: Candidate
     limits: Limits
     reduction: float = 0.0
+    oracles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The evidence for a candidate, or None if it did not show again; and its key after a quick reduction."""
+    """The evidence for a candidate, or None if it did not show again; and its key after a quick reduction.
+
+    ``candidate`` is the task's with what the evidence says of who is wrong.
+    """
 
     task: ConfirmTask
     evidence: Evidence | None
     solver_seconds: float
     fingerprint: Fingerprint | None = None
+    candidate: Candidate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +192,10 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdict = runner.judge(solver, script, task.limits)
         verdicts[solver.name] = verdict
         spent += verdict.seconds
-    found = tuple(find_candidates(test.text, solvers, verdicts, test.known))
+    names = task.oracles or default_oracles(solvers)
+    seen, extra = probe(observe_test(test, solvers, verdicts), names, runner, task.limits)
+    spent += extra
+    found = tuple(look(seen, names))
     kept = test if found else task.test
     return RunResult(task, verdicts, spent, found, theories(test.text), kept)
 
@@ -207,17 +220,21 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
         seen = {solver.name: runner.judge_file(solver, script, file, task.limits) for solver in involved}
     verdicts = {name: verdict for name, (verdict, _) in seen.items()}
     spent = sum(verdict.seconds for verdict in verdicts.values())
-    again = find_candidates(task.test.text, involved, verdicts, task.test.known)
-    if not is_same(task.candidate, again):
+    others = [solver for solver in solvers if solver not in involved]
+    candidate, files, extra = confirm_and_weigh(
+        task.candidate, observe_test(task.test, involved, verdicts), others, task.limits
+    )
+    spent += extra
+    if candidate is None:
         return Confirmation(task, None, spent)
     runs = {name: run for name, (_, run) in seen.items()}
-    evidence = Evidence(involved, verdicts, runs)
-    if task.reduction <= 0 or not needs_reduction(task.candidate):
-        return Confirmation(task, evidence, spent)
-    expected = expectation_of(task.candidate, involved, verdicts, runs)
+    evidence = Evidence(involved, verdicts, runs, files)
+    if task.reduction <= 0 or not needs_reduction(candidate):
+        return Confirmation(task, evidence, spent, None, candidate)
+    expected = expectation_of(candidate, involved, verdicts, runs)
     with Confirmer(expected) as confirmer:
-        found = fingerprint(task.candidate, task.test.text, confirmer, task.reduction)
-        return Confirmation(task, evidence, spent + confirmer.seconds, found)
+        found = fingerprint(candidate, task.test.text, confirmer, task.reduction)
+        return Confirmation(task, evidence, spent + confirmer.seconds, found, candidate)
 
 
 class LocalExecutor:

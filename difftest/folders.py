@@ -15,7 +15,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +60,12 @@ class FindingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the confirming runs showed, per solver name."""
+    """What the confirming runs showed, per solver name; ``files`` are texts to keep beside, by file name."""
 
     solvers: tuple[Solver, ...]
     verdicts: Mapping[str, Verdict]
     runs: Mapping[str, Run]
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def prepare_output(out: Path) -> Path:
@@ -123,6 +124,8 @@ def write_finding(
     for name, run in evidence.runs.items():
         (work / f"{name}.stdout").write_text(run.stdout, "utf-8", "replace")
         (work / f"{name}.stderr").write_text(run.stderr, "utf-8", "replace")
+    for name, text in evidence.files.items():
+        (work / name).write_text(text, "utf-8", "surrogateescape")
     (work / "command.txt").write_text(_commands(script, evidence, final), "utf-8")
     (work / "finding.json").write_text(
         json.dumps(_as_json(identity, candidate, test, evidence, script, seed), indent=2) + "\n", "utf-8"
@@ -176,6 +179,8 @@ def _as_json(
         "solver": candidate.label,
         "guilty": candidate.guilty,
         "reason": candidate.reason,
+        "oracle": candidate.oracle,
+        "evidence": list(candidate.evidence),
         "check": candidate.check,
         "key": candidate.key,
         "theories": list(theories(test.text)),

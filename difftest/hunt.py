@@ -86,6 +86,7 @@ class HuntOptions:
     ``seed`` names the run in findings and chooses which tests are set aside. ``limits.seconds`` is not used:
     ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
+    ``oracles`` say what counts as wrong (none: the solvers' defaults).
     """
 
     out: Path
@@ -98,6 +99,7 @@ class HuntOptions:
     warm: bool = True
     reduction: float = QUICK_SECONDS
     progress_seconds: float = 0.5
+    oracles: tuple[str, ...] = ()
 
 
 def hunt(
@@ -303,7 +305,7 @@ class _Hunt:
             task = self._next_task()
             if task is None:
                 return
-            self.executor.submit(task)
+            self.executor.submit(replace(task, oracles=self.options.oracles))
             self.running += 1
 
     def _next_task(self) -> Task | None:

@@ -24,6 +24,7 @@ from difftest.oracles.base import (
     Oracle,
     finding_id,
     is_same,
+    observe_test,
     theories,
 )
 from difftest.process import Limits
@@ -105,6 +106,7 @@ __all__ = [
     "finding_id",
     "is_same",
     "look",
+    "observe_test",
     "probe",
     "select",
     "theories",

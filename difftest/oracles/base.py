@@ -13,6 +13,7 @@ from difftest.outcomes import Verdict
 from difftest.process import Limits
 from difftest.runner import Runner
 from difftest.solvers import Solver
+from generator.strategy import GeneratedTest
 
 
 class FindingClass(StrEnum):
@@ -84,6 +85,14 @@ class Observation:
     def trusted(self) -> list[Solver]:
         """Those whose answers count: no option of theirs changes what a formula means or is unfinished."""
         return [solver for solver in self.judged if solver.answers_are_trusted]
+
+
+def observe_test(
+    test: GeneratedTest, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict]
+) -> Observation:
+    """What the solvers' verdicts on a generated test show, before any oracle looks."""
+    parent = test.implied_by if test.implied_by is not None else test.implies
+    return Observation(test.text, solvers, verdicts, test.known, parent, test.implied_by is not None)
 
 
 Probe = Callable[[Observation, Runner, Limits], tuple[Observation, float]]
