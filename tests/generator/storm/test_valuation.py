@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from generator.seedscript import SeedScript, read_seed
 from generator.storm import NoValuation, SolvingProcess, Valuation, value_terms
 from generator.storm.openness import open_functions
 from generator.storm.solving import cache_folder
 from generator.storm.valuation import _connective
 from smtlib import print_term
-
-
-def script_of(text: str) -> SeedScript:
-    script = read_seed(text)
-    assert isinstance(script, SeedScript), script
-    return script
+from tests.generator.storm.reading import script_of
 
 
 def values_of(text: str, process: SolvingProcess) -> tuple[dict[str, bool], Valuation]:
@@ -41,7 +36,9 @@ def test_a_model_of_the_assertions_values_every_subterm(process: SolvingProcess)
 
 
 def test_an_unsatisfiable_seed_is_valued_by_a_model_of_its_negation(process: SolvingProcess) -> None:
-    values, valuation = values_of("(declare-fun x () Int)(assert (> x 5))(assert (< x 5))(check-sat)", process)
+    values, valuation = values_of(
+        "(declare-fun x () Int)(assert (> x 5))(assert (< x 5))(check-sat)", process
+    )
     assert valuation.how == "negation"
     assert not (values["(> x 5)"] and values["(< x 5)"])
 
@@ -114,7 +111,11 @@ def test_an_atom_around_a_quantified_term_without_a_value_is_left_out(process: S
             "(= (f i) 3)",
             "a recursive function",
         ),
-        ("(define-fun half ((n Int) (m Int)) Int (div n m))(declare-fun i () Int)", "(= (half i i) 3)", "partial"),
+        (
+            "(define-fun half ((n Int) (m Int)) Int (div n m))(declare-fun i () Int)",
+            "(= (half i i) 3)",
+            "partial",
+        ),
     ],
 )
 def test_what_is_open_or_unsure_is_left_out(
@@ -201,7 +202,9 @@ def test_a_spoiled_answer_is_asked_for_again(process: SolvingProcess) -> None:
 
 def test_a_deep_seed_is_valued(process: SolvingProcess) -> None:
     deep = "(and p " * 3000 + "q" + ")" * 3000
-    values, _ = values_of(f"(declare-fun p () Bool)(declare-fun q () Bool)(assert {deep})(check-sat)", process)
+    values, _ = values_of(
+        f"(declare-fun p () Bool)(declare-fun q () Bool)(assert {deep})(check-sat)", process
+    )
     assert values["p"] and values["q"] and len(values) == 3002
 
 
@@ -233,7 +236,7 @@ def truth(name: str, v: list[bool]) -> bool:
     if name == "xor":
         return v[0] if len(v) == 1 else truth(name, [v[0] != v[1], *v[2:]])
     if name == "=":
-        return all(a == b for a, b in zip(v, v[1:], strict=False))
+        return all(a == b for a, b in pairwise(v))
     if name == "distinct":
         return len(set(v)) == len(v)
     return v[1] if v[0] else v[2]
