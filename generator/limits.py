@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from rules import Atom
-from smtlib import read_sexps
+from smtlib import Kind, Term, read_sexps
 from smtlib.reader import SExp
 
 _CHARACTER = r"""(?:"[^"]*"|\(_ char #x[0-9a-f]+\))"""
@@ -50,6 +50,27 @@ def _z3_refuses(atom: Atom) -> bool:
 
 
 _REFUSES = {"cvc5": _cvc5_refuses, "z3": _z3_refuses}
+
+
+def refusal(term: Term, solvers: Iterable[str]) -> str:
+    """Why one of these solvers may refuse a script for ``term``, its arguments apart; empty where none does.
+
+    In a seed that all of them accept it may stand where simplifying takes it away.
+    """
+    if "cvc5" not in solvers:
+        return ""
+    op = term.op
+    if term.sort.name == "RegLan" and (op.name == "ite" or op.kind in (Kind.SYMBOL, Kind.VARIABLE)):
+        return "a regular expression that is no constant"
+    if op.name == "re.range" and not all(_is_character(a) for a in term.args):
+        return "a range of characters that are no constants"
+    if term.sort.name == "Array" and term.sort.args[0].name == "Array":
+        return "arrays indexed by arrays"
+    return ""
+
+
+def _is_character(term: Term) -> bool:
+    return term.op.kind is Kind.LITERAL or term.op.name in ("char", "Char")
 
 
 def _is_nested_recursive(command: str) -> bool:

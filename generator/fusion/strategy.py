@@ -27,6 +27,7 @@ from generator.fusion.functions import (
     functions_for,
     instantiate,
 )
+from generator.limits import refusal
 from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeded import Mutant, SeedStrategy
 from generator.seeds import Answer, Seed, SeedSource
@@ -100,9 +101,16 @@ class FusionStrategy(SeedStrategy):
 
     name = "fusion"
 
-    def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value] | None = None) -> None:
+    def __init__(
+        self,
+        seeds: SeedSource,
+        seed: int,
+        settings: Mapping[str, Value] | None = None,
+        solvers: Sequence[str] = ("z3", "cvc5"),
+    ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
         super().__init__(seeds, seed, values, PER_PAIR)
+        self.solvers = tuple(solvers)
         self.pairs = integer(values, "pairs")
         self._fusions: dict[tuple[object, ...], Fusion] = {}
         wanted = values["answer"]
@@ -118,8 +126,9 @@ class FusionStrategy(SeedStrategy):
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """So many fusions of ``seed`` with one partner as stand in a row; none where no partner fits."""
         script = seed.script()
-        if script.logic != "ALL":
-            self.counts["seed: higher order"] += 1
+        unusable = _unusable(script, self.solvers)
+        if unusable:
+            self.counts[f"seed: {unusable}"] += 1
             return
         first = _Half.of(seed, script, "")
         if not first.occurrences:
@@ -127,7 +136,9 @@ class FusionStrategy(SeedStrategy):
             return
         for _ in range(_PARTNERS):
             partner = self.seeds.draw(chance, seed.answer)
-            why = _unfit(script, partner.script(), seed.answer == "sat")
+            why = _unusable(partner.script(), self.solvers) or _unfit(
+                script, partner.script(), seed.answer == "sat"
+            )
             if not why:
                 second = _Half.of(partner, partner.script(), free_ending(first.names))
                 if _fusible(first, second):
@@ -206,9 +217,15 @@ class FusionStrategy(SeedStrategy):
         return found
 
 
-def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:
-    if second.logic != "ALL":
+def _unusable(script: SeedScript, solvers: Sequence[str]) -> str:
+    """Why a seed is not fused, whatever its partner."""
+    if script.logic != "ALL":
         return "higher order"
+    found = (refusal(term, solvers) for term in postorder(script.assertions))
+    return next(filter(None, found), "")
+
+
+def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:
     if satisfiable and not open_functions(first).isdisjoint(open_functions(second)):
         return "both may want what the standard leaves open"
     return ""

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from generator.limits import refusal
 from generator.scopes import Prelude
 from generator.seedscript import SeedScript
 from generator.storm.valuation import Valuation
@@ -39,6 +40,8 @@ MAX_TEXT = 5_000
 
 MAX_TERMS = 1_500
 """So are those with more distinct terms."""
+
+_TOO_LARGE = "too large"
 
 MAX_CONSTRUCTED = 20_000
 """No constructed formula is longer."""
@@ -94,8 +97,14 @@ class Fragments:
     left_out: Counter[str]
 
 
-def fragment(script: SeedScript, valuation: Valuation, dmax: int, chance: random.Random) -> Fragments:
-    """The initial pool: the valued subterms of at most this depth."""
+def fragment(
+    script: SeedScript,
+    valuation: Valuation,
+    dmax: int,
+    chance: random.Random,
+    solvers: Sequence[str] = ("z3", "cvc5"),
+) -> Fragments:
+    """The initial pool: the valued subterms of at most this depth that these solvers take."""
     prelude = Prelude(script)
     left_out = Counter(valuation.left_out)
     depths = _depths(script.assertions)
@@ -110,11 +119,12 @@ def fragment(script: SeedScript, valuation: Valuation, dmax: int, chance: random
     needs = prelude.needs(fitting)
     initial = []
     for term in fitting:
-        text = print_term(term) if _is_small(term) else ""
-        if text and len(text) <= MAX_TEXT:
-            initial.append(Formula(text, valuation.values[term], depths[term], needs[term]))
+        fault = _fault(term, solvers)
+        text = "" if fault else print_term(term)
+        if fault or len(text) > MAX_TEXT:
+            left_out[fault or _TOO_LARGE] += 1
         else:
-            left_out["too large"] += 1
+            initial.append(Formula(text, valuation.values[term], depths[term], needs[term]))
     return Fragments(prelude, tuple(initial), valuation.how, +left_out)
 
 
@@ -141,17 +151,22 @@ def _depths(roots: Sequence[Term]) -> dict[Term, int]:
     return found
 
 
-def _is_small(root: Term) -> bool:
+def _fault(root: Term, solvers: Sequence[str]) -> str:
+    """Why a subterm is left out: its size, or a solver that may refuse it."""
     seen = {root}
     stack = [root]
     while stack:
-        for arg in stack.pop().args:
+        term = stack.pop()
+        fault = refusal(term, solvers)
+        if fault:
+            return fault
+        for arg in term.args:
             if arg not in seen:
                 if len(seen) >= MAX_TERMS:
-                    return False
+                    return _TOO_LARGE
                 seen.add(arg)
                 stack.append(arg)
-    return True
+    return ""
 
 
 def construct(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.errors import GenerationError
@@ -58,11 +58,13 @@ class StormStrategy(SeedStrategy):
         seed: int,
         settings: Mapping[str, Value] | None = None,
         incremental: bool = False,
+        solvers: Sequence[str] = ("z3", "cvc5"),
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
         told = values | {"incremental": "yes"} if incremental else values
         super().__init__(seeds, seed, told, TURN)
         self.incremental = incremental
+        self.solvers = tuple(solvers)
         self.bounds = Bounds(*(integer(values, name) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(seeds)))
@@ -140,7 +142,7 @@ class StormStrategy(SeedStrategy):
             return None
         if valuation.disagreements:
             self.disagreements[seed.origin] = valuation.disagreements
-        fragments = fragment(script, valuation, self.bounds.dmax, chance)
+        fragments = fragment(script, valuation, self.bounds.dmax, chance, self.solvers)
         self.counts.update({f"left out: {cause}": n for cause, n in fragments.left_out.items()})
         if not fragments.initial:
             self.counts["seed: no Boolean subterm with a value"] += 1

@@ -6,8 +6,8 @@ the atoms; what connectives make of them is computed here.
 
 The values need not come from the model of any one solver: what counts is that **some** interpretation of
 the standard gives all of them. So what the standard leaves open is looked at
-(:mod:`generator.storm.openness`), and an atom is left out where z3's choice might not be one that the standard,
-or another solver, allows.
+(:mod:`generator.storm.openness`), and an atom is left out where z3's choice might not be one that the
+standard, or another solver, allows.
 """
 
 from __future__ import annotations
