@@ -98,11 +98,14 @@ def _opfuzz(inputs: StrategyInputs) -> Strategy:
 
 
 def _storm(inputs: StrategyInputs) -> Strategy:
-    return StormStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.incremental)
+    settings = inputs.settings
+    return StormStrategy(
+        inputs.seeds, settings.seed, inputs.values, settings.incremental, settings.solvers
+    )
 
 
 def _fusion(inputs: StrategyInputs) -> Strategy:
-    return FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values)
+    return FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers)
 
 
 STRATEGIES: dict[str, StrategyEntry] = {
