@@ -99,9 +99,7 @@ def _opfuzz(inputs: StrategyInputs) -> Strategy:
 
 def _storm(inputs: StrategyInputs) -> Strategy:
     settings = inputs.settings
-    return StormStrategy(
-        inputs.seeds, settings.seed, inputs.values, settings.incremental, settings.solvers
-    )
+    return StormStrategy(inputs.seeds, settings.seed, inputs.values, settings.incremental, settings.solvers)
 
 
 def _fusion(inputs: StrategyInputs) -> Strategy:
