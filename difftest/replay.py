@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from difftest.errors import DifftestError
-from difftest.findings import Candidate, find_candidates
+from difftest.evidence import confirm_and_weigh
+from difftest.findings import Candidate
+from difftest.oracles import default_oracles, look, probe
+from difftest.oracles.base import Observation
 from difftest.outcomes import Outcome, Verdict
 from difftest.process import Limits
 from difftest.runner import Runner
@@ -74,14 +77,16 @@ def replay(
     limits: Limits | None = None,
     jobs: int = 1,
     warm: bool = True,
+    oracles: Sequence[str] = (),
 ) -> Iterator[ReplayResult]:
     """Run ``solvers`` on ``files``, lazily, results in the order of the files.
 
     What looks wrong on the fast path is run again in fresh processes, whose verdicts then stand in the rows.
-    Wrong is a crash, an invalid model, a disagreement, or an answer that the file's ``(set-info :status
-    ...)`` contradicts.
+    What counts as wrong is said by ``oracles`` (none: the defaults for these solvers); an answer that the
+    file's ``(set-info :status ...)`` contradicts is wrong, too.
     """
     limits = limits or Limits()
+    names = tuple(oracles) or default_oracles(solvers)
     source = iter(files)
     free: SimpleQueue[Runner] = SimpleQueue()
     with ExitStack() as stack:
@@ -91,7 +96,7 @@ def replay(
         def work(file: Path) -> ReplayResult:
             runner = free.get()
             try:
-                return _replay_file(file, solvers, limits, runner)
+                return _replay_file(file, solvers, names, limits, runner)
             finally:
                 free.put(runner)
 
@@ -107,7 +112,9 @@ def replay(
                 future.cancel()
 
 
-def _replay_file(file: Path, solvers: Sequence[Solver], limits: Limits, runner: Runner) -> ReplayResult:
+def _replay_file(
+    file: Path, solvers: Sequence[Solver], names: Sequence[str], limits: Limits, runner: Runner
+) -> ReplayResult:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
             return _unread(file, solvers, f"larger than {MAX_FILE_BYTES >> 20} MB")
@@ -115,19 +122,27 @@ def _replay_file(file: Path, solvers: Sequence[Solver], limits: Limits, runner: 
     except OSError as problem:
         return _unread(file, solvers, f"cannot be read: {problem.strerror}")
     verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
-    found = _wrong(script, solvers, verdicts)
+    text = script.data.decode("utf-8", "surrogateescape")
+    seen, _ = probe(Observation(text, solvers, verdicts, script.expected), names, runner, limits)
+    found = look(seen, names)
     if found:
         involved = {name for candidate in found for name in candidate.solvers}
         for solver in solvers:
             if solver.name in involved:
                 verdicts[solver.name] = runner.judge_file(solver, script, file.absolute(), limits)[0]
-        found = _wrong(script, solvers, verdicts)
+        found = list(_settled(found, Observation(text, solvers, verdicts, script.expected), limits))
     rows = tuple(ReplayRow(file, solver.name, verdicts[solver.name]) for solver in solvers)
     return ReplayResult(file, rows, tuple(found))
 
 
-def _wrong(script: Script, solvers: Sequence[Solver], verdicts: dict[str, Verdict]) -> list[Candidate]:
-    return find_candidates(script.data.decode("utf-8", "replace"), solvers, verdicts, script.expected)
+def _settled(found: Iterable[Candidate], seen: Observation, limits: Limits) -> Iterator[Candidate]:
+    """Those that fresh runs show again, with the evidence on who is wrong."""
+    for candidate in found:
+        involved = [solver for solver in seen.solvers if solver.name in candidate.solvers]
+        others = [solver for solver in seen.solvers if solver not in involved]
+        settled, _, _ = confirm_and_weigh(candidate, replace(seen, solvers=involved), others, limits)
+        if settled is not None:
+            yield settled
 
 
 def _unread(file: Path, solvers: Sequence[Solver], why: str) -> ReplayResult:

@@ -5,6 +5,7 @@ apply those selected to what solvers did with one test.
 from __future__ import annotations
 
 import difflib
+import zlib
 from collections.abc import Sequence
 
 from difftest.errors import DifftestError
@@ -49,6 +50,9 @@ PLAIN = ("crash", "soundness", "invalid-model")
 """Those that need nothing but the verdicts on the test itself."""
 
 
+_CROSSED_ONE_IN = 4
+
+
 class UnknownOracle(DifftestError):
     """A name that is no oracle's."""
 
@@ -71,6 +75,20 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
 def default_oracles(solvers: Sequence[Solver]) -> tuple[str, ...]:
     """The oracles that are on for these solvers when none are named."""
     return tuple(name for name, oracle in ORACLES.items() if oracle.is_default(solvers))
+
+
+def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
+    """The oracles for one test of a hunt: those named, or the defaults.
+
+    By default models are crossed on one test in four, drawn by the text: on all of them a hunt is half as
+    slow again (measured), on these it is an eighth.
+    """
+    if names:
+        return tuple(names)
+    chosen = default_oracles(solvers)
+    if zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0:
+        return chosen
+    return tuple(name for name in chosen if name != model_cross_check.ORACLE.name)
 
 
 def probe(
@@ -104,6 +122,7 @@ __all__ = [
     "UnknownOracle",
     "default_oracles",
     "finding_id",
+    "hunting_oracles",
     "is_same",
     "look",
     "observe_test",
