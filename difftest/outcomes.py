@@ -61,16 +61,19 @@ _CRASH_SIGNALS = {
 _Z3_MEMOUT_CODES = frozenset({101, 113})
 _Z3_CRASH_CODES = frozenset({104, 110, 114})
 
+# In order: z3, cvc5, cvc4, cvc5, bitwuzla. yices does not check its models.
 _INVALID_MODEL = re.compile(
     r"an invalid model was generated|ERRORS SATISFYING ASSERTIONS WITH MODEL|[Ii]nvalid model generated|"
-    r"checkModel\(\): .*(?:ERROR|failed)"
+    r"checkModel\(\): .*(?:ERROR|failed)|^(?:\[bzla\] |\(error \")?(?:\w+: )*model check failed"
 )
 _CRASH = re.compile(
     r"ASSERTION VIOLATION|UNEXPECTED CODE WAS REACHED|Fatal failure within|Internal error detected|"
     r"Failed to verify:|unreachable code was reached|[Ss]egmentation fault|cvc5 suffered a segfault|"
     r"(?:ERROR|WARNING): \w*Sanitizer|^.*: runtime error: |Assertion [`'].*failed|^Assertion failed|"
     r"ast_manager LEAKED|terminate called|std::(?:logic|runtime)_error|double free|corrupted size|"
-    r"[Ii]llegal (?:argument|instruction) detected|Unhandled case encountered|panicked at"
+    r"[Ii]llegal (?:argument|instruction) detected|Unhandled case encountered|panicked at|"
+    # yices
+    r"^FATAL ERROR(?::|$)|^BUG(?:: unexpected| detected)"
 )
 _MEMORY = re.compile(
     r"out of memory|std::bad_alloc|bad_alloc|memory limit|max\. memory exceeded|memout", re.I

@@ -206,6 +206,25 @@ def test_cvc5s_invalid_model_is_told_from_a_crash() -> None:
     assert verdict(ONE, "", said, number=signal.SIGABRT, family="cvc5").outcome is Outcome.INVALID_MODEL
 
 
+@pytest.mark.parametrize("said", ["model check failed\n", "[bzla] model check failed\n"])
+def test_bitwuzlas_invalid_model_is_told_from_its_abort(said: str) -> None:
+    seen = verdict(ONE, "sat\n", said, number=signal.SIGABRT, family="bitwuzla")
+    assert (seen.outcome, seen.answers) == (Outcome.INVALID_MODEL, ("sat",))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "FATAL ERROR: the exists/forall solver failed: unexpected status: model error\n",
+        "BUG: unexpected context status\n",
+        "BUG detected\n",
+    ],
+)
+def test_yices_last_words_are_a_crash(said: str) -> None:
+    seen = verdict(ONE, "", said, code=16, family="yices")
+    assert (seen.outcome, seen.detail) == (Outcome.CRASH, said.strip())
+
+
 def test_an_invalid_model_is_seen_on_the_right_question_of_two() -> None:
     got = verdict(
         TWO, 'sat\n(error "line 2 column 10: an invalid model was generated")\n(\n)\nunsat\n', code=1
