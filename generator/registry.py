@@ -20,6 +20,8 @@ from generator.storm import SETTINGS as STORM_SETTINGS
 from generator.storm import StormStrategy
 from generator.strategy import Strategy
 from generator.typefuzz import COMMON_SETTINGS, TYPEFUZZ_SETTINGS, TypeFuzz
+from generator.weaken import SETTINGS as WEAKEN_SETTINGS
+from generator.weaken import WeakenStrategy
 
 Need = Literal["library", "seeds", "answers"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
@@ -106,6 +108,10 @@ def _fusion(inputs: StrategyInputs) -> Strategy:
     return FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers)
 
 
+def _weaken(inputs: StrategyInputs) -> Strategy:
+    return WeakenStrategy(inputs.seeds, inputs.settings.seed, inputs.values)
+
+
 STRATEGIES: dict[str, StrategyEntry] = {
     entry.name: entry
     for entry in (
@@ -158,6 +164,15 @@ STRATEGIES: dict[str, StrategyEntry] = {
             _fusion,
             frozenset(("seeds", "answers")),
             FUSION_SETTINGS,
+        ),
+        StrategyEntry(
+            "weaken",
+            "walks of weakenings from sat seeds, of strengthenings from unsat ones, by proved rules",
+            "seeds with known answers; with --set unlabelled=chain any seeds",
+            "sat or unsat, the seed's own; each mutant's parent",
+            _weaken,
+            frozenset(("seeds",)),
+            WEAKEN_SETTINGS,
         ),
     )
 }
