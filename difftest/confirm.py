@@ -11,6 +11,7 @@ construction is confirmed against other solvers instead, since reduction changes
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import tempfile
@@ -21,7 +22,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from difftest.errors import DifftestError, RunnerLost, SolverMissing
+from difftest.evidence import PARENT
 from difftest.findings import Candidate, FindingClass, find_candidates
+from difftest.oracles import ORACLES, default_oracles, look, probe
+from difftest.oracles.base import Observation
 from difftest.outcomes import Outcome, Verdict, judge, message_shape
 from difftest.process import Limits, Run
 from difftest.runner import Runner
@@ -30,6 +34,8 @@ from difftest.solvers import Solver, find_solver
 
 _MAX_SECONDS = 20.0
 _REFERENCES = ("z3", "cvc5")
+# Oracles that take more than one run of each solver on the formula.
+_WITH_OWN_RUNS = ("model-cross-check", "incompleteness", "slowdown")
 
 
 class NotShown(DifftestError):
@@ -45,8 +51,8 @@ class Expectation:
     ``answers`` are those of the contradicted check-sat, by solver name (soundness only). ``truth`` is set
     where the right answer was known by construction: one of ``references`` has to give it, then.
     ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
-    ``seconds`` is what one run may take. ``exact=False`` lets lines of a crash's file differ, as they do from
-    release to release.
+    ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
+    a crash's file differ, as they do from release to release.
     """
 
     finding_class: FindingClass
@@ -60,6 +66,7 @@ class Expectation:
     complaints: frozenset[str] = frozenset()
     seconds: float = 2.0
     exact: bool = True
+    oracle: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``python -m difftest.confirm`` reads."""
@@ -74,6 +81,7 @@ class Expectation:
             "references": [_solver_json(solver) for solver in self.references],
             "complaints": sorted(self.complaints),
             "seconds": self.seconds,
+            "oracle": self.oracle,
         }
 
     @classmethod
@@ -90,6 +98,7 @@ class Expectation:
             tuple(map(_solver_from, data["references"])),
             frozenset(data["complaints"]),
             data["seconds"],
+            oracle=data.get("oracle", ""),
         )
 
 
@@ -120,8 +129,14 @@ def read_formula(file: Path) -> str:
 
 
 def expectation_of_finding(folder: Path) -> Expectation:
-    """What a finding folder says it shows; nothing is run."""
+    """What a finding folder says it shows; nothing is run.
+
+    DifftestError for a finding that stands on another formula: it cannot be looked at by itself.
+    """
     data = read_finding(folder)
+    oracle = data.get("oracle") or ""
+    if oracle == "implication":
+        raise DifftestError(f"{folder}: it follows from {PARENT} beside it and means nothing without that")
     finding_class = FindingClass(data["class"])
     solvers = tuple(find_solver(entry["spec"]) for entry in data["solvers"])
     guilty = data.get("guilty")
@@ -151,6 +166,7 @@ def expectation_of_finding(folder: Path) -> Expectation:
         references,
         frozenset(complaints),
         _seconds(max(entry["seconds"] for entry in data["solvers"])),
+        oracle=oracle,
     )
 
 
@@ -184,6 +200,7 @@ def expectation_of(
         references,
         frozenset(complaints),
         _seconds(max(verdicts[solver.name].seconds for solver in involved)),
+        oracle=candidate.oracle,
     )
 
 
@@ -247,6 +264,8 @@ class Confirmer:
         script = Script(text.encode("utf-8", "surrogateescape"))
         if script.file_command or not script.commands:
             return False
+        if self.expected.oracle in _WITH_OWN_RUNS:
+            return self._shows(text, script)
         if self.expected.finding_class is FindingClass.SOUNDNESS:
             return self._disagrees(text, script)
         guilty = self._accused()
@@ -308,6 +327,26 @@ class Confirmer:
             for c in again
         )
 
+    def _shows(self, text: str, script: Script) -> bool:
+        """Whether the oracle that saw it sees it again, by whatever runs it takes."""
+        expected = self.expected
+        verdicts: dict[str, Verdict] = {}
+        for solver in expected.solvers:
+            verdict = self._judge(solver, script)
+            if verdict is None:
+                return False
+            verdicts[solver.name] = verdict
+        oracle = ORACLES[expected.oracle]
+        limits = Limits(seconds=expected.seconds)
+        with contextlib.ExitStack() as stack:
+            runner = self._runner if self._fast else stack.enter_context(Runner(warm=False))
+            seen, spent = probe(Observation(text, expected.solvers, verdicts), [oracle.name], runner, limits)
+            self.seconds += spent
+            found = [c for c in oracle.look(seen) if c.guilty == expected.guilty]
+            if not found or self._fast or oracle.measure is None:
+                return bool(found)
+            return oracle.measure(found[0], seen, runner, limits)
+
     def _judge(self, solver: Solver, script: Script) -> Verdict | None:
         """One run's meaning; None where it was refused or spoilt."""
         self.runs += 1
@@ -346,7 +385,10 @@ def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expe
         for solver in solvers:
             runs[solver.name] = runner.run(solver, script, Limits(seconds=seconds))
             verdicts[solver.name] = judge(script, runs[solver.name], solver.family)
-    found = find_candidates(text, solvers, verdicts, script.expected)
+        names = [name for name in default_oracles(solvers) if name != "implication"]
+        seen = Observation(text, solvers, verdicts, script.expected)
+        seen, _ = probe(seen, names, runner, Limits(seconds=seconds))
+    found = look(seen, names)
     if not found:
         said = ", ".join(
             f"{name}: {' '.join(map(str, v.answers)) or v.outcome}" for name, v in verdicts.items()

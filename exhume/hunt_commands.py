@@ -16,7 +16,7 @@ from difftest.state import CampaignState
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
 from exhume.live import LiveScreen
-from exhume.options import Jobs, Json, Seed
+from exhume.options import Jobs, Json, Oracles, Seed, chosen_oracles
 from exhume.screen import print_json, say
 from exhume.strategy_options import (
     Incremental,
@@ -105,6 +105,7 @@ def hunt_command(
     rules: RulesOption = Rules.FULL,
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
+    oracles: Oracles = None,
     executor: Annotated[
         Where, typer.Option(help="Run tests in this process's own workers, or on a dask cluster.")
     ] = Where.LOCAL,
@@ -132,6 +133,7 @@ def hunt_command(
         "rules": rules.value,
         "incremental": incremental,
         "skeletons_from": _absolute(skeletons_from),
+        "oracles": list(oracles or []),
     }
     if resume:
         given = _taken_over(context, given, resumed_settings(out_folder))
@@ -144,9 +146,10 @@ def hunt_command(
         given["tests"] = _DEFAULT_TESTS
     if given["bandit"] is None:
         given["bandit"] = given["tests"] is None
+    names = chosen_oracles(given["oracles"])
     found_solvers = find_solvers(given["solver"])
     strategies = _strategies(given)
-    options = HuntOptions(out_folder, jobs, given["seed"], given["tests"], seconds)
+    options = HuntOptions(out_folder, jobs, given["seed"], given["tests"], seconds, oracles=names)
     title = f"exhume hunt: {', '.join(solver.name for solver in found_solvers)}, findings in {out_folder}"
     with (
         CampaignState.open(

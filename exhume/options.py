@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from difftest.oracles import ORACLES, select
 
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
@@ -26,3 +29,17 @@ SolverSpecs = Annotated[
         help="z3, cvc5, a release like z3==4.8.5, or NAME=COMMAND LINE. Give it once per solver.",
     ),
 ]
+Oracles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--oracles",
+        metavar="NAME,NAME",
+        help=f"What counts as wrong: {', '.join(ORACLES)}.  [default: those that fit the solvers]",
+        show_default=False,
+    ),
+]
+
+
+def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:
+    """The oracles named on the command line, none for the defaults; UnknownOracle for a name that is none."""
+    return select(named) if named else ()

@@ -22,7 +22,7 @@ from difftest import (
     replay,
 )
 from exhume.exits import Exit
-from exhume.options import Jobs, Json, SolverSpecs
+from exhume.options import Jobs, Json, Oracles, SolverSpecs, chosen_oracles
 from exhume.screen import out, print_json, progress
 from exhume.summary import show_outcomes
 
@@ -42,20 +42,22 @@ def replay_command(
     ] = None,
     seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
     jobs: Jobs = 1,
+    oracles: Oracles = None,
     json: Json = False,
 ) -> None:
     """Run solvers on files, or on the formulas of a corpus.
 
     Says what is wrong: crashes, invalid models, answers that differ. Exit code 1 says that something is.
     """
+    names = chosen_oracles(oracles)
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("name either files and folders, or a --corpus")
     if corpus is not None:
         with _corpus_files(corpus) as files:
-            findings = _replay(files, solvers, seconds, jobs, json)
+            findings = _replay(files, solvers, seconds, jobs, names, json)
     else:
-        findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, json)
+        findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, names, json)
     raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
 
 
@@ -76,7 +78,9 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
         yield files
 
 
-def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int, json: bool) -> int:
+def _replay(
+    files: list[Path], solvers: list[Solver], seconds: float, jobs: int, oracles: tuple[str, ...], json: bool
+) -> int:
     """Replay and print; how many findings there were."""
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     rows: list[dict[str, object]] = []
@@ -84,7 +88,8 @@ def _replay(files: list[Path], solvers: list[Solver], seconds: float, jobs: int,
     if not files:
         raise typer.BadParameter("there is nothing to replay: no .smt2 file and no formula was found")
     with progress("replaying", json) as tick:
-        for number, result in enumerate(replay(files, solvers, Limits(seconds=seconds), jobs), 1):
+        results = replay(files, solvers, Limits(seconds=seconds), jobs, oracles=oracles)
+        for number, result in enumerate(results, 1):
             tick(number, len(files))
             findings += len(result.findings)
             for row in result.rows:
