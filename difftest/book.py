@@ -30,6 +30,7 @@ from difftest.folders import (
     working_folder,
     write_finding,
 )
+from difftest.modes import base_name
 from difftest.process import Limits
 from difftest.solvers import Solver
 from difftest.state import Campaign, FindingState
@@ -109,7 +110,8 @@ class Book:
                 self.tally.find(row)
             if not row.earlier:
                 self.records[record.key] = record
-                self._own_tests[row.strategy, row.index, row.finding_class, row.solver] = record.key
+                label = self._plain(row.solver)
+                self._own_tests[row.strategy, row.index, row.finding_class, label] = record.key
 
     @property
     def confirming(self) -> int:
@@ -133,7 +135,7 @@ class Book:
     def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
         """A test shows a candidate."""
         # When it was confirmed, one of the solvers may have been found guilty.
-        labels = {candidate.label, *candidate.solvers}
+        labels = set(map(self._plain, (candidate.label, *candidate.solvers)))
         kind = str(candidate.finding_class)
         if any((name.strategy, name.index, kind, label) in self._own_tests for label in labels):
             return  # a killed run had reported it, and the test was run again
@@ -151,6 +153,10 @@ class Book:
         else:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
+
+    def _plain(self, label: str) -> str:
+        """A finding's label without the options that a test added to the solvers' own."""
+        return "+".join(base_name(name, self.solvers) for name in label.split("+"))
 
     def _is_worth_a_look(self, candidate: Candidate) -> bool:
         """Whether reduction may tell that it has another cause than the finding of the same first key."""
@@ -219,7 +225,8 @@ class Book:
             *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),
             *(name.strategy, name.index, self.seed, time.time()),
         )
-        self._own_tests[name.strategy, name.index, str(candidate.finding_class), candidate.label] = record.key
+        own = (name.strategy, name.index, str(candidate.finding_class), self._plain(candidate.label))
+        self._own_tests[own] = record.key
         self.tally.find(row)
         self.paid(name)
         return record

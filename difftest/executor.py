@@ -7,27 +7,26 @@ on another machine stand behind the same few methods (``Executor``).
 from __future__ import annotations
 
 import queue
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from difftest import _orphans
 from difftest.confirm import Confirmer, expectation_of
 from difftest.errors import RunnerLost
-from difftest.evidence import confirm_and_weigh
 from difftest.findings import Candidate, theories
 from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
-from difftest.folders import FORMULA, Evidence
-from difftest.oracles import default_oracles, look, observe_test, probe
+from difftest.folders import Evidence
+from difftest.modes import Options, under_options
+from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.outcomes import Outcome, Verdict
 from difftest.process import Limits
 from difftest.runner import Runner
 from difftest.script import Script
 from difftest.solvers import Solver
+from difftest.variants import LookAgain
 from generator.strategy import GeneratedTest
 
 # A confirmation whose supervisor was killed is tried so often.
@@ -58,7 +57,8 @@ class RunTask:
 
     ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
     before, per solver. ``confirms`` says that nothing is counted: only what it shows is wanted. ``oracles``
-    say what counts as wrong; none: the solvers' defaults.
+    say what counts as wrong; none: the solvers' defaults. ``options`` are what the test adds to those of the
+    solvers.
     """
 
     name: TestName
@@ -69,6 +69,7 @@ class RunTask:
     counted: Mapping[str, Outcome] = field(default_factory=dict)
     confirms: bool = False
     oracles: tuple[str, ...] = ()
+    options: Options = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class ConfirmTask:
     """See in fresh processes whether a candidate shows again.
 
     ``reduction`` is how many seconds its test may be reduced for a key that other tests share. ``oracles``
-    as for a run.
+    and ``options`` as for a run.
     """
 
     name: TestName
@@ -101,6 +102,7 @@ class ConfirmTask:
     limits: Limits
     reduction: float = 0.0
     oracles: tuple[str, ...] = ()
+    options: Options = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ def perform(
     task: Task, solvers: Sequence[Solver], runner: Runner, make: Make | None = None
 ) -> RunResult | Confirmation:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
+    solvers = under_options(solvers, task.options)
     if isinstance(task, ConfirmTask):
         return _confirm_at_last(task, solvers, runner)
     test = task.test
@@ -192,7 +195,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdict = runner.judge(solver, script, task.limits)
         verdicts[solver.name] = verdict
         spent += verdict.seconds
-    names = task.oracles or default_oracles(solvers)
+    names = hunting_oracles(task.oracles, solvers, test.text)
     seen, extra = probe(observe_test(test, solvers, verdicts), names, runner, task.limits)
     spent += extra
     found = tuple(look(seen, names))
@@ -211,30 +214,17 @@ def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runne
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
-    involved = tuple(solver for solver in solvers if solver.name in task.candidate.solvers)
-    data = task.test.text.encode("utf-8", "surrogateescape")
-    script = Script(data)
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / FORMULA
-        file.write_bytes(data)
-        seen = {solver.name: runner.judge_file(solver, script, file, task.limits) for solver in involved}
-    verdicts = {name: verdict for name, (verdict, _) in seen.items()}
-    spent = sum(verdict.seconds for verdict in verdicts.values())
-    others = [solver for solver in solvers if solver not in involved]
-    candidate, files, extra = confirm_and_weigh(
-        task.candidate, observe_test(task.test, involved, verdicts), others, task.limits
-    )
-    spent += extra
-    if candidate is None:
-        return Confirmation(task, None, spent)
-    runs = {name: run for name, (_, run) in seen.items()}
-    evidence = Evidence(involved, verdicts, runs, files)
+    again = LookAgain(task.candidate, task.test, solvers, task.limits, runner)
+    settled = again.settle()
+    if settled is None:
+        return Confirmation(task, None, again.spent)
+    candidate, evidence = settled
     if task.reduction <= 0 or not needs_reduction(candidate):
-        return Confirmation(task, evidence, spent, None, candidate)
-    expected = expectation_of(candidate, involved, verdicts, runs)
+        return Confirmation(task, evidence, again.spent, None, candidate)
+    expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs)
     with Confirmer(expected) as confirmer:
         found = fingerprint(candidate, task.test.text, confirmer, task.reduction)
-        return Confirmation(task, evidence, spent + confirmer.seconds, found, candidate)
+        return Confirmation(task, evidence, again.spent + confirmer.seconds, found, candidate)
 
 
 class LocalExecutor:

@@ -60,12 +60,16 @@ class FindingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the confirming runs showed, per solver name; ``files`` are texts to keep beside, by file name."""
+    """What the confirming runs showed, per solver name; ``files`` are texts to keep beside, by file name.
+
+    ``safe_mode`` says whether it shows with cvc5 in its safe mode, too; None where there is no such thing.
+    """
 
     solvers: tuple[Solver, ...]
     verdicts: Mapping[str, Verdict]
     runs: Mapping[str, Run]
     files: Mapping[str, str] = field(default_factory=dict)
+    safe_mode: bool | None = None
 
 
 def prepare_output(out: Path) -> Path:
@@ -184,6 +188,7 @@ def _as_json(
         "check": candidate.check,
         "key": candidate.key,
         "theories": list(theories(test.text)),
+        "safe_mode": evidence.safe_mode,
         "platform": platform_name(),
         "solvers": [
             _solver_entry(solver, script, evidence.verdicts[solver.name], evidence.runs[solver.name])

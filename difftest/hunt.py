@@ -46,6 +46,7 @@ from difftest.executor import (
 )
 from difftest.fingerprint import QUICK_SECONDS
 from difftest.folders import prepare_output
+from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.outcomes import Outcome
 from difftest.process import Limits
 from difftest.schedule import ListedTests, Schedule, Source, handed_out
@@ -86,7 +87,8 @@ class HuntOptions:
     ``seed`` names the run in findings and chooses which tests are set aside. ``limits.seconds`` is not used:
     ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
-    ``oracles`` say what counts as wrong (none: the solvers' defaults).
+    ``oracles`` say what counts as wrong (none: the solvers' defaults). ``mode_share`` of the tests run one of
+    the solvers under options of the kinds ``modes``.
     """
 
     out: Path
@@ -100,6 +102,8 @@ class HuntOptions:
     reduction: float = QUICK_SECONDS
     progress_seconds: float = 0.5
     oracles: tuple[str, ...] = ()
+    modes: ModeKind = ModeKind.DEFAULT
+    mode_share: float = DEFAULT_SHARE
 
 
 def hunt(
@@ -147,6 +151,7 @@ class _Hunt:
         self.source: Source | None = source
         self.schedule = source
         self.options = options
+        self.modes = Modes(solvers, options.modes, options.seed, options.mode_share)
         self.executor = executor
         self.stop = stop
         self.clock = clock
@@ -305,7 +310,9 @@ class _Hunt:
             task = self._next_task()
             if task is None:
                 return
-            self.executor.submit(replace(task, oracles=self.options.oracles))
+            name = task.name
+            options = self.modes.choose(name.strategy, name.test_class, name.index)
+            self.executor.submit(replace(task, oracles=self.options.oracles, options=options))
             self.running += 1
 
     def _next_task(self) -> Task | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,9 +67,15 @@ def mode_list(solver: Solver) -> ModeList:
 
 
 @functools.cache
+def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
+    """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
+    return PROFILES[family].ask(argv)
+
+
+@functools.cache
 def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     profile, table = PROFILES[family], option_table(family)
-    asked = profile.ask(argv)
+    asked = asked_options(family, argv)
     problems = {setting: why_refused(setting, asked) for setting in table.tried()}
     settings = [setting for setting, why in problems.items() if why is None]
     refused = [(setting, why) for setting, why in problems.items() if why is not None]
@@ -91,7 +97,7 @@ def _names_in(tactic: str) -> set[str]:
     return set(tactic.replace("(", " ").replace(")", " ").split()) - {"or-else", "then"}
 
 
-def why_refused(setting: str, asked: dict[str, AskedOption]) -> str | None:
+def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
     """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
     name, value = split_option(setting)
     option = asked.get(name)

@@ -14,7 +14,9 @@ def look(seen: Observation) -> list[Candidate]:
         if verdict.outcome is Outcome.CRASH:
             # Without a location all deaths by one signal look the same; the theories tell some of them apart.
             place = verdict.location or f"{verdict.shape}|{seen.where}"
-            key = f"crash|{solver.name}|{place}"
+            # A crash at one place is one crash, whatever options a test added.
+            name = solver.base_name if verdict.location else solver.name
+            key = f"crash|{name}|{place}"
             found.append(
                 Candidate(FindingClass.CRASH, (solver.name,), key, solver.name, verdict.detail, None, "crash")
             )

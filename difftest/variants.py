@@ -1,0 +1,210 @@
+"""A finding under other options: what it does not need is left out, and whether cvc5's safe mode has it too.
+
+A test that runs a solver under options may show what shows without them. So before anything else is made of a
+candidate, the options that its test added are taken away as far as it still shows; what is left is part of
+its key, its command lines and its report.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from difftest.errors import DifftestError
+from difftest.evidence import confirm_and_weigh
+from difftest.folders import FORMULA, Evidence
+from difftest.modes import asked_options, why_refused
+from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
+from difftest.oracles.base import Candidate, Observation
+from difftest.outcomes import Verdict
+from difftest.process import Limits, Run
+from difftest.profiles.options import option_table, split_option
+from difftest.runner import Runner
+from difftest.script import Script
+from difftest.solvers import Solver
+from generator.strategy import GeneratedTest
+
+SAFE_MODE = "safe-mode=safe"
+"""What cvc5's maintainers ask fuzzers to run it under."""
+
+
+def leaner(solver: Solver) -> Iterator[Solver]:
+    """The solver with less of what its test added to its options, the boldest first: without all of it,
+    without one option, with one tactic less in a row of tactics.
+    """
+    if len(solver.mode) > 1:
+        yield bare(solver)
+    for option in solver.mode:
+        yield solver.without_option(option)
+    tactic_option = option_table(solver.family).tactic_option
+    for option in solver.mode:
+        name, value = split_option(option)
+        if name == tactic_option:
+            for row in shorter_rows(value):
+                yield solver.with_options([f"{name}={row}"])
+
+
+def shorter_rows(row: str) -> Iterator[str]:
+    """``(then a b c)`` with one tactic less; a row of one tactic is that tactic."""
+    if not (row.startswith("(then ") and row.endswith(")")):
+        return
+    parts = _parts(row[len("(then ") : -1])
+    for place in range(len(parts) - 1):
+        left = parts[:place] + parts[place + 1 :]
+        yield f"(then {' '.join(left)})" if len(left) > 1 else left[0]
+
+
+def _parts(text: str) -> list[str]:
+    """The tactics of a row: words, and what stands in parentheses as one."""
+    found: list[str] = []
+    depth = 0
+    for word in text.split():
+        if depth:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+        depth += word.count("(") - word.count(")")
+    return found
+
+
+def drop_options(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> tuple[Solver, ...]:
+    """``solvers`` without the options that their test added and that are not needed: ``shows`` says so."""
+    kept = list(solvers)
+    for place in range(len(kept)):
+        changed = True
+        while changed:
+            changed = False
+            for trial in leaner(kept[place]):
+                if shows([*kept[:place], trial, *kept[place + 1 :]]):
+                    kept[place] = trial
+                    changed = True
+                    break
+    return tuple(kept)
+
+
+def renamed(candidate: Candidate, names: Mapping[str, str]) -> Candidate:
+    """A candidate with solvers of other names, in its key, too."""
+
+    def of(name: str) -> str:
+        return names.get(name, name)
+
+    kind, *rest = candidate.key.split("|")
+    if rest:
+        rest[0] = "+".join(map(of, rest[0].split("+")))
+    return replace(
+        candidate,
+        solvers=tuple(map(of, candidate.solvers)),
+        key="|".join([kind, *rest]),
+        guilty=None if candidate.guilty is None else of(candidate.guilty),
+    )
+
+
+class LookAgain:
+    """Sees in fresh processes whether a candidate shows again, and under which options.
+
+    ``solvers`` are those of the test's hunt, with what the test adds to their options. ``spent`` counts the
+    seconds that solvers took. A solver runs once under the same options.
+    """
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        test: GeneratedTest,
+        solvers: Sequence[Solver],
+        limits: Limits,
+        runner: Runner,
+    ) -> None:
+        self.spent = 0.0
+        self._candidate = candidate
+        self._test = test
+        self._solvers = solvers
+        self._limits = limits
+        self._runner = runner
+        self._involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
+        self._seen: dict[tuple[str, ...], tuple[Verdict, Run]] = {}
+
+    def settle(self) -> tuple[Candidate, Evidence] | None:
+        """The candidate with its evidence, under no more options than it takes; None if it does not show."""
+        if not self.shows(self._involved):
+            return None
+        needed = drop_options(self._involved, self.shows)
+        found = self._weigh(needed)
+        if found is None and needed != self._involved:
+            needed = self._involved
+            found = self._weigh(needed)
+        if found is None:
+            return None
+        candidate, evidence = found
+        return candidate, replace(evidence, safe_mode=stands_in_safe_mode(needed, self.shows))
+
+    def shows(self, involved: Sequence[Solver]) -> bool:
+        """Whether these, in the place of the candidate's own, show it as far as plain runs can tell."""
+        names = [name for name in ORACLES if name in (*PLAIN, self._candidate.oracle)]
+        seen, seconds = probe(self._observe(involved), names, self._runner, self._limits)
+        self.spent += seconds
+        return is_same(self._renamed(involved), look(seen, names))
+
+    def _weigh(self, involved: Sequence[Solver]) -> tuple[Candidate, Evidence] | None:
+        parties = {solver.name for solver in self._involved}
+        others = [solver for solver in self._solvers if solver.name not in parties]
+        # The same solver without what the test added is a witness, too.
+        others += [bare(solver) for solver in involved if solver.mode]
+        observed = self._observe(involved)
+        candidate, files, seconds = confirm_and_weigh(self._renamed(involved), observed, others, self._limits)
+        self.spent += seconds
+        if candidate is None:
+            return None
+        runs = {solver.name: self._run(solver)[1] for solver in involved}
+        return candidate, Evidence(tuple(involved), observed.verdicts, runs, files)
+
+    def _observe(self, involved: Sequence[Solver]) -> Observation:
+        verdicts = {solver.name: self._run(solver)[0] for solver in involved}
+        return observe_test(self._test, involved, verdicts)
+
+    def _renamed(self, involved: Sequence[Solver]) -> Candidate:
+        pairs = zip(self._involved, involved, strict=True)
+        return renamed(self._candidate, {before.name: now.name for before, now in pairs})
+
+    def _run(self, solver: Solver) -> tuple[Verdict, Run]:
+        key = (*solver.argv, *solver.checks)
+        if key not in self._seen:
+            script = Script(self._test.text.encode("utf-8", "surrogateescape"))
+            with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+                file = Path(folder) / FORMULA
+                file.write_bytes(script.data)
+                self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
+            self.spent += self._seen[key][0].seconds
+        return self._seen[key]
+
+
+def bare(solver: Solver) -> Solver:
+    """The solver without what its test added to its options."""
+    for option in solver.mode:
+        solver = solver.without_option(option)
+    return solver
+
+
+def in_safe_mode(solver: Solver) -> Solver | None:
+    """cvc5 in its safe mode; None for other solvers, and for releases that have none (before 1.3)."""
+    if solver.family != "cvc5":
+        return None
+    try:
+        if why_refused(SAFE_MODE, asked_options("cvc5", solver.argv)):
+            return None
+    except DifftestError:
+        return None
+    # In front of the others: an option that safe mode does not allow is then refused.
+    without = solver.without_option(SAFE_MODE)
+    return replace(without.with_options([SAFE_MODE]), checks=(f"--{SAFE_MODE}", *without.checks))
+
+
+def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> bool | None:
+    """Whether what ``solvers`` show, they show with each cvc5 among them in safe mode; None where there is no
+    cvc5 with a safe mode among them. Options that safe mode refuses make it False: so do theories.
+    """
+    safe = [in_safe_mode(solver) or solver for solver in solvers]
+    if safe == list(solvers):
+        return None
+    return shows(safe)

@@ -1,0 +1,211 @@
+"""Hunts under options: faults that only options bring out, and what is kept of the options."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.findings import find_candidates
+from difftest.modes import ModeKind
+from difftest.outcomes import Outcome, Verdict
+from difftest.reduce import reduce
+from difftest.variants import drop_options, in_safe_mode, leaner, renamed, shorter_rows, stands_in_safe_mode
+from generator.strategy import GeneratedTest
+
+TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
+
+# A program that takes z3's options and has three faults: options bring out two, and one always shows.
+FAKE_Z3 = f"""#!{sys.executable}
+import sys
+options, file = sys.argv[1:-1], sys.argv[-1]
+if file == "--version":
+    print("Z3 version 1.2.3")
+elif file == "-pd":
+    print("[module] smt, description")
+    for name in ("relevancy", "case_split", "restart_strategy"):
+        print(f"    {{name}} (unsigned int) what it does (default: 9)")
+    print("[module] tactic, description")
+    print("    default_tactic (symbol) overwrite")
+elif "(help-tactic)" in (text := open(file).read()):
+    print("- simplify what\\n- solve-eqs what\\n- smt what\\n- nnf what")
+elif "crash" in text:
+    sys.stderr.write("ASSERTION VIOLATION\\nFile: smt.cpp\\nLine: 17\\n")
+    sys.exit(114)
+else:
+    wrong = "smt.relevancy=0" in options or any("nnf" in option for option in options)
+    print("unsat" if wrong and "lie" in text else "sat")
+"""
+
+
+@pytest.fixture
+def solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Solver]:
+    """The release z3==1.2.3, which lies under options, and an honest solver."""
+    cache = tmp_path / "cache"
+    program = cache / "wheels" / "z3-solver-1.2.3" / "bin" / "z3"
+    program.parent.mkdir(parents=True)
+    program.write_text(FAKE_Z3)
+    program.chmod(0o755)
+    monkeypatch.setenv("EXHUME_CACHE", str(cache))
+    honest = tmp_path / "honest.py"
+    honest.write_text("print('sat')")
+    return [find_solver("z3==1.2.3"), find_solver(f"honest={sys.executable} -I -S {honest}")]
+
+
+def run_hunt(
+    solvers: list[Solver], out: Path, text: str, kinds: ModeKind = ModeKind.ALL, tests: int = 12
+) -> tuple[HuntFinished, list[dict[str, Any]]]:
+    """A hunt with every test under options; its end and the findings as written."""
+    made = (GeneratedTest(index, text, "by-hand") for index in range(tests))
+    options = HuntOptions(
+        out=out, seed=1, stages=(Stage(20.0, 1.0),), reduction=0, modes=kinds, mode_share=1.0
+    )
+    end = None
+    found = []
+    for event in hunt(made, solvers, options):
+        if isinstance(event, FindingConfirmed):
+            found.append(json.loads((event.record.path / "finding.json").read_text()))
+        elif isinstance(event, HuntFinished):
+            end = event
+    assert end is not None
+    return end, found
+
+
+def test_a_fault_that_an_option_brings_out_is_found_with_no_more_than_that(
+    solvers: list[Solver], tmp_path: Path
+) -> None:
+    end, found = run_hunt(solvers, tmp_path / "out", TEXT + "; lie", ModeKind.OPTIONS)
+    entries = {entry["solvers"][0]["spec"]: entry for entry in found}
+    assert set(entries) == {"z3==1.2.3[smt.relevancy=0]"}
+    entry = entries["z3==1.2.3[smt.relevancy=0]"]
+    assert entry["class"] == "soundness"
+    assert "z3-1.2.3[smt.relevancy=0]" in entry["key"]
+    folder = end.summary.findings[0].path
+    assert "smt.relevancy=0" in (folder / "command.txt").read_text()
+    assert (folder / "z3-1.2.3[smt.relevancy=0].stdout").read_text() == "unsat\n"
+    # Pairs that hold the option fold into the same finding, and are not confirmed under a key of their own.
+    assert end.summary.tests == 12
+    assert set(end.summary.outcomes) == {"z3-1.2.3", "honest"}
+    assert sum(end.summary.outcomes["z3-1.2.3"].values()) == 12
+
+
+def test_a_tactic_is_found_among_those_of_a_row(solvers: list[Solver], tmp_path: Path) -> None:
+    _, found = run_hunt(solvers, tmp_path / "out", TEXT + "; lie", ModeKind.TACTICS, tests=12)
+    specs = {entry["solvers"][0]["spec"] for entry in found}
+    assert specs == {"z3==1.2.3[tactic.default_tactic=(then nnf smt)]"}
+
+
+def test_a_fault_that_is_always_there_is_one_finding_without_options(
+    solvers: list[Solver], tmp_path: Path
+) -> None:
+    end, found = run_hunt(solvers, tmp_path / "out", TEXT + "; crash")
+    assert [entry["key"] for entry in found] == ["crash|z3-1.2.3|smt.cpp:17"]
+    assert found[0]["solvers"][0]["spec"] == "z3==1.2.3"
+    assert end.summary.duplicates == 11
+
+
+def test_a_finding_under_options_is_reduced_under_them(solvers: list[Solver], tmp_path: Path) -> None:
+    text = TEXT.replace("(check-sat)", "(declare-const lie Bool)\n(assert lie)\n(check-sat)")
+    end, _ = run_hunt(solvers, tmp_path / "out", text, ModeKind.OPTIONS)
+    report = reduce(end.summary.findings[0].path, seconds=20, ddsmt=False)
+    assert report.confirmed
+    assert "lie" in report.text
+    assert report.options["z3-1.2.3[smt.relevancy=0]"] == ("smt.relevancy=0",)
+
+
+def test_no_option_is_needed_that_is_left_out() -> None:
+    z3 = find_solver("z3").with_options(["smt.relevancy=0", "smt.case_split=2", "nlsat.lazy=1"])
+
+    def shows(trial: object) -> bool:
+        assert isinstance(trial, list)
+        return "smt.case_split=2" in trial[0].spec_options
+
+    assert drop_options([z3], shows)[0].spec == "z3[smt.case_split=2]"
+    assert drop_options([z3], lambda trial: True)[0].spec == "z3"
+    assert drop_options([z3], lambda trial: False) == (z3,)
+
+
+def test_options_of_the_users_own_spec_are_not_taken_away() -> None:
+    z3 = find_solver("z3[smt.relevancy=0]").with_options(["smt.case_split=2"])
+    assert drop_options([z3], lambda trial: True)[0].spec == "z3[smt.relevancy=0]"
+    assert list(leaner(find_solver("z3[smt.relevancy=0]"))) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "shorter"),
+    [
+        ("smt", []),
+        ("(then a smt)", ["smt"]),
+        ("(then a b (or-else c smt))", ["(then b (or-else c smt))", "(then a (or-else c smt))"]),
+        ("(or-else a smt)", []),
+    ],
+)
+def test_a_row_of_tactics_gets_shorter_by_one(row: str, shorter: list[str]) -> None:
+    assert list(shorter_rows(row)) == shorter
+
+
+def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
+    z3, cvc5 = find_solver("z3"), find_solver("cvc5")
+    moded = z3.with_options(["smt.arith.solver=2"])
+    verdicts = {
+        moded.name: Verdict(Outcome.OK, ("sat",), 0.1),
+        cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1),
+    }
+    (candidate,) = find_candidates(TEXT, [moded, cvc5], verdicts)
+    changed = renamed(candidate, {moded.name: z3.name})
+    assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Int"
+    assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Int", ("z3", "cvc5"))
+
+
+def test_under_options_that_are_not_trusted_only_crashes_count() -> None:
+    z3, cvc5 = find_solver("z3").with_options(["sat.euf=true"]), find_solver("cvc5")
+    answers = {z3.name: Verdict(Outcome.OK, ("sat",), 0.1), cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1)}
+    assert find_candidates(TEXT, [z3, cvc5], answers) == []
+    crash = {**answers, z3.name: Verdict(Outcome.CRASH, (None,), 0.1, "signal SIGSEGV")}
+    assert [str(c.finding_class) for c in find_candidates(TEXT, [z3, cvc5], crash)] == ["crash"]
+
+
+def test_safe_mode_is_cvc5s_and_comes_before_the_other_options() -> None:
+    cvc5 = find_solver("cvc5")
+    safe = in_safe_mode(cvc5.with_options(["mbqi=true"]))
+    assert safe is not None
+    assert safe.checks[0] == "--safe-mode=safe"
+    assert "--mbqi=true" in safe.checks
+    assert in_safe_mode(find_solver("z3")) is None
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_stands_in_safe_mode_is_asked_of_cvc5_only(answer: bool) -> None:
+    z3, cvc5 = find_solver("z3"), find_solver("cvc5")
+    asked: list[list[str]] = []
+
+    def shows(trial: object) -> bool:
+        assert isinstance(trial, list)
+        asked.append([solver.name for solver in trial])
+        return answer
+
+    assert stands_in_safe_mode([z3], shows) is None
+    assert stands_in_safe_mode([z3, cvc5], shows) is answer
+    assert asked == [["z3", "cvc5[safe-mode=safe]"]]
+
+
+def test_a_finding_of_another_solver_says_nothing_of_safe_mode(solvers: list[Solver], tmp_path: Path) -> None:
+    _, found = run_hunt(solvers, tmp_path / "out", TEXT + "; crash", ModeKind.DEFAULT, tests=1)
+    assert found[0]["safe_mode"] is None
+
+
+def test_each_finding_of_cvc5_says_whether_safe_mode_has_it(tmp_path: Path) -> None:
+    liar = tmp_path / "liar.py"
+    liar.write_text("print('unsat')")
+    solvers = [find_solver("cvc5"), find_solver(f"liar={sys.executable} -I -S {liar}")]
+    _, found = run_hunt(solvers, tmp_path / "safe", TEXT, ModeKind.DEFAULT, tests=1)
+    assert found[0]["safe_mode"] is True
+    unsafe = TEXT.replace("QF_LIA", "ALL").replace(
+        "(check-sat)", "(declare-const b (Bag Int))(assert (= b (bag 1 x)))(check-sat)"
+    )
+    _, found = run_hunt(solvers, tmp_path / "unsafe", unsafe, ModeKind.DEFAULT, tests=1)
+    assert found[0]["safe_mode"] is False
