@@ -26,14 +26,15 @@ class OpFuzz(TypeFuzz):
 
     def attempt(self, chain: Chain, chance: random.Random) -> bool:
         """One try to change one operator."""
-        number, place = chain.place(chance, _has_operator)
-        if not _has_operator(place.term):
+        found = chain.place(chance, _has_operator)
+        if found is None:
             return False
+        number, place = found
         new = self._changed(chain, place, chance)
         if new is None:
             self.counts[NO_OPERATOR] += 1
             return False
-        chain.replace(number, place, new, "operator")
+        chain.replace(number, place, new, "operator", keep=False)
         return True
 
     @staticmethod

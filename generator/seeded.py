@@ -26,7 +26,7 @@ _FRUITLESS = 100
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A test before it is printed. ``text`` gives its commands (no header); called at most once.
+    """A test before it is printed. ``text`` gives its commands (no header), before the next mutant is made.
 
     ``seeds`` are those it came from, ``notes`` lines for the header, such as the chain of mutations so far.
     The other fields are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text

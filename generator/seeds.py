@@ -126,6 +126,10 @@ class SeedSource(Sequence[Seed]):
             except SeedSkipped as skip:
                 self.skipped[entry.origin] = str(skip)
 
+    def digest(self, index: int) -> str:
+        """The SHA-256 of a seed's text, by which its answer is stored."""
+        return self._entries[index].digest
+
     def origins_of(self, digests: Collection[str]) -> list[str]:
         """Where texts of these SHA-256 stand."""
         return [entry.origin for entry in self._entries if entry.digest in digests]

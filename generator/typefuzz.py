@@ -28,17 +28,20 @@ NO_OPERATOR = "attempts that found no operator"
 NO_ARGUMENT = "attempts that found no argument"
 ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
-UNSUITABLE = "seeds with arrays indexed by arrays, which cvc5 takes only now and then"
+UNSUITABLE = "seeds with sorts that cvc5 takes only now and then"
 
 _MORE_ARGUMENTS = 0.15
 """Share of n-ary operators that get one argument more than two, and of those one more again."""
+
+_REPEATS = 8
+"""So often a link is mutated further where the chain had it before; a short formula has few operators."""
 
 _SMALLER_SHARE = 0.5
 """Share of arguments that are the smaller of two drawn: chains of whole formulas in each other are seldom
 decided."""
 
 COMMON_SETTINGS = (
-    Setting("chain", 10, "tests made of one seed, each mutated from the one before", 1, 10_000),
+    Setting("chain", 30, "tests made of one seed, each mutated from the one before", 1, 10_000),
     Setting("mutations", 1, "mutations between two tests of a chain", 1, 1000),
     Setting(
         "operators", "", "file of operators to use instead of the theories', in the syntax of theory files"
@@ -65,16 +68,24 @@ class TypeFuzz(SeedStrategy):
         self._literal_share = float(settings.get("literals", 0))
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
-        """The links of a chain, until a mutation fails."""
+        """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
         chain = Chain(seed, self._operators)
         if not chain.is_suitable():
             self.counts[UNSUITABLE] += 1
             return
+        seen = {tuple(chain.assertions)}
         while True:
-            for _ in range(self._steps):
-                if not self.mutate(chain, chance):
-                    return
-            yield Mutant(chain.snapshot(), (seed,), chain.notes)
+            for _ in range(_REPEATS):
+                for _ in range(self._steps):
+                    if not self.mutate(chain, chance):
+                        return
+                if tuple(chain.assertions) not in seen:
+                    break
+            else:
+                return
+            seen.add(tuple(chain.assertions))
+            # Both are called before the chain goes on: see SeedStrategy.generate.
+            yield Mutant(chain.text, (seed,), chain.notes)
 
     def mutate(self, chain: Chain, chance: random.Random) -> bool:
         """One mutation of Algorithm 2, tried as often as the formula has terms; whether it succeeded."""
@@ -89,15 +100,19 @@ class TypeFuzz(SeedStrategy):
     def attempt(self, chain: Chain, chance: random.Random) -> bool:
         """One try to replace one term."""
         if chance.random() < self._literal_share:
-            number, place = chain.place(chance, _is_literal)
-            if not _is_literal(place.term):
+            found = chain.place(chance, _is_literal)
+            if found is None:
                 return False
+            number, place = found
             literal = self._literal(chain, place.term.sort, chance)
             if literal is not None and literal is not place.term:
                 chain.replace(number, place, literal, "literal")
                 return True
             return False
-        number, place = chain.place(chance)
+        found = chain.place(chance)
+        if found is None:
+            return False
+        number, place = found
         new = self._new_term(chain, place, chance)
         if new is None or new is place.term:
             return False

@@ -6,16 +6,18 @@ import random
 from collections.abc import Callable
 
 from generator.mutation.operators import Applier, Operators, SeedFunctions
-from generator.mutation.places import Place, Places
+from generator.mutation.places import Place, find_place
 from generator.mutation.pool import GrowingPool, pool_of
+from generator.mutation.printing import Fragments
 from generator.seeds import Seed
-from smtlib import Sort, Term, print_term
+from smtlib import Sort, Term
 from smtlib.sorts import subsorts
 
 _NOTES = 12
 """So many mutations of a chain are told in a test's header, the last ones."""
 
 _SHOWN = 60
+_DRAWS = 6
 
 
 class Chain:
@@ -34,9 +36,8 @@ class Chain:
         self.assertions = list(self.script.assertions)
         self.sorts: frozenset[Sort] = frozenset(base.by_sort)
         self.mutations = 0
-        self._places: dict[Term, Places] = {}
-        self._texts: dict[Term, str] = dict(self.script.assertion_texts)
-        self._notes: list[str] = []
+        self.fragments = Fragments(self.pool.size)
+        self._done: list[str] = []
 
     def has_literals(self, sort: Sort) -> bool:
         """Whether the solvers take literals of this sort: those of arrays are constant arrays."""
@@ -44,63 +45,51 @@ class Chain:
 
     def is_suitable(self) -> bool:
         """Whether the solvers take all of the seed's sorts wherever they may come to stand."""
-        if "cvc5" not in self.operators.families:
-            return True
-        return not any(
-            inner.name == "Array" and inner.args[0].name == "Array"
-            for sort in self.sorts
-            for inner in subsorts(sort)
-        )
+        return not (self.pool.base.cvc5_refuses and "cvc5" in self.operators.families)
 
-    def place(self, chance: random.Random, wanted: Callable[[Term], bool] | None = None) -> tuple[int, Place]:
-        """An assertion's number and a place in it. ``wanted`` narrows the terms; where none is found
-        by a few draws, any place is given."""
+    def place(
+        self, chance: random.Random, wanted: Callable[[Term], bool] | None = None
+    ) -> tuple[int, Place] | None:
+        """An assertion's number and a place in it where a term can be replaced, ``wanted`` ones if given.
+
+        None where a few draws find none.
+        """
         number = int(chance.random() * len(self.assertions))
         root = self.assertions[number]
-        places = self._places.get(root)
-        if places is None:
-            places = self._places[root] = Places(root)
-        terms = places.terms
-        term = terms[int(chance.random() * len(terms))]
-        if wanted is not None:
-            for _ in range(4):
-                if wanted(term):
-                    break
-                term = terms[int(chance.random() * len(terms))]
-        return number, places.at(term, chance)
+        for _ in range(_DRAWS):
+            place = find_place(root, self.pool.size, chance)
+            if place is not None and (wanted is None or wanted(place.term)):
+                return number, place
+        return None
 
-    def replace(self, number: int, place: Place, new: Term, what: str) -> None:
-        """Put ``new`` into a place of an assertion. ``what`` names the mutation."""
-        self.pool.add(new)
-        self.assertions[number] = place.replace(self.table, new)
+    def replace(self, number: int, place: Place, new: Term, what: str, keep: bool = True) -> None:
+        """Put ``new`` into a place of an assertion. ``what`` names the mutation.
+
+        ``keep``: the new term may be an argument later; its own arguments are terms of the pool then.
+        """
+        if keep:
+            self.pool.add(new)
+        else:
+            self.pool.measure(new)
+        self.assertions[number] = place.replace(self.table, new, self.pool.measure)
         self.mutations += 1
         change = f"{_short(place.term)} -> {_short(new)}"
-        self._notes.append(f"mutation {self.mutations} ({what}) in assertion {number + 1}: {change}")
-        if len(self._notes) > _NOTES:
-            del self._notes[0]
+        self._done.append(f"mutation {self.mutations} ({what}) in assertion {number + 1}: {change}")
+        if len(self._done) > _NOTES:
+            del self._done[0]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The last mutations, a line each."""
-        left_out = self.mutations - len(self._notes)
+        left_out = self.mutations - len(self._done)
         before = (f"{left_out} mutations before these",) if left_out else ()
-        return (*before, *self._notes)
+        return (*before, *self._done)
 
-    def snapshot(self) -> Callable[[], str]:
-        """Gives the text of the script as it stands now, whatever comes later."""
-        assertions = tuple(self.assertions)
-
-        def text() -> str:
-            texts = self._texts
-            lines = []
-            for term in assertions:
-                known = texts.get(term)
-                if known is None:
-                    known = texts[term] = print_term(term)
-                lines.append(f"(assert {known})\n")
-            return f"{self.script.prelude_text}{''.join(lines)}(check-sat)\n"
-
-        return text
+    def text(self) -> str:
+        """The script as it stands."""
+        text = self.fragments.text
+        lines = [f"(assert {text(term)})\n" for term in self.assertions]
+        return f"{self.script.prelude_text}{''.join(lines)}(check-sat)\n"
 
 
 def _short(term: Term) -> str:

@@ -43,6 +43,9 @@ tests undecidable (``sin`` fits every Real), or wrong without further declaratio
 REFUSED = {"cvc5": frozenset(("const",))}
 """What a solver knows and takes only with an option that tests do not set (cvc5: --arrays-exp)."""
 
+REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
+"""Operators that a solver does not take at a result sort of this head."""
+
 EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
 """Larger powers of polynomials take solvers seconds to write out."""
 
@@ -76,6 +79,7 @@ class Operators:
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
         self.families = frozenset(solver.split("=", 1)[0] for solver in solvers)
         refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
+        self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
         self._signatures: dict[str, list[Signature]] = {}
         self._by_result: dict[str, list[Signature]] = {}
         for signature in theories.signatures():
@@ -113,15 +117,21 @@ class Operators:
         if found is None:
             by_name: dict[str, list[Shape]] = {}
             ordered = sorted(sorts, key=str)
-            for signature in (*self._by_result.get(result.name, ()), *self._by_result.get("", ())):
-                if signature.theory in GUARDED_THEORIES and signature.theory not in guarded:
-                    continue
+            for signature in self._giving(result, guarded):
                 for shape in _shapes_of(signature, result, ordered):
                     by_name.setdefault(signature.name, []).append(shape)
             found = self._shapes[key] = list(by_name.values())
             if len(self._shapes) > 20_000:
                 self._shapes.clear()
         return found
+
+    def _giving(self, result: Sort, guarded: frozenset[str]) -> Iterator[Signature]:
+        """The signatures that may have a result of this sort."""
+        for signature in (*self._by_result.get(result.name, ()), *self._by_result.get("", ())):
+            if (signature.name, result.name) in self._refused_results:
+                continue
+            if signature.theory not in GUARDED_THEORIES or signature.theory in guarded:
+                yield signature
 
     # Changed heads
 
@@ -133,10 +143,8 @@ class Operators:
         if found is None:
             found = self._heads[key] = [
                 s
-                for s in (*self._by_result.get(term.sort.name, ()), *self._by_result.get("", ()))
-                if s.name != term.op.name
-                and (s.theory not in GUARDED_THEORIES or s.theory in guarded)
-                and choose_indices(s, sorts, term.sort, None) is not None
+                for s in self._giving(term.sort, guarded)
+                if s.name != term.op.name and choose_indices(s, sorts, term.sort, None) is not None
             ]
             if len(self._heads) > 50_000:
                 self._heads.clear()

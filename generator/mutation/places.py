@@ -1,16 +1,17 @@
 """Places in a formula: one occurrence of a term, the variables in scope there, and what replaces it.
 
-Terms are shared, so a term may stand in many places. A place is found by going up from the term
-to the assertion by random edges; replacing rebuilds what lies on that way and nothing else.
+Terms are shared, so a term may stand in many places. A place is found by going down from the assertion,
+each step to an argument by the number of terms below it, so that every occurrence is as likely as any
+other; replacing rebuilds what lies on that way and nothing else. Both cost the depth, not the size.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from smtlib import Kind, Term, TermTable, postorder
+from smtlib import Kind, Term, TermTable
 
 Edge = tuple[Term, int]
 """A term and the number of one of its arguments."""
@@ -21,63 +22,56 @@ CONSTANT_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,)}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An occurrence of ``term``: the edges above it, innermost first, and the variables bound around it,
+    """An occurrence of ``term``: the edges above it, outermost first, and the variables bound around it,
     by name."""
 
     term: Term
     edges: tuple[Edge, ...]
     scope: dict[str, Term]
 
-    def replace(self, table: TermTable, new: Term) -> Term:
-        """The assertion with ``new``, of the same sort, in this place."""
-        for parent, position in self.edges:
+    def replace(self, table: TermTable, new: Term, made: Callable[[Term], None]) -> Term:
+        """The assertion with ``new``, of the same sort, in this place; ``made`` gets each term above it."""
+        for parent, position in reversed(self.edges):
             args = parent.args
             new = table.rebuild(parent, (*args[:position], new, *args[position + 1 :]))
+            made(new)
         return new
 
 
-class Places:
-    """The places of one assertion whose term can be replaced by another."""
+def find_place(root: Term, size: Callable[[Term], int], chance: random.Random) -> Place | None:
+    """A random occurrence below ``root``; None where the one drawn must stay as it is.
 
-    __slots__ = ("_parents", "terms")
+    ``size`` tells with how many terms a term is written. Patterns, and what solvers want a
+    value for, stay.
+    """
+    edges: list[Edge] = []
+    scope: dict[str, Term] = {}
+    term = root
+    left = int(chance.random() * size(root))
+    while left > 0 and term.args:
+        left -= 1
+        position = 0
+        for position, arg in enumerate(term.args):  # noqa: B007 - the last one, where sizes were cut off
+            below = size(arg)
+            if left < below:
+                break
+            left -= below
+        if not _is_open(term, position):
+            return None
+        edges.append((term, position))
+        if term.variables:
+            scope.update((v.op.name, v) for v in term.variables)
+        elif term.patterns and position:
+            scope.update((v.op.name, v) for v in term.patterns[position - 1][1])
+        term = term.args[position]
+    if term.op.kind is Kind.ANNOTATION or term.sort.is_function:
+        return None
+    return Place(term, tuple(edges), scope)
 
-    def __init__(self, root: Term) -> None:
-        self._parents: dict[Term, list[Edge]] = {}
-        reached: list[Term] = []
-        parents = self._parents
-        for term in reversed(list(postorder([root]))):
-            # Users come before their arguments here, so a term only in patterns has no edge yet.
-            if term is not root and term not in parents:
-                continue
-            if term.op.kind is not Kind.ANNOTATION:
-                reached.append(term)
-            for position in self._open_arguments(term):
-                parents.setdefault(term.args[position], []).append((term, position))
-        self.terms: Sequence[Term] = [t for t in reached if not t.sort.is_function]
 
-    @staticmethod
-    def _open_arguments(term: Term) -> Sequence[int]:
-        """The arguments that may be replaced: no patterns, nothing that solvers want a value for."""
-        kind = term.op.kind
-        if kind is Kind.ANNOTATION:
-            return (0,)
-        if kind is Kind.OPERATOR and term.op.name in CONSTANT_ARGUMENTS:
-            kept = CONSTANT_ARGUMENTS[term.op.name]
-            return [i for i in range(len(term.args)) if i not in kept]
-        return range(len(term.args))
-
-    def at(self, term: Term, chance: random.Random) -> Place:
-        """An occurrence of ``term``, one of :attr:`terms`."""
-        edges: list[Edge] = []
-        current = term
-        while above := self._parents.get(current):
-            edge = above[int(chance.random() * len(above))] if len(above) > 1 else above[0]
-            edges.append(edge)
-            current = edge[0]
-        scope: dict[str, Term] = {}
-        for parent, position in reversed(edges):
-            if parent.variables:
-                scope.update((v.op.name, v) for v in parent.variables)
-            elif parent.patterns and position:
-                scope.update((v.op.name, v) for v in parent.patterns[position - 1][1])
-        return Place(term, tuple(edges), scope)
+def _is_open(term: Term, position: int) -> bool:
+    """Whether an argument may be replaced."""
+    kind = term.op.kind
+    if kind is Kind.ANNOTATION:
+        return position == 0
+    return kind is not Kind.OPERATOR or position not in CONSTANT_ARGUMENTS.get(term.op.name, ())

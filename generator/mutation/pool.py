@@ -16,6 +16,7 @@ from generator.mutation.literals import is_value
 from generator.mutation.places import Place
 from generator.seedscript import SeedScript
 from smtlib import Kind, Sort, Term, postorder
+from smtlib.sorts import REGLAN, subsorts
 
 _TRIES = 12
 _LARGEST = 1_000_000
@@ -24,11 +25,17 @@ _NO_NAMES: frozenset[str] = frozenset()
 
 
 class Pool:
-    """Terms that can be arguments: those of a seed and its constants, in a ``table`` of the pool's own."""
+    """Terms that can be arguments: those of a seed and its constants, in a ``table`` of the pool's own.
+
+    ``operators`` are the names of the theory operators in the seed. ``cvc5_refuses``: the seed has symbols
+    of a sort that cvc5 only takes where its theories never see them: regular expressions, arrays
+    indexed by arrays.
+    """
 
     def __init__(self, script: SeedScript) -> None:
         self.by_sort: dict[Sort, list[Term]] = {}
         self.operators: set[str] = set()
+        self.cvc5_refuses = any(REGLAN in (*d.params, d.result) for d in script.declarations)
         self._free: dict[Term, frozenset[Term]] = {}
         self._bound: dict[Term, frozenset[str]] = {}
         self._size: dict[Term, int] = {}
@@ -40,6 +47,11 @@ class Pool:
             self._note(term)
             if term.op.kind is Kind.OPERATOR:
                 self.operators.add(term.op.name)
+            elif term.op.kind is Kind.VARIABLE and term.sort is REGLAN:
+                self.cvc5_refuses = True
+        inner = {s for sort in self.by_sort for s in subsorts(sort)}
+        if any(s.name == "Array" and s.args[0].name == "Array" for s in inner):
+            self.cvc5_refuses = True
 
     def _note(self, term: Term) -> None:
         free, bound = _NOTHING, _NO_NAMES
@@ -98,7 +110,7 @@ class GrowingPool:
             bound |= {v.op.name for v in term.variables}
         self._free[term] = free
         self._bound[term] = bound
-        self._size[term] = min(_LARGEST, 1 + sum([self.size(a) for a in term.args]))
+        self.measure(term)
         self._new.setdefault(term.sort, []).append(term)
 
     def free(self, term: Term) -> frozenset[Term]:
@@ -110,6 +122,10 @@ class GrowingPool:
         """The names that a term of the pool binds."""
         found = self.base._bound.get(term)
         return self._bound.get(term, _NO_NAMES) if found is None else found
+
+    def measure(self, term: Term) -> None:
+        """Take in the size of a new term whose arguments' sizes are known, without making it an argument."""
+        self._size[term] = min(_LARGEST, 1 + sum([self.size(a) for a in term.args]))
 
     def size(self, term: Term) -> int:
         """How many terms a term of the pool is written with, shared ones counted as often as they stand."""

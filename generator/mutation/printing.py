@@ -1,0 +1,70 @@
+"""Printing formulas that change a little at a time: the text of each term is kept.
+
+A mutation makes new terms only on the way from a place up to its assertion, so only these are printed
+anew, out of kept texts. Kept texts have no ``let``; assertions written with more than
+:data:`LARGEST` terms are printed by :func:`smtlib.print_term` instead, with their sharing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smtlib import Kind, Naming, Term, print_term
+
+LARGEST = 400
+"""Larger assertions are printed with ``let``: some 3,000 characters."""
+
+_NAMING = Naming()
+
+
+class Fragments:
+    """Texts of terms. ``size`` tells with how many terms a term is written out."""
+
+    __slots__ = ("_large", "_size", "_texts")
+
+    def __init__(self, size: Callable[[Term], int]) -> None:
+        self._size = size
+        self._texts: dict[Term, str] = {}
+        self._large: dict[Term, str] = {}
+
+    def text(self, root: Term) -> str:
+        """``root`` as text on one line."""
+        found = self._texts.get(root)
+        if found is not None:
+            return found
+        if self._size(root) > LARGEST:
+            found = self._large.get(root)
+            if found is None:
+                found = self._large[root] = print_term(root)
+            return found
+        texts = self._texts
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            if term in texts:
+                stack.pop()
+                continue
+            missing = [a for a in term.args if a not in texts]
+            if missing and not _is_special(term):
+                stack.extend(missing)
+                continue
+            stack.pop()
+            texts[term] = self._joined(term)
+        return texts[root]
+
+    def _joined(self, term: Term) -> str:
+        if not term.args:
+            return _NAMING.head(term)
+        if _is_special(term):
+            return print_term(term)
+        args = " ".join([self._texts[a] for a in term.args])
+        if term.variables:
+            variables = " ".join([f"({_NAMING.head(v)} {_NAMING.sort(v.sort)})" for v in term.variables])
+            return f"({term.op.text} ({variables}) {args})"
+        return f"({term.op.text} {args})"
+
+
+def _is_special(term: Term) -> bool:
+    """Whether a term is not written as its head and its arguments."""
+    kind = term.op.kind
+    return kind is Kind.ANNOTATION or kind is Kind.MATCH or term.op.name == "@"
