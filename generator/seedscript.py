@@ -24,8 +24,14 @@ from smtlib import (
 )
 from smtlib.environment import Datatype
 
-MAX_TERMS = 60_000
+MAX_PARENTHESES = 60_000
+"""Texts with more opening ones are not read: that alone would take seconds."""
+
+MAX_TERMS = 40_000
 """Seeds with more distinct terms are passed over: a mutant of one takes half a second to print."""
+
+MAX_DEPTH = 5_000
+"""Seeds nested deeper are passed over: each mutation goes the whole way, and solvers run out of stack."""
 
 MAX_BINDERS = 100
 """So deep may quantifiers stand in each other; sets of bound variables would grow by the square."""
@@ -89,6 +95,8 @@ class SeedScript:
 
 def read_seed(text: str) -> SeedScript | str:
     """The seed of this text, or why it cannot be used."""
+    if text.count("(") > MAX_PARENTHESES:
+        return "too many terms"
     try:
         checked = check_script(read_script(text))
     except ReadError:
@@ -136,13 +144,17 @@ def _bounded(
     checked: CheckedScript, prelude: tuple[CheckedCommand, ...], asked: Sequence[Term]
 ) -> SeedScript | str:
     depth: dict[Term, int] = {}
+    binders: dict[Term, int] = {}
     named = higher = False
     for number, term in enumerate(postorder(asked), 1):
         if number > MAX_TERMS:
             return "too many terms"
-        below = max([depth[a] for a in term.args], default=0)
-        depth[term] = below + 1 if term.variables or term.patterns else below
-        if depth[term] > MAX_BINDERS:
+        depth[term] = 1 + max([depth[a] for a in term.args], default=0)
+        if depth[term] > MAX_DEPTH:
+            return "nested too deep"
+        below = max([binders[a] for a in term.args], default=0)
+        binders[term] = below + 1 if term.variables or term.patterns else below
+        if binders[term] > MAX_BINDERS:
             return "quantifiers nested too deep"
         if term.sort.name == "BitVec" and term.sort.indices[0] > MAX_WIDTH:
             return f"bit-vectors wider than {MAX_WIDTH} bits"
