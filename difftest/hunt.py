@@ -187,6 +187,8 @@ class _Hunt:
         """Feed, collect, and sum up."""
         try:
             self._commit()
+            for name, refused in self.modes.refused.items():
+                yield WorkersTold(f"{name} does not know {len(refused)} of the settings for trial: not tried")
             yield from self._work()
             self._commit("interrupted" if self._is_interrupted() else "finished")
         except KeyboardInterrupt:
@@ -360,15 +362,14 @@ class _Hunt:
         if isinstance(result, Failure):
             raise result.error
         self.tally.spend(result.solver_seconds)
-        events = (
-            self.book.take_confirmation(result)
-            if isinstance(result, Confirmation)
-            else self._take_run(result)
-        )
-        for event in events:
-            if isinstance(event, FindingConfirmed) and not event.record.known:
-                self._commit()
-            yield event
+        # All of a result is taken before any of it is told: whoever listens may stop at any event.
+        if isinstance(result, Confirmation):
+            events = list(self.book.take_confirmation(result))
+        else:
+            events = list(self._take_run(result))
+        if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
+            self._commit()
+        yield from events
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
