@@ -28,6 +28,12 @@ _MOST_LETTERS = 400
 _MOST_FORMULA = 20_000
 _MOST_READ = 1 << 20
 _MOST_RESEMBLED = 5
+_MOST_BESIDE = 3_000
+# What evidence keeps beside a finding.
+_BESIDE = {
+    "with-model.smt2": "The formula with the model put in",
+    "parent.smt2": "The formula that it was made from",
+}
 _BACKTICKS = re.compile(r"`+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
@@ -228,6 +234,7 @@ class _Writer:
         name = self._accused()
         entry = found.guilty or {}
         said = _inline(str(entry.get("detail", "")).partition("\n")[0])
+        reason = _plain(str(found.data.get("reason", ""))).rstrip(".")
         where = f" (check-sat number {found.data['check'] + 1})" if self._many_checks() else ""
         match str(found.data["class"]):
             case "crash":
@@ -242,6 +249,10 @@ class _Writer:
             case "soundness":
                 told = ", ".join(f"{n} `{a}`" for n, a in self._answers().items())
                 return f"Solvers disagree on the formula below{where}: {told}. Who is wrong is not known yet."
+            case "incompleteness":
+                return f"{name} gives up on the formula below, which is decided elsewhere{where}: {reason}."
+            case "slowdown":
+                return f"{name} is far slower on the formula below than an older release: {reason}."
             case other:
                 return f"{name}, {_plain(other)}: {_inline(str(found.data.get('reason', '')))}"
 
@@ -272,6 +283,9 @@ class _Writer:
         match str(found.data["class"]):
             case "crash":
                 first = "An answer, or a message that it cannot give one."
+            case "invalid-model" if found.data.get("oracle") == "model-cross-check":
+                why = _sentence(str(found.data.get("reason", "")))
+                first = f"A model that satisfies the assertions. {why}"
             case "invalid-model":
                 first = "A model that satisfies the assertions; the one it has does not, by its own check."
             case "soundness" if found.guilty is not None:
@@ -287,7 +301,24 @@ class _Writer:
         """What speaks for it, as the finding has it, a line each."""
         told = self.found.data.get("evidence") or ()
         lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
-        return ["", *(f"- {_plain(line)}" for line in lines if line.strip())] if lines else []
+        lines = [_plain(line) for line in lines if line.strip() and line != self.found.data.get("reason")]
+        return ["", *(f"- {line}" for line in lines)] if lines else []
+
+    def _beside(self) -> str:
+        """The texts that were kept with the evidence: the formula with a model put in, and its parent."""
+        blocks = []
+        for file, words in _BESIDE.items():
+            text = read_some(self.found.path / file).strip("\n")
+            if text and len(text) <= _MOST_BESIDE:
+                what = f"({words}, `{file}`" + (f"; for `{ORIGINAL}`)" if self.found.is_reduced else ")")
+                blocks.append(f"{what}\n\n{_fenced(_printable(text), 'smt2')}")
+        return "\n\n".join(blocks)
+
+    def _safe_mode(self) -> str:
+        told = self.found.data.get("safe_mode")
+        if told is None:
+            return ""
+        return f"With `--safe-mode=safe` it {'shows, too' if told else 'does not show'}."
 
     def _command(self) -> str:
         entries = [self.found.guilty] if self.found.guilty else self.found.solvers
@@ -420,7 +451,9 @@ def _death(detail: str, ending: str) -> str:
 
 def _sentence(text: str) -> str:
     text = _plain(text).strip().rstrip(".")
-    return (text[:1].upper() + text[1:] + ".") if text else ""
+    # A solver's name stays as it is written.
+    named = any(c.isdigit() for c in text.partition(" ")[0])
+    return (text if named else text[:1].upper() + text[1:]) + "." if text else ""
 
 
 def _plain(text: str) -> str:

@@ -34,6 +34,8 @@ _LONGEST_PRINTED = 6_000
 _MOST_BARS = 24
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CLASSES = ("soundness", "invalid-model", "crash", "incompleteness", "slowdown")
+# Those of their labels in the template's style.
+_CLASS_COLOURS = {"soundness": 5, "invalid-model": 2, "crash": 6, "incompleteness": 3, "slowdown": 1}
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 
 
@@ -374,6 +376,7 @@ def _release_plots(found: Sequence[_Finding]) -> Iterable[Plot]:
             ]
             for name in classes
         }
+        colours = [_CLASS_COLOURS[name] for name in classes]
         left = sum(f.family == family for f in found) - len(members)
         note = (
             f"Findings that affect each release of {family} that was tried, from the first affected release"
@@ -382,7 +385,7 @@ def _release_plots(found: Sequence[_Finding]) -> Iterable[Plot]:
         yield Plot(
             f"Affected releases of {family}",
             note,
-            Markup(columns(f"releases-{number}", releases, series, "findings")),
+            Markup(columns(f"releases-{number}", releases, series, "findings", colours)),
             ["release", *classes],
             [[r, *(str(series[c][i]) for c in classes)] for i, r in enumerate(releases)],
         )

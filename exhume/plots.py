@@ -72,13 +72,17 @@ def stacked_bars(name: str, places: Sequence[str], series: Stacks, label: str) -
         return _svg(name, figure)
 
 
-def columns(name: str, places: Sequence[str], series: Stacks, label: str) -> str:
-    """Columns side by side along an axis of ``places`` (releases, in order), the series on top of another."""
+def columns(
+    name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
+) -> str:
+    """Columns along an axis of ``places`` (releases, in order), the series on top of another; ``colours``
+    are the numbers of theirs.
+    """
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.4)
         bottom = [0.0] * len(places)
         for number, (text, values) in enumerate(series.items()):
-            colour, label_ = _colour(number), _short(text)
+            colour, label_ = _colour(colours[number] if colours else number), _short(text)
             axes.bar(range(len(places)), values, bottom=bottom, width=0.75, color=colour, label=label_)
             bottom = [a + b for a, b in zip(bottom, values, strict=True)]
         axes.set_xticks(range(len(places)), [_short(p) for p in places], rotation=60, ha="right", fontsize=8)

@@ -17,7 +17,7 @@ FORM = Form(
     ),
     sections=(
         ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-        ("Expected", (Piece.EXPECTED,)),
+        ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
         ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
         ("Options that it takes", (Piece.OPTIONS,)),
         ("Affected releases", (Piece.RELEASES,)),

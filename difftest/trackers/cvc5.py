@@ -20,13 +20,13 @@ FORM = Form(
     sections=(
         (
             "Describe the bug",
-            (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED, Piece.EXPECTED),
+            (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED, Piece.EXPECTED, Piece.BESIDE),
         ),
         ("Command line arguments", (Piece.COMMAND,)),
         ("cvc5 version/commit", (Piece.VERSION,)),
         ("Operating system", (Piece.PLATFORM,)),
         ("`configure.sh` options", (Piece.INSTALLATION,)),
-        ("Options that it takes", (Piece.OPTIONS,)),
+        ("Options that it takes", (Piece.OPTIONS, Piece.SAFE_MODE)),
         ("Affected releases", (Piece.RELEASES,)),
         ("Related issues", (Piece.RESEMBLES,)),
         ("How it was found", (Piece.ORIGIN,)),

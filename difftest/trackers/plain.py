@@ -19,7 +19,7 @@ PLAIN = Form(
     ),
     sections=(
         ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-        ("Expected", (Piece.EXPECTED,)),
+        ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
         ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
         ("Options that it takes", (Piece.OPTIONS,)),
         ("Affected releases", (Piece.RELEASES,)),

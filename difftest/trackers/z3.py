@@ -19,7 +19,7 @@ FORM = Form(
         ("Bug Category", (Piece.CATEGORY,)),
         ("Bug Description", (Piece.DESCRIPTION,)),
         ("Minimal Reproduction", (Piece.FORMULA,)),
-        ("Expected Behavior", (Piece.EXPECTED,)),
+        ("Expected Behavior", (Piece.EXPECTED, Piece.BESIDE)),
         ("Actual Behavior", (Piece.PRINTED,)),
         ("Z3 Version", (Piece.VERSION,)),
         ("Platform", (Piece.PLATFORM,)),

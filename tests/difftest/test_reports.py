@@ -145,6 +145,34 @@ def test_titles_follow_the_trackers_customs(
     assert report_title(write(tmp_path / "f", **{**changes, "entry": entry})) == title
 
 
+def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
+    reason = "cvc5 refutes the model"
+    entry = {"name": "cvc5", "spec": "cvc5", "family": "cvc5", "version": "cvc5 1.4.2"}
+    told = {"oracle": "model-cross-check", "reason": reason, "evidence": [reason, "z3 says `unsat` to it"]}
+    folder = write(tmp_path / "f", entry=entry, safe_mode=False, **told)
+    (folder / "with-model.smt2").write_text("(assert (= x 7))\n")
+    text = report_text(folder)
+    assert "A model that satisfies the assertions. cvc5 refutes the model.\n\n- z3 says `unsat` to it" in text
+    assert "(The formula with the model put in, `with-model.smt2`)\n\n```smt2\n(assert (= x 7))" in text
+    assert "With `--safe-mode=safe` it does not show." in text
+    assert "by its own check" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            "incompleteness",
+            "z3 4.8.5 gives up on the formula below, which is decided elsewhere: old said",
+        ),
+        ("slowdown", "z3 4.8.5 is far slower on the formula below than an older release: old said"),
+    ],
+)
+def test_the_other_classes_have_their_words(tmp_path: Path, kind: str, said: str) -> None:
+    text = report_text(write(tmp_path / "f", **{"class": kind}, reason="old said sat"))
+    assert said in text
+
+
 def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
     resembles = [{"issue": "z3#9", "why": "crash in the same file", "score": 0.6, "title": "A | title <b>"}]
     reduced = {
@@ -249,7 +277,7 @@ def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
     for form in (*FORMS.values(), PLAIN):
         pieces = [piece for _, group in form.sections for piece in group]
         assert len(pieces) == len(set(pieces))
-        needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND}
+        needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND, Piece.SAFE_MODE}
         assert needed <= set(pieces), form.family
     assert form_of("z3").tracker == "Z3Prover/z3"
     assert form_of("mine") is PLAIN and form_of(None) is PLAIN
