@@ -26,6 +26,7 @@ from smtlib import Kind, Sort, Term
 
 NO_OPERATOR = "attempts that found no operator"
 NO_ARGUMENT = "attempts that found no argument"
+WRONG_SIZE = "attempts that would have made an assertion too small or too large"
 ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
 UNSUITABLE = "seeds with sorts that cvc5 takes only now and then"
@@ -115,6 +116,9 @@ class TypeFuzz(SeedStrategy):
         number, place = found
         new = self._new_term(chain, place, chance)
         if new is None or new is place.term:
+            return False
+        if not chain.keeps_its_size(number, place, new):
+            self.counts[WRONG_SIZE] += 1
             return False
         chain.replace(number, place, new, "term")
         return True

@@ -19,6 +19,9 @@ _NOTES = 12
 _SHOWN = 60
 _DRAWS = 6
 
+_SHRINKS, _GROWS, _ROOM = 2, 2, 40
+"""An assertion keeps at least half of its terms and becomes at most twice as large, and 40 terms."""
+
 
 class Chain:
     """The state between two mutations of a chain."""
@@ -36,6 +39,7 @@ class Chain:
         self.assertions = list(self.script.assertions)
         self.sorts: frozenset[Sort] = frozenset(base.by_sort)
         self.mutations = 0
+        self._sizes = [self.pool.size(term) for term in self.assertions]
         self.fragments = Fragments(self.pool.size)
         self._done: list[str] = []
 
@@ -61,6 +65,17 @@ class Chain:
             if place is not None and (wanted is None or wanted(place.term)):
                 return number, place
         return None
+
+    def keeps_its_size(self, number: int, place: Place, new: Term) -> bool:
+        """Whether an assertion would stay about as large as it was in the seed.
+
+        Without this a long chain ends in single atoms, or in terms that no solver finishes.
+        """
+        size = self.pool.size
+        root = self.assertions[number]
+        old = self._sizes[number]
+        after = size(root) - size(place.term) + 1 + sum([size(a) for a in new.args])
+        return after * _SHRINKS >= old and after <= _GROWS * old + _ROOM
 
     def replace(self, number: int, place: Place, new: Term, what: str, keep: bool = True) -> None:
         """Put ``new`` into a place of an assertion. ``what`` names the mutation.

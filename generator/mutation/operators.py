@@ -83,7 +83,7 @@ class Operators:
         self._signatures: dict[str, list[Signature]] = {}
         self._by_result: dict[str, list[Signature]] = {}
         for signature in theories.signatures():
-            if signature.name in refused or not self._is_known(signature):
+            if signature.name in refused or not self._is_known(signature) or _is_synonym(signature):
                 continue
             self._signatures.setdefault(signature.name, []).append(signature)
             head = "" if signature.result.is_parameter else signature.result.name
@@ -149,6 +149,12 @@ class Operators:
             if len(self._heads) > 50_000:
                 self._heads.clear()
         return found
+
+
+def _is_synonym(signature: Signature) -> bool:
+    """Whether this is another spelling for strings (``seq.len`` of a String): each function counts once."""
+    strings = any(p.name == "String" for p in (*signature.params, signature.result))
+    return signature.theory == "Sequences" and strings
 
 
 def _shapes_of(signature: Signature, result: Sort, sorts: Sequence[Sort]) -> Iterator[Shape]:
