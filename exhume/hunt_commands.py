@@ -12,11 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from difftest import Executor, HuntOptions, Solver, find_solvers
+from difftest.modes import DEFAULT_SHARE, ModeKind
 from difftest.state import CampaignState
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
 from exhume.live import LiveScreen
-from exhume.options import Jobs, Json, Oracles, Seed, chosen_oracles
+from exhume.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles
 from exhume.screen import print_json, say
 from exhume.strategy_options import (
     Incremental,
@@ -73,7 +74,7 @@ def hunt_command(
         typer.Option(
             "--solver",
             metavar="SPEC",
-            help="z3, cvc5, a release like z3==4.8.5, or NAME=COMMAND LINE. Give it once per solver.",
+            help=SOLVER_HELP,
         ),
     ] = None,
     tests: Annotated[int | None, typer.Option(help="Tests of the whole campaign.", min=1)] = None,
@@ -106,6 +107,13 @@ def hunt_command(
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
     oracles: Oracles = None,
+    modes: Annotated[
+        ModeKind,
+        typer.Option(help="What some tests run a solver under: option settings, z3's tactics, both, none."),
+    ] = ModeKind.ALL,
+    mode_share: Annotated[
+        float, typer.Option(help="Share of the tests that run a solver under those.", min=0, max=1)
+    ] = DEFAULT_SHARE,
     executor: Annotated[
         Where, typer.Option(help="Run tests in this process's own workers, or on a dask cluster.")
     ] = Where.LOCAL,
@@ -134,6 +142,8 @@ def hunt_command(
         "incremental": incremental,
         "skeletons_from": _absolute(skeletons_from),
         "oracles": list(oracles or []),
+        "modes": modes.value,
+        "mode_share": mode_share,
     }
     if resume:
         given = _taken_over(context, given, resumed_settings(out_folder))
@@ -149,7 +159,12 @@ def hunt_command(
     names = chosen_oracles(given["oracles"])
     found_solvers = find_solvers(given["solver"])
     strategies = _strategies(given)
-    options = HuntOptions(out_folder, jobs, given["seed"], given["tests"], seconds, oracles=names)
+    options = HuntOptions(
+        *(out_folder, jobs, given["seed"], given["tests"], seconds),
+        oracles=names,
+        modes=ModeKind(given["modes"]),
+        mode_share=given["mode_share"],
+    )
     title = f"exhume hunt: {', '.join(solver.name for solver in found_solvers)}, findings in {out_folder}"
     with (
         CampaignState.open(
@@ -200,6 +215,7 @@ def _identity(
     same = ("seed", "strategy", "bandit", "seeds", "settings", "rules", "incremental", "skeletons_from")
     return {
         **{name: given[name] for name in same},
+        "modes": [given["modes"], given["mode_share"]],
         "solvers": [solver.spec for solver in solvers],
         "versions": {solver.name: solver.version() for solver in solvers},
         "corpus": {strategy.name: strategy.fingerprint for strategy in strategies},

@@ -21,12 +21,16 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes at once.", mi
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")
 ]
+SOLVER_HELP = (
+    "z3, cvc5, bitwuzla, yices; a release like z3==4.8.5; with options z3[NAME=VALUE,...];"
+    " or NAME=COMMAND LINE. Give it once per solver."
+)
 SolverSpecs = Annotated[
     list[str],
     typer.Option(
         "--solver",
         metavar="SPEC",
-        help="z3, cvc5, a release like z3==4.8.5, or NAME=COMMAND LINE. Give it once per solver.",
+        help=SOLVER_HELP,
     ),
 ]
 Oracles = Annotated[

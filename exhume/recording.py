@@ -12,6 +12,7 @@ from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest import FindingRecord, Solver
 from difftest.history import compare_with_history
+from difftest.modes import base_name
 from generator import GeneratedTest, Strategy
 from generator.text import VERSION
 
@@ -89,6 +90,15 @@ class Recorder:
             self._stored += [record.id for record in records]
 
 
+def _spec_of(record: FindingRecord, name: str) -> str | None:
+    """The spec of a finding's solver with the options it took, as its folder tells."""
+    try:
+        data = json.loads((record.path / "finding.json").read_text("utf-8"))
+        return next((str(entry["spec"]) for entry in data["solvers"] if entry["name"] == name), None)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def record_findings(
     corpus: Path,
     strategies: Mapping[str, Strategy],
@@ -102,7 +112,8 @@ def record_findings(
     """
     by_strategy: dict[str, list[FoundRecord]] = {}
     for record in found:
-        solver = solvers.get(record.solver) or solvers.get(record.solver.split("+")[0])
+        name = record.solver.split("+")[0]
+        solver = solvers.get(record.solver) or solvers.get(base_name(name, solvers))
         made = test_of(record, strategies)
         if solver is None or made is None:
             continue  # the folder was changed by hand
@@ -110,7 +121,7 @@ def record_findings(
         by_strategy.setdefault(strategy.name, []).append(
             FoundRecord(
                 str(record.finding_class),
-                solver.spec,
+                _spec_of(record, name) or solver.spec,
                 solver.version(),
                 record.key,
                 test.index,
