@@ -49,6 +49,10 @@ def triage_command(
                 compare_with_history(opened, [record.path])
                 tick(number, len(found))
     rows = [finding_row(record) for record in found]
+    groups = maybe_one_cause(rows)
+    for row in rows:
+        others = next((group for group in groups if row["id"] in group), [])
+        row["maybe_same_as"] = [identity for identity in others if identity != row["id"]]
     if json:
         print_json(rows)
         return
@@ -62,6 +66,9 @@ def triage_command(
         shrink=2,
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
+    for group in groups:
+        names = [Path(row["path"]).name for row in rows if row["id"] in group]
+        out.print(f"maybe one cause, by class, theories and releases: {', '.join(names)}", markup=False)
     _say_what_is_left(rows)
 
 
@@ -121,6 +128,18 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "resembles": resembles,
         "path": str(record.path),
     }
+
+
+def maybe_one_cause(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings with different keys that bisection does not tell apart: the same class, solver and
+    theories, the same first affected and first fixed release. Where the releases differ, so do the causes.
+    """
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for row in rows:
+        if row["bisected"] and not (row["since_the_oldest"] and row["first_fixed"] is None):
+            mark = (row["class"], row["solver"], *row["theories"], row["first_affected"], row["first_fixed"])
+            alike.setdefault(mark, []).append(row["id"])
+    return [group for group in alike.values() if len(group) > 1]
 
 
 def _size(file: Path) -> int | None:

@@ -231,6 +231,7 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
         "duplicates": 2,
         "resembles": None,
         "path": str(folder),
+        "maybe_same_as": [],
     }
     ended = exhume("triage", tmp_path)
     assert "2 findings in" in ended.out
@@ -241,3 +242,15 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
     assert all(isinstance(row["resembles"], list) for row in exhume("triage", tmp_path, "--json").json)
     assert "exhume/starter#" in ended.out  # division by zero is what some of its issues are about
     assert exhume("triage", tmp_path / "findings" / folder.name / "none").code == 2
+
+
+def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_path: Path) -> None:
+    for number, (first, fixed) in enumerate([("1.0", "2.0"), ("1.0", "2.0"), ("1.1", "2.0"), ("1.0", None)]):
+        told = {"first_affected": first, "since_the_oldest": fixed is None, "first_fixed": fixed, "tried": []}
+        folder = finding(tmp_path, number)
+        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    rows = exhume("triage", tmp_path, "--json").json
+    assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], []]
+    out = exhume("triage", tmp_path).out
+    assert f"maybe one cause, by class, theories and releases: invalid-model-{0:012x}, " in out
+    assert "1.0, fixed in 2.0" in out and "up to 1.0 to newest" in out
