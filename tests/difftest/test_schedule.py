@@ -1,0 +1,177 @@
+"""Which test comes next: turns, shares of the time, and going on after a kill."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from difftest.bandit import EVEN, Bandit, Payments
+from difftest.executor import TestName
+from difftest.schedule import ListedTests, Schedule, handed_out
+from difftest.state import CampaignState, Changes, read_campaign
+from generator.strategy import GeneratedTest
+
+
+class Counting:
+    """Tests that say their number; ``stop`` is how many there are."""
+
+    fingerprint = "none"
+
+    def __init__(self, name: str, stop: int = 1 << 30) -> None:
+        self.name = name
+        self.stop = stop
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        for index in range(start, min(stop, self.stop)):
+            yield GeneratedTest(index, f"; {index}", self.name)
+
+
+class Classed(Counting):
+    """Test n is of class a, b, b, a, b, b ..."""
+
+    classes = ("a", "b")
+
+    def class_of(self, index: int) -> str:
+        return "a" if index % 3 == 0 else "b"
+
+
+def names(schedule: Schedule | ListedTests, count: int, made: bool = True) -> list[TestName]:
+    found = []
+    for _ in range(count):
+        taken = schedule.next(made)
+        if taken is None:
+            break
+        name, test = taken
+        assert (test is None) == (not made)
+        assert test is None or (test.strategy, test.index) == (name.strategy, name.index)
+        found.append(name)
+    return found
+
+
+def spend(schedule: Schedule, seconds: float, cost: dict[str, float], pays: dict[str, int]) -> Counter[str]:
+    """Run tests for so long; an arm's tests cost what ``cost`` says; every so many of them find something."""
+    spent: Counter[str] = Counter()
+    count: Counter[str] = Counter()
+    while sum(spent.values()) < seconds:
+        ((name, _),) = [schedule.next(made=False)]  # type: ignore[misc]
+        arm = f"{name.strategy}{name.test_class}"
+        count[arm] += 1
+        found = int(arm in pays and count[arm] % pays[arm] == 0)
+        schedule.paid(name, cost[arm], 1, 1, 0)
+        schedule.paid(name, 0.0, 0, 0, found)
+        spent[arm] += cost[arm]
+    return spent
+
+
+def test_without_a_bandit_strategies_take_turns() -> None:
+    schedule = Schedule([Counting("x"), Classed("y")], 1, bandit=False, limit=5)
+    assert [(n.strategy, n.index) for n in names(schedule, 9)] == [
+        ("x", 0),
+        ("y", 0),
+        ("x", 1),
+        ("y", 1),
+        ("x", 2),
+    ]
+    assert names(schedule, 1) == []
+
+
+def test_a_strategy_that_ends_leaves_the_turns_to_the_others() -> None:
+    schedule = Schedule([Counting("x", 2), Counting("y")], 1, bandit=False, limit=6)
+    assert [n.strategy for n in names(schedule, 9)] == ["x", "y", "x", "y", "y", "y"]
+    schedule = Schedule([Counting("x", 2)], 1, bandit=True)
+    assert len(names(schedule, 9)) == 2
+    assert schedule.arms()[0].exhausted
+
+
+def test_workers_that_make_tests_tell_when_there_are_no_more() -> None:
+    schedule = Schedule([Counting("x", 1), Counting("y", 1)], 1, bandit=False)
+    first = names(schedule, 2, made=False)
+    schedule.exhausted(first[0])
+    assert {name.strategy for name in names(schedule, 3, made=False)} == {"y"}
+    assert schedule.make(TestName("x", "", 0)) == GeneratedTest(0, "; 0", "x")
+    assert schedule.make(TestName("x", "", 1)) is None
+
+
+def test_each_class_has_its_own_tests_and_no_test_comes_twice() -> None:
+    schedule = Schedule([Classed("y")], 1, bandit=True, limit=200)
+    found = names(schedule, 300)
+    assert len(found) == len({name.index for name in found}) == 200
+    for name in found:
+        assert name.test_class == ("a" if name.index % 3 == 0 else "b")
+    for test_class in "ab":
+        indices = [name.index for name in found if name.test_class == test_class]
+        assert indices == sorted(indices)
+
+
+def test_arms_that_pay_alike_share_the_time() -> None:
+    schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)
+    spent = spend(schedule, 40, {"x": 0.1, "y": 0.1}, {})
+    assert 0.2 < spent["x"] / 40 < 0.8
+
+
+def test_time_moves_to_the_strategy_that_finds_and_every_arm_keeps_some() -> None:
+    cost = {"x": 0.05, "y": 0.05, "z": 0.05}
+    schedule = Schedule([Counting(name) for name in "xyz"], 1, bandit=True)
+    spent = spend(schedule, 300, cost, {"y": 50})
+    assert spent["y"] > 0.6 * 300
+    for name in "xz":
+        assert spent[name] > 0.8 * EVEN / 3 * 300
+
+
+def test_time_moves_on_when_an_arm_has_nothing_more() -> None:
+    cost = {"x": 1.0, "y": 1.0}
+    schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)
+    spend(schedule, 2000, cost, {"x": 20})
+    spent = spend(schedule, 60_000, cost, {"y": 200})
+    assert spent["y"] > spent["x"]
+
+
+def test_the_same_results_give_the_same_choices() -> None:
+    made = []
+    for _ in range(2):
+        schedule = Schedule([Counting("x"), Classed("y")], 5, bandit=True)
+        chosen = []
+        for number in range(300):
+            taken = schedule.next(made=False)
+            assert taken
+            chosen.append(taken[0])
+            schedule.paid(taken[0], 0.01 * (number % 7), 1, number % 2, number % 50 == 0)
+        made.append(chosen)
+    assert made[0] == made[1]
+
+
+def test_shares_add_up_and_a_dropped_arm_has_none() -> None:
+    bandit = Bandit(["x", "y", "z"], 1, {"x": Payments(3, 100, 10)})
+    assert sum(bandit.shares().values()) == pytest.approx(1)
+    bandit.drop("x")
+    bandit.pay("x", 1.0, 1, 1)
+    assert set(bandit.shares()) == {"y", "z"}
+    assert sum(bandit.shares().values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("bandit", [True, False])
+def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path, bandit: bool) -> None:
+    strategies = [Counting("x"), Classed("y")]
+    with CampaignState.open(tmp_path, {}) as state:
+        schedule = Schedule(strategies, 1, bandit, 40, state.loaded)
+        taken = names(schedule, 25)
+        done, unfinished = taken[:20], taken[20:]
+        for name in done:
+            schedule.paid(name, 0.1, 1, 1, 0)
+        state.commit(Changes(tests=20), 1.0, schedule.arms(), handed_out(unfinished))
+    loaded = read_campaign(tmp_path)
+    again = names(Schedule(strategies, 1, bandit, 40, loaded), 100)
+    assert set(again[:5]) == set(unfinished)
+    assert len(again) == 20
+    everything = {(name.strategy, name.index) for name in (*done, *again)}
+    assert len(everything) == 40
+
+
+def test_listed_tests_are_taken_as_they_come() -> None:
+    tests = [GeneratedTest(index, "", "by-hand") for index in (4, 2, 9)]
+    source = ListedTests(tests, 2)
+    assert [name.index for name in names(source, 5)] == [4, 2]
+    assert (source.make(TestName("by-hand", "", 4)), source.arms()) == (None, [])
