@@ -119,6 +119,10 @@ def isolate(polynomial: Polynomial, number: int) -> tuple[Fraction, Fraction]:
     NotAlgebraic if there are fewer. By bisection of Cauchy's bound, counting roots with Sturm's theorem.
     """
     chain = _sturm(polynomial)
+    if len(chain[-1]) > 1:
+        # At a multiple root the whole chain vanishes; without its multiplicity it is the same root.
+        polynomial = _quotient(polynomial, chain[-1])
+        chain = _sturm(polynomial)
     bound = 1 + max(abs(value / polynomial[-1]) for value in polynomial[:-1])
     low, high = -bound, bound
     below = _variations(chain, low)
@@ -146,16 +150,26 @@ def _sturm(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _remainder(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
+    return _divide(dividend, divisor)[1]
+
+
+def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
+    return _divide(dividend, divisor)[0]
+
+
+def _divide(dividend: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
     rest = list(dividend)
+    quotient = [Fraction(0)] * max(1, len(dividend) - len(divisor) + 1)
     while len(rest) >= len(divisor):
         factor = rest[-1] / divisor[-1]
         shift = len(rest) - len(divisor)
+        quotient[shift] = factor
         for power, value in enumerate(divisor):
             rest[power + shift] -= factor * value
         rest.pop()
         while rest and rest[-1] == 0:
             rest.pop()
-    return tuple(rest)
+    return tuple(quotient), tuple(rest)
 
 
 def _variations(chain: Sequence[Polynomial], at: Fraction) -> int:
