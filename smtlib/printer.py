@@ -2,7 +2,8 @@
 
 A subterm that occurs more than once comes out as ``let`` where that keeps the text small, so a
 graph prints in a size near its number of nodes. A ``let`` stands at the top of the innermost
-binder whose variables its value uses, or at the top of the term.
+binder whose variables its value uses, or at the top of the term. Where that binder has a ``:pattern``,
+it stands inside the annotation, for z3 takes a pattern right below the quantifier only.
 """
 
 from __future__ import annotations
@@ -104,13 +105,16 @@ class _TermPrinter:
     def _worth_binding(self, order: list[Term], uses: dict[Term, int]) -> list[Term]:
         size: dict[Term, int] = {}
         shared = []
+        # A let inside an annotation does not reach its patterns.
+        in_patterns = set(postorder(a for t in order if t.op.kind is Kind.ANNOTATION for a in t.args[1:]))
         for term in order:
             length = len(self.naming.head(term)) + 1
             if term.args:
                 length += 2 + sum(size[a] for a in term.args)
                 if term.variables:
                     length += sum(len(v.op.text) + len(v.sort.text) + 4 for v in term.variables)
-                if uses.get(term, 0) > 1 and (length > LET_THRESHOLD or _is_named(term)):
+                worth = length > LET_THRESHOLD or _is_named(term)
+                if worth and uses.get(term, 0) > 1 and term not in in_patterns:
                     shared.append(term)
                     length = 4
             size[term] = length
@@ -137,6 +141,7 @@ class _TermPrinter:
             return
         for term in order:
             for body, variables in _regions(term):
+                body = _without_annotations(body)
                 self.homes.setdefault(body, [])
                 found = self._lets_of_region(body, frozenset(variables), free, open_terms)
                 known = self.homes[body]
@@ -278,7 +283,11 @@ class _TermPrinter:
                 position -= value
             else:
                 stack.append(f" {key} {value}" if value else f" {key}")
-        stack.append(term.args[0])
+        body = term.args[0]
+        if body in self.homes and body.op.kind is not Kind.ANNOTATION:
+            self._push_region(stack, body, tuple(self.free[body]))
+        else:
+            stack.append(body)
         stack.append("(! ")
 
 
@@ -288,6 +297,12 @@ def _regions(term: Term) -> Iterable[_Region]:
     if term.patterns:
         return [(body, variables) for body, (_, variables) in zip(term.args[1:], term.patterns, strict=True)]
     return ()
+
+
+def _without_annotations(term: Term) -> Term:
+    while term.op.kind is Kind.ANNOTATION:
+        term = term.args[0]
+    return term
 
 
 def _is_named(term: Term) -> bool:

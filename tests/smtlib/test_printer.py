@@ -145,6 +145,17 @@ def test_a_body_that_also_stands_open() -> None:
     assert text.count("1000000") == 1
 
 
+def test_lets_stand_inside_an_annotation() -> None:
+    """z3 takes a pattern right below the quantifier only."""
+    shared = "(f (+ (* z z) (f z) (f (+ z y)) 1))"
+    body = f"(or (= {shared} x) (p {shared} (f (f (+ z y)))))"
+    term = f"(forall ((z Int)) (! {body} :pattern ((f (f (+ z y))))))"
+    text = printed(term)
+    assert text.startswith("(forall ((z Int)) (! (let (($0 (f (+ (* z z)")
+    assert text.endswith(" :pattern ((f (f (+ z y))))))")
+    assert ask_z3(f"{DECLARATIONS}(assert {text})") == [""]
+
+
 def test_match_cases_hold_their_lets() -> None:
     inner = "(+ h 1000000 2000000 3000000)"
     text = assert_reads_back(f"(match l ((nil true) ((cons h t) (= {inner} (f {inner})))))")
@@ -223,6 +234,8 @@ HYGIENE = [
     "(exists ((x Int) (x Bool)) (and x (let ((z x)) (exists ((x Int)) (and z (p x x))))))",
     "(let ((t true)) (exists ((true Bool)) (and t true)))",
     "(let ((g (f x))) (exists ((x Int)) (p g (f x))))",
+    f"(forall ((x Int)) (! (or (p x {LONG}) (p {LONG} x) (p (f (+ x x x x x x x x x x x)) 1)"
+    " (p (f (+ x x x x x x x x x x x)) 2)) :pattern ((f (+ x x x x x x x x x x x))) :qid q))",
 ]
 
 
