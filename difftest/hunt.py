@@ -289,7 +289,7 @@ class _Hunt:
             self.tally.take(),
             self.committed - self.started,
             self.schedule.arms(),
-            handed_out(self.fresh_running),
+            handed_out((*self.fresh_running, *self.schedule.reopened())),
             self._again(),
             ending,
         )

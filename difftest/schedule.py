@@ -68,6 +68,10 @@ class Source(Protocol):
         """How the arms stand; empty where there is nothing to go on from."""
         ...
 
+    def reopened(self) -> Sequence[TestName]:
+        """Tests that an earlier run handed out, and whose turn has not come yet."""
+        ...
+
 
 class ListedTests:
     """Tests that come one by one from somewhere and cannot be made again."""
@@ -93,6 +97,10 @@ class ListedTests:
     def arms(self) -> list[ArmState]:
         """They have none."""
         return []
+
+    def reopened(self) -> Sequence[TestName]:
+        """There are none."""
+        return ()
 
 
 @dataclass(slots=True)
@@ -216,6 +224,10 @@ class Schedule:
             )
             for arm in self._arms.values()
         ]
+
+    def reopened(self) -> Sequence[TestName]:
+        """Tests that an earlier run handed out, and whose turn has not come yet."""
+        return tuple(self._reopened)
 
     def _choose(self) -> _Arm | None:
         if self._bandits is None:

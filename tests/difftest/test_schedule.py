@@ -163,7 +163,10 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
             schedule.paid(name, 0.1, 1, 1, 0)
         state.commit(Changes(tests=20), 1.0, schedule.arms(), handed_out(unfinished))
     loaded = read_campaign(tmp_path)
-    again = names(Schedule(strategies, 1, bandit, 40, loaded), 100)
+    gone_on = Schedule(strategies, 1, bandit, 40, loaded)
+    assert set(gone_on.reopened()) == set(unfinished)
+    again = names(gone_on, 100)
+    assert gone_on.reopened() == ()
     assert set(again[:5]) == set(unfinished)
     assert len(again) == 20
     everything = {(name.strategy, name.index) for name in (*done, *again)}
