@@ -45,6 +45,10 @@ SETTINGS = (
     Setting("answer", "both", "which formulas are joined", choices=("both", "sat", "unsat")),
 )
 
+MAX_TERMS = 10_000
+"""Formulas with more distinct terms are not fused: each test would take a tenth of a second to print, and
+solvers rarely decide it."""
+
 _PARTNERS = 20
 """So many partners are tried for a seed."""
 
@@ -221,8 +225,13 @@ def _unusable(script: SeedScript, solvers: Sequence[str]) -> str:
     """Why a seed is not fused, whatever its partner."""
     if script.logic != "ALL":
         return "higher order"
-    found = (refusal(term, solvers) for term in postorder(script.assertions))
-    return next(filter(None, found), "")
+    for number, term in enumerate(postorder(script.assertions)):
+        if number == MAX_TERMS:
+            return "too large to fuse"
+        found = refusal(term, solvers)
+        if found:
+            return found
+    return ""
 
 
 def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:

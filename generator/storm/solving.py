@@ -24,7 +24,7 @@ import platformdirs
 
 from generator.errors import GenerationError
 
-SECONDS = 5.0
+SECONDS = 2.0
 MEGABYTES = 3000
 
 _WORKER = Path(__file__).with_name("_worker.py")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import z3
 
+import generator.fusion.strategy as strategy_module
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.fusion import FusionStrategy
 from generator.fusion.strategy import transplant
@@ -27,7 +28,8 @@ SEEDS: dict[str, tuple[Answer, str]] = {
     ),
     "sat-sorts.smt2": (
         "sat",
-        """(declare-sort S 0)(declare-fun x () S)(declare-fun y () S)(declare-fun big (S) Int)(declare-fun v () Int)
+        """(declare-sort S 0)(declare-fun x () S)(declare-fun y () S)
+        (declare-fun big (S) Int)(declare-fun v () Int)
         (declare-datatypes ((T 1)) ((par (X) ((none) (some (get X))))))(declare-fun o () (T S))
         (assert (distinct x y))(assert (= (big x) v))(assert (= o ((as some (T S)) x)))
         (assert (not (= o (as none (T S)))))(assert ((_ is some) o))(check-sat)""",
@@ -238,3 +240,20 @@ def test_terms_keep_their_meaning_in_another_table() -> None:
     table = TermTable()
     renamed = transplant(table, checked.assertions[0], {"x": Declaration("other", (), INT)})
     assert print_term(renamed) == "(= (mod (+ other 1) 3) ((_ iand 4) other 2))"
+
+
+def test_large_formulas_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategy_module, "MAX_TERMS", 8)
+    strategy = FusionStrategy(write_seeds(tmp_path, ["unsat-int.smt2", "unsat-bv-too.smt2"]), 1)
+    assert {t.text.count("unsat-bv-too") for t in strategy.generate(0, 20)} == {0}
+    assert strategy.counts["seed: too large to fuse"] > 0
+
+
+def test_what_a_target_solver_refuses_is_passed_over(tmp_path: Path) -> None:
+    text = """(declare-fun s () String)(declare-fun p () Bool)
+    (assert (str.in_re s (re.range (str.at s 0) "z")))(assert p)(check-sat)"""
+    (tmp_path / "a.smt2").write_text(text, "utf-8")
+    seeds = seeds_of_folder(tmp_path, {sha256(text.encode()).hexdigest(): "sat"})
+    with pytest.raises(GenerationError, match="makes nothing of"):
+        list(FusionStrategy(seeds, 1).generate(0, 1))
+    assert len(list(FusionStrategy(seeds, 1, solvers=("z3",)).generate(0, 5))) == 5
