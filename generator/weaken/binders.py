@@ -91,7 +91,12 @@ def _some_subterm(term: Term, site: Site) -> Term:
     """A proper subterm that means the same outside ``term``."""
     free = site.facts.of(term).free
     found = [
-        t for t in open_terms(term) if t is not term and is_ordinary(t.sort) and site.facts.of(t).free <= free
+        t
+        for t in open_terms(term)
+        if t is not term
+        and t.op.kind is not Kind.ANNOTATION
+        and is_ordinary(t.sort)
+        and site.facts.of(t).free <= free
     ]
     if not found:
         raise NoTerm

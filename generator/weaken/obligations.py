@@ -20,6 +20,7 @@ from generator.weaken.patterns import (
 from generator.weaken.ruleset import Law, Rule, common_theories, read_ground
 from generator.weaken.values import holds, literal_value
 from smtlib import (
+    BOOL,
     STRING,
     Declaration,
     Sort,
@@ -63,6 +64,13 @@ def obligations(rule: Rule) -> Iterator[Obligation]:
     for law in rule.laws:
         for sorts in _instances(rule, law):
             yield from _Instance(rule, law, sorts).obligations()
+
+
+def premises(rule: Rule) -> Iterator[Obligation]:
+    """The same scripts with nothing but what the law starts from: some of them should be satisfiable."""
+    for law in rule.laws:
+        for sorts in _instances(rule, law):
+            yield from _Instance(rule, law, sorts).obligations(premise=True)
 
 
 def _instances(rule: Rule, law: Law) -> Iterator[Bindings]:
@@ -112,7 +120,7 @@ class _Instance:
     def _fresh(self, sort: Sort) -> Term:
         return self.table.variable(f"bound{next(self.bound)}", sort)
 
-    def obligations(self) -> Iterator[Obligation]:
+    def obligations(self, premise: bool = False) -> Iterator[Obligation]:
         """One for each number of arguments in the runs, and for each choice of bounded variables."""
         runs = [v for v in self.variables.values() if isinstance(v, Run)]
         for lengths in itertools.product(range(4 if len(runs) == 1 else 3), repeat=len(runs)):
@@ -120,7 +128,7 @@ class _Instance:
                 found = Match(dict(values), {}, dict(self.sorts))
                 names = self._declare(found, dict(zip((r.name for r in runs), lengths, strict=True)))
                 try:
-                    claim = self._claim(found)
+                    claim = self._claim(found, premise)
                 except SortError:
                     continue  # such as (or) without arguments
                 yield self._obligation(found, names, values, claim, lengths)
@@ -177,7 +185,7 @@ class _Instance:
                 found.terms[name] = made[0]
         return constants
 
-    def _claim(self, found: Match) -> Term:
+    def _claim(self, found: Match, premise: bool) -> Term:
         """What must be unsatisfiable."""
         left, right = (self.builder.build(side, found) for side in (self.law.left, self.law.right))
         if left.sort is not right.sort:
@@ -185,6 +193,8 @@ class _Instance:
         if left.sort is REGLAN:
             text = self.table.symbol(Declaration("text", (), STRING))
             left, right = (self._apply("str.in_re", text, side) for side in (left, right))
+        if premise:
+            return left if left.sort is BOOL else self._apply("=", left, left)
         if self.law.is_equal:
             return self._apply("distinct", left, right)
         return self._apply("and", left, self._apply("not", right))
@@ -225,4 +235,4 @@ def _with_values(condition: SExp, values: Mapping[str, Term]) -> SExp:
     return type(condition)([_with_values(part, values) for part in condition])
 
 
-__all__ = ["Obligation", "obligations"]
+__all__ = ["Obligation", "obligations", "premises"]

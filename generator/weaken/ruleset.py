@@ -262,9 +262,8 @@ def rewrites_of(rule: Rule) -> Iterator[Rewrite]:
             chosen = {v.name: v for v in variables_of(target) if v.name not in bound}
             unchosen = [v.name for v in chosen.values() if isinstance(v, Run)]
             if unchosen or isinstance(source, Binding | Number | Bits):
-                raise GenerationError(
-                    f"rule {rule.name} cannot be used {use}: {unchosen or 'nothing to match'}"
-                )
+                why = f"nothing binds {unchosen[0]}" if unchosen else "there is nothing to match"
+                raise GenerationError(f"rule {rule.name} cannot be used {use}: {why}")
             variables = tuple(v for v in chosen.values() if isinstance(v, Variable))
             yield Rewrite(rule, law, source, target, effect, variables)
 

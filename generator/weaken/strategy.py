@@ -46,6 +46,7 @@ SETTINGS = (
 
 _DIRECTIONS: dict[Answer, int] = {"sat": WEAKEN, "unsat": STRENGTHEN}
 _ANSWERS: dict[int, Answer] = {WEAKEN: "sat", STRENGTHEN: "unsat"}
+_FIXED = {"weaken": WEAKEN, "strengthen": STRENGTHEN}
 _VERBS = {WEAKEN: "weakened", STRENGTHEN: "strengthened"}
 
 
@@ -66,7 +67,7 @@ class WeakenStrategy(SeedStrategy):
         self.uses_all = settings["unlabelled"] == "chain" or self.rewrites
         self.applied: Counter[str] = Counter()
         self.applicable: dict[int, list[int]] = {}
-        self._wanted: list[Answer] = [a for a, d in _DIRECTIONS.items() if self.direction in ("auto", _verb(d))]
+        self._wanted = _wanted_answers(self.direction)
         if not self.uses_all:
             self._require_answers()
             known = seeds.count("sat") + seeds.count("unsat")
@@ -118,7 +119,7 @@ class WeakenStrategy(SeedStrategy):
     def _way(self, seed: Seed, chance: random.Random) -> tuple[int, Answer | None]:
         """The direction of a walk from ``seed``, and the answer that it keeps."""
         answer = None if self.rewrites else seed.answer
-        fixed = {"weaken": WEAKEN, "strengthen": STRENGTHEN}.get(self.direction)
+        fixed = _FIXED.get(self.direction)
         direction = fixed or (_DIRECTIONS[answer] if answer else chance.choice((WEAKEN, STRENGTHEN)))
         return direction, answer if answer == _ANSWERS[direction] else None
 
@@ -164,8 +165,10 @@ def _lines(head: str, rules: Sequence[str]) -> Iterator[str]:
         yield f"{head} {line}"
 
 
-def _verb(direction: int) -> str:
-    return "weaken" if direction == WEAKEN else "strengthen"
+def _wanted_answers(direction: str) -> list[Answer]:
+    """The answers that seeds may have."""
+    fixed = _FIXED.get(direction)
+    return [_ANSWERS[fixed]] if fixed else list(_DIRECTIONS)
 
 
 __all__ = ["SETTINGS", "WeakenStrategy"]

@@ -22,7 +22,7 @@ from generator.weaken.patterns import Builder, NoTerm
 from generator.weaken.randomterms import RandomTerms, TermFacts
 from generator.weaken.ruleset import Rule, common_theories
 from generator.weaken.site import Site
-from smtlib import Sort, Term
+from smtlib import Kind, Sort, Term
 from smtlib.application import Applications
 from smtlib.environment import Environment
 
@@ -170,7 +170,9 @@ class Walker:
             term, parity = place.term, place.parity
             terms[term] = None
             need = parity * direction
-            for profile in self._profiles_of(term):
+            # An annotation stays where it is: a :pattern means something right below its quantifier only.
+            profiles = () if term.op.kind is Kind.ANNOTATION else self._profiles_of(term)
+            for profile in profiles:
                 if profile.at(need):
                     groups.setdefault((profile, need), []).append(place)
             if len(waiting) > _MOST_PLACES:

@@ -32,8 +32,8 @@
  (rule fp-root-monotone (=> (fp.leq x y) (or (fp.lt x (_ +zero e s)) (fp.leq (fp.sqrt m x) (fp.sqrt m y)))) :use ->
   :vars ((x (_ FloatingPoint e s)) (y (_ FloatingPoint e s)) (m RoundingMode)) :prove (((e s) (2 3) (3 4))))
  (rule fp-transitive (=> (and (R x y) (R y z)) (R x z)) :for ((R fp.lt fp.leq fp.eq)) :vars ((x (_ FloatingPoint e s)) (y (_ FloatingPoint e s)) (z (_ FloatingPoint e s))))
- (rule fp-widen (<=> (R x y) (R ((_ to_fp (+ e 1) (+ s 2)) m x) ((_ to_fp (+ e 1) (+ s 2)) m y))) :for ((R fp.lt fp.leq fp.eq =)) :use ->
-  :vars ((x (_ FloatingPoint e s)) (y (_ FloatingPoint e s)) (m RoundingMode)))
+ (rule fp-widen (<=> (R x y) (R ((_ to_fp 11 53) m x) ((_ to_fp 11 53) m y))) :for ((R fp.lt fp.eq)) :use ->
+  :about "from 32 bits to 64, which both solvers support" :vars ((x (_ FloatingPoint 8 24)) (y (_ FloatingPoint 8 24)) (m RoundingMode)))
  (rule fp-to-real (=> (fp.lt x y) (or (fp.isInfinite x) (fp.isInfinite y) (< (fp.to_real x) (fp.to_real y)))) :use ->
   :vars ((x (_ FloatingPoint e s)) (y (_ FloatingPoint e s))) :prove (((e s) (2 3))))
  (rule fp-double-neg (<=> x (fp.neg (fp.neg x))) :vars ((x (_ FloatingPoint e s))))
