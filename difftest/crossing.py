@@ -24,6 +24,7 @@ from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
 from smtlib.script import read_script
+from smtlib.sorts import Sort
 from smtlib.terms import Term
 
 # What prints something, or ends the run, before the question whose model is wanted.
@@ -218,10 +219,10 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     """
     state = _State.at(script, check)
     model = read_model(printed, list(state.symbols), state.uninterpreted)
-    formula, open_operators = _total(state.text(model, closed=True), state.logic)
+    formula, open_operators = _total(state.text(model, closed=True), state.logic, state.ranks)
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
-        loose = _total(state.text(model, closed=False), "ALL")[0]
+        loose = _total(state.text(model, closed=False), "ALL", state.ranks)[0]
     return Crossed(formula, loose, tuple(sorted(open_operators)))
 
 
@@ -275,6 +276,15 @@ class _State:
             declaration.name: command
             for command in self.commands
             if command.name in ("declare-fun", "declare-const")
+            for declaration in command.declarations
+        }
+
+    @property
+    def ranks(self) -> dict[str, tuple[tuple[Sort, ...], Sort]]:
+        """The sorts of the declared symbols' arguments and values, by name."""
+        return {
+            declaration.name: (declaration.params, declaration.result)
+            for command in self.symbols.values()
             for declaration in command.declarations
         }
 
@@ -350,7 +360,10 @@ def _count(command: CheckedCommand) -> int:
     return int(command.sexp[1]) if len(command.sexp) > 1 else 1
 
 
-def _total(text: str, logic: str) -> tuple[str, set[str]]:
+_Ranks = Mapping[str, tuple[tuple[Sort, ...], Sort]]
+
+
+def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     """``text`` in SMT-LIB 2.7, its partial operators made total; and those that cannot be.
 
     The formula's own logic is kept where the model brings nothing but definitions: solvers do better in it.
@@ -361,6 +374,10 @@ def _total(text: str, logic: str) -> tuple[str, set[str]]:
         raise NotCrossed("the model is not SMT-LIB", str(problem)) from problem
     if checked.errors:
         raise NotCrossed("the model is not well sorted for us", str(checked.errors[0]))
+    for declaration in checked.definitions:
+        rank = ranks.get(declaration.name)
+        if rank is not None and rank != (declaration.params, declaration.result):
+            raise NotCrossed("a value of another sort than is declared", declaration.name)
     totaliser = Totaliser(checked)
     heads = {command.name for command in checked.commands}
     lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
