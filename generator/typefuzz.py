@@ -29,7 +29,7 @@ NO_ARGUMENT = "attempts that found no argument"
 WRONG_SIZE = "attempts that would have made an assertion too small or too large"
 ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
-UNSUITABLE = "seeds with sorts that cvc5 takes only now and then"
+UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
 
 _MORE_ARGUMENTS = 0.15
 """Share of n-ary operators that get one argument more than two, and of those one more again."""

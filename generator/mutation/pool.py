@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from generator.mutation.literals import is_value
-from generator.mutation.places import Place
+from generator.mutation.places import CONSTANT_ARGUMENTS, Place
 from generator.seedscript import SeedScript
 from smtlib import Kind, Sort, Term, postorder
 from smtlib.sorts import REGLAN, subsorts
@@ -27,9 +27,9 @@ _NO_NAMES: frozenset[str] = frozenset()
 class Pool:
     """Terms that can be arguments: those of a seed and its constants, in a ``table`` of the pool's own.
 
-    ``operators`` are the names of the theory operators in the seed. ``cvc5_refuses``: the seed has symbols
-    of a sort that cvc5 only takes where its theories never see them: regular expressions, arrays
-    indexed by arrays.
+    ``operators`` are the names of the theory operators in the seed. ``cvc5_refuses``: the seed has what cvc5
+    only takes where its theories never see it: variable regular expressions, constant arrays, arrays indexed
+    by arrays, floating-point formats other than 32 and 64 bits, fields, ranges and powers of variables.
     """
 
     def __init__(self, script: SeedScript) -> None:
@@ -47,10 +47,13 @@ class Pool:
             self._note(term)
             if term.op.kind is Kind.OPERATOR:
                 self.operators.add(term.op.name)
+                kept = CONSTANT_ARGUMENTS.get(term.op.name, ())
+                if term.op.name == "const" or not all(is_value(term.args[i]) for i in kept):
+                    self.cvc5_refuses = True
             elif term.op.kind is Kind.VARIABLE and term.sort is REGLAN:
                 self.cvc5_refuses = True
         inner = {s for sort in self.by_sort for s in subsorts(sort)}
-        if any(s.name == "Array" and s.args[0].name == "Array" for s in inner):
+        if any(map(_cvc5_refuses, inner)):
             self.cvc5_refuses = True
 
     def _note(self, term: Term) -> None:
@@ -77,6 +80,14 @@ class Pool:
             self.literals.setdefault(term.sort, []).append(term)
         if term.op.kind is not Kind.ANNOTATION and not term.sort.is_function:
             self.by_sort.setdefault(term.sort, []).append(term)
+
+
+def _cvc5_refuses(sort: Sort) -> bool:
+    if sort.name == "FloatingPoint":
+        return sort.indices not in ((8, 24), (11, 53))
+    if sort.name == "FiniteField":
+        return True
+    return sort.name == "Array" and sort.args[0].name == "Array"
 
 
 @lru_cache(maxsize=16)

@@ -110,3 +110,96 @@ def test_a_corpus_without_formulas_cannot_generate(exhume: Any, tmp_path: Path) 
     assert ended.code == 2
     assert "exhume learn" in ended.said
     assert not (tmp_path / "t").exists()
+
+
+# Strategies that start from seeds
+
+
+def test_formulas_of_a_folder_are_mutated_without_a_corpus(
+    exhume: Any, formulas: Path, tmp_path: Path
+) -> None:
+    (formulas / "broken.smt2").write_text("(assert")
+    arguments = ("generate", "--strategy", "typefuzz", "--seeds", formulas, "--count", 40, "--set", "chain=5")
+    ended = exhume(*arguments, "--out", tmp_path / "t")
+    assert ended.code == 0
+    assert "40 tests in" in ended.out
+    assert "mutations: " in ended.out
+    assert "1 seeds not used: cannot be read (such as broken.smt2)" in ended.said
+    header = (tmp_path / "t" / "test-000007.smt2").read_text()
+    assert "strategy typefuzz" in header
+    assert "; from 1014/" in header
+    document = exhume(*arguments, "--out", tmp_path / "j", "--json").json
+    assert document["skipped"] == {"cannot be read": 1}
+    assert document["counts"]["mutations"] >= 40
+
+
+@pytest.mark.parametrize("seeds", [(), ("--seeds", "corpus"), ("--seeds", "skeletons")])
+def test_a_corpus_and_another_strategy_are_seeds_too(
+    exhume: Any, learned: Path, tmp_path: Path, seeds: tuple[str, ...]
+) -> None:
+    ended = exhume(
+        "generate",
+        "--strategy",
+        "opfuzz",
+        "--corpus",
+        learned,
+        "--count",
+        30,
+        "--out",
+        tmp_path / "t",
+        *seeds,
+    )
+    assert ended.code == 0
+    text = (tmp_path / "t" / "test-000003.smt2").read_text()
+    assert ("; from skeletons#" if "skeletons" in seeds else "; from ") in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--strategy", "typefuzz"), "name a corpus with --corpus, or a folder of formulas with --seeds"),
+        (("--strategy", "skeletons"), "name a corpus with --corpus"),
+        (("--strategy", "skeletons", "--seeds", "x"), "skeletons takes no --seeds"),
+        (("--strategy", "typefuzz", "--seeds", "missing"), "--seeds missing: no such folder"),
+        (("--strategy", "opfuzz", "--seeds", ".", "--set", "chian=3"), "did you mean chain?"),
+    ],
+)
+def test_what_a_strategy_misses_is_one_line(
+    exhume: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.smt2").write_text("(assert true)(check-sat)")
+    ended = exhume("generate", *arguments, "--out", tmp_path / "t")
+    assert ended.code == 2
+    assert message in ended.said
+
+
+def test_settings_of_strategies_are_listed(exhume: Any) -> None:
+    listed = {s["name"]: s for s in exhume("strategies", "--json").json}
+    assert listed["typefuzz"]["needs"] == ["seeds"]
+    assert {"chain", "mutations", "operators", "literals"} == {
+        s["name"] for s in listed["typefuzz"]["settings"]
+    }
+    assert "chain=30" in exhume("strategies").out
+
+
+def test_answers_of_a_corpus_and_of_a_folder_are_found_once(
+    exhume: Any, corpus: Path, formulas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
+    first = exhume("label", "--seeds", formulas, "--json").json
+    assert (first["texts"], first["asked"], first["sat"], first["unsat"]) == (3, 3, 2, 1)
+    assert exhume("label", "--seeds", formulas, "--json").json["asked"] == 0
+    assert (tmp_path / "cache" / "answers.jsonl").exists()
+    assert "3 formulas, 0 asked now: 2 sat, 1 unsat, 0 not known" in exhume("label", "--seeds", formulas).out
+    found = exhume("label", "--corpus", corpus, "--json").json
+    assert found["sat"] > 0
+    assert exhume("label", "--corpus", corpus, "--json").json["asked"] == 0
+
+
+def test_label_wants_one_of_corpus_and_folder(exhume: Any) -> None:
+    assert exhume("label").code == 2
