@@ -1,0 +1,201 @@
+"""Campaigns from the command line: going on, several strategies, what the screen shows, a full disk."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from difftest import FindingRecord, Outcome, Progress
+from difftest.findings import FindingClass
+from difftest.state import ArmState, NoCampaign, read_campaign
+from exhume.live import LiveScreen, size, span
+
+Fake = Callable[[str, str], str]
+
+
+def hunting(corpus: Path, out: Path, *solvers: str) -> list[object]:
+    specs = [part for spec in solvers for part in ("--solver", spec)]
+    return ["hunt", "--corpus", corpus, *specs, "--out", out, "--json"]
+
+
+def test_a_killed_hunt_goes_on_with_the_same_command(
+    exhume: Any, start: Callable[..., subprocess.Popen[str]], corpus: Path, fake: Fake, tmp_path: Path
+) -> None:
+    slow = fake("slow", "time.sleep(0.03); print('sat')")
+    out = tmp_path / "h"
+    command = [*hunting(corpus, out, slow), "--tests", 60]
+    process = start(*command)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with contextlib.suppress(NoCampaign):
+            if sum(bucket.tests for bucket in read_campaign(out).buckets) > 3:
+                break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    done = sum(bucket.tests for bucket in read_campaign(out).buckets)
+    assert 3 < done < 60
+    document = exhume(*command).json
+    assert document["tests"] == sum(document["outcomes"]["slow"].values()) == 60
+    state = read_campaign(out)
+    assert [run.ending for run in state.runs] == [None, "finished"]
+    assert (state.open, state.arms[0].next_index) == ((), 60)
+
+
+def test_resume_needs_no_settings_and_a_campaign_can_be_made_longer(
+    exhume: Any, corpus: Path, yes: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "h"
+    exhume(*hunting(corpus, out, yes), "--tests", 4, "--seed", 9)
+    assert exhume("hunt", "--resume", "--out", out, "--json").json["tests"] == 4
+    assert exhume("hunt", "--resume", "--out", out, "--tests", 7, "--json").json["tests"] == 7
+    assert read_campaign(out).settings["seed"] == 9
+
+
+def test_other_settings_in_the_same_folder_are_one_line(
+    exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "h"
+    exhume(*hunting(corpus, out, yes), "--tests", 2)
+    for changed, said in (
+        ([*hunting(corpus, out, yes), "--tests", 2, "--seed", 2], "seed 1, not seed 2"),
+        ([*hunting(corpus, out, no), "--tests", 2], "started with solvers"),
+        ([*hunting(corpus, out, yes), "--tests", 2, "--bandit"], "bandit false, not bandit true"),
+        (["hunt", "--resume", "--out", out, "--seed", 5], "seed 1, not seed 5"),
+    ):
+        ended = exhume(*changed)
+        assert ended.code == 2
+        assert said in ended.said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--resume"], "no campaign there"),
+        (["--corpus", "c.duckdb"], "--solver"),
+        (["--solver", "z3"], "--corpus"),
+        (["--solver", "z3", "--corpus", "c.duckdb", "--executor", "dask"], "--scheduler tcp://HOST:PORT"),
+    ],
+)
+def test_what_is_missing_is_said(
+    exhume: Any, learned: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    given = [str(learned) if part == "c.duckdb" else part for part in arguments]
+    ended = exhume("hunt", *given, "--out", tmp_path / "h")
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
+    exhume: Any, corpus: Path, breaks: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "h"
+    command = [*hunting(corpus, out, breaks), "--tests", 8, "--strategy", "skeletons,opfuzz"]
+    found = exhume(*command).json["findings"]
+    arms = {arm.strategy: arm.tests for arm in read_campaign(out).arms}
+    assert arms == {"skeletons": 4, "opfuzz": 4}
+    sql = (
+        "select batch.strategy, test.index, finding.path from finding"
+        " join test on test.id = test_id join batch on batch.id = batch_id"
+    )
+    rows = exhume("query", sql, "--corpus", corpus, "--json").json
+    assert {row["path"] for row in rows} == {finding["path"] for finding in found}
+    assert {row["strategy"] for row in rows} == {"skeletons", "opfuzz"}
+    for row in rows:
+        head = (Path(row["path"]) / "original.smt2").read_text()
+        assert f"index {row['index']}" in head.splitlines()[0] or row["strategy"] != "skeletons"
+
+
+def test_a_hunt_by_time_moves_its_time(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -> None:
+    out = tmp_path / "h"
+    exhume(*hunting(corpus, out, yes), "--time", "2s")
+    arms = read_campaign(out).arms
+    assert len(arms) > 3
+    assert sum(arm.share for arm in arms) == pytest.approx(1)
+    assert all(arm.test_class for arm in arms)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file system of its own, which only root may mount")
+def test_a_full_disk_stops_a_hunt_with_its_summary(
+    shell: Any, corpus: Path, breaks: str, tmp_path: Path
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=350k", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        ended = shell(*hunting(corpus, small / "h", breaks)[:-1], "--tests", 400)
+        assert ended.code == 2, ended.err
+        assert "No space left on device" in ended.err.splitlines()[-1]
+        assert "--resume" in ended.err
+        assert "findings" in ended.out
+        # The corpus lies elsewhere and has what was found until then.
+        stored = shell("query", "select count(*) as n from finding", "--corpus", corpus, "--json").json
+        folders = list((small / "h" / "findings").glob("crash-*"))
+        assert stored[0]["n"] >= len(folders) > 0
+        assert not list((small / "h" / "findings").glob(".tmp-*"))
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def progress_of(now: float, tests: int) -> Progress:
+    return Progress(
+        tests=tests,
+        decided=tests // 2,
+        findings=3,
+        seconds=now + 3600,
+        now=now,
+        solver_seconds=now,
+        outcomes={"z3": {Outcome.OK: tests}, "cvc5[evil]": {Outcome.TIMEOUT: 1, Outcome.OK: tests - 1}},
+        classes={"crash": 2, "soundness": 1},
+        new_in_hour=2,
+        jobs=2,
+        memory=300 << 20,
+        arms=(
+            ArmState("skeletons", "Ints", 9, False, 70, 50, 3, 20.0, 0.7),
+            ArmState("opfuzz", "", 9, False, 30, 10, 0, 10.0, 0.3),
+        ),
+    )
+
+
+def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) -> None:
+    screen = LiveScreen("exhume hunt: z3, cvc5", " of 10m")
+    screen.update(progress_of(10, 100))
+    screen.update(progress_of(20, 300))
+    console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console.print(screen.render(progress_of(20, 300)))
+    shown = console.export_text()
+    console.file.close()
+    assert "1:00:20 of 10m, 2 jobs, 300 MB" in shown
+    assert "300 tests (20.0/s), 150 decided (10.0/s)" in shown
+    assert "3 findings: 2 crash, 1 soundness; 2 in the last hour" in shown
+    lines = shown.splitlines()
+    assert any("cvc5[evil]" in line and "299" in line for line in lines)
+    assert any(line.split()[:6] == ["skeletons", "Ints", "70%", "70", "2.5", "3"] for line in lines)
+    assert screen.line(progress_of(20, 300)).startswith("1:00:20: 300 tests (20.0/s)")
+
+
+def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
+    screen = LiveScreen("hunt")
+    screen._live = object()  # type: ignore[assignment]
+    path = Path("/f/soundness-x[bold]")
+    screen.found(FindingRecord("i", FindingClass.SOUNDNESS, "z3", "soundness|z3|[red]Ints", False, path))
+    console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console.print(screen.render(progress_of(5, 10)))
+    assert "soundness of z3: [red]Ints (soundness-x[bold])" in console.export_text()
+    console.file.close()
+
+
+def test_spans_and_sizes() -> None:
+    assert [span(5), span(75), span(3675), span(200_000)] == ["0:05", "1:15", "1:01:15", "2d 7:33:20"]
+    assert [size(3 << 20), size(5 << 30)] == ["3 MB", "5.0 GB"]
