@@ -1,0 +1,363 @@
+"""Oracles, each with its planted bug: chosen by name, seen, confirmed afresh, never a false alarm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from difftest import (
+    DifftestError,
+    FindingClass,
+    FindingConfirmed,
+    HuntFinished,
+    HuntOptions,
+    HuntSummary,
+    Limits,
+    Outcome,
+    Solver,
+    Stage,
+    Verdict,
+    find_solver,
+    find_solvers,
+    hunt,
+    replay,
+)
+from difftest.confirm import Confirmer, load_expectation
+from difftest.evidence import PARENT, WITH_MODEL
+from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, select
+from difftest.oracles import slowdown as slow
+from difftest.oracles.base import Observation
+from difftest.oracles.releases import older_pairs, release_of
+from difftest.runner import Runner
+from generator.strategy import GeneratedTest
+
+Fake = Callable[..., Solver]
+TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
+UNSAT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(assert (< x 1))(check-sat)"
+QUICK = (Stage(5.0, 1.0),)
+
+
+def run(
+    tests: Sequence[GeneratedTest], solvers: Sequence[Solver], out: Path, *oracles: str
+) -> tuple[HuntSummary, list[dict[str, object]]]:
+    """A hunt without reduction, and the findings' documents."""
+    events = list(hunt(tests, solvers, HuntOptions(out, stages=QUICK, reduction=0.0, oracles=oracles)))
+    assert isinstance(events[-1], HuntFinished)
+    found = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    return events[-1].summary, [json.loads((r.path / "finding.json").read_text()) for r in found]
+
+
+def release(solver: Solver, number: str) -> Solver:
+    """A fake as a release of z3."""
+    return replace(solver, spec=f"z3=={number}", name=f"z3-{number}", family="z3")
+
+
+def verdict(outcome: Outcome, *answers: str | None, seconds: float = 0.1) -> Verdict:
+    return Verdict(outcome, answers, seconds)
+
+
+NEW, OLD = (Solver(f"z3=={number}", f"z3-{number}", "z3", ("z3",)) for number in ("5.4.0", "4.8.5"))
+OTHER = Solver("other=x", "other", "other", ("x",))
+
+
+def names_of(
+    oracle: str, solvers: Sequence[Solver], text: str = TEXT, **verdicts: Verdict
+) -> list[str | None]:
+    seen = Observation(text, solvers, {s.name: verdicts[k] for s, k in zip(solvers, verdicts, strict=True)})
+    return [candidate.guilty for candidate in ORACLES[oracle].look(seen)]
+
+
+# Choosing
+
+
+def test_oracles_are_chosen_by_name_in_one_order() -> None:
+    assert select(["soundness,crash", "slowdown"]) == ("crash", "soundness", "slowdown")
+    with pytest.raises(
+        UnknownOracle, match=r"oracle 'slow-down': not known. There are crash, .*mean slowdown"
+    ):
+        select(["crash,slow-down"])
+    with pytest.raises(UnknownOracle, match="no oracle is named"):
+        select([" , "])
+
+
+def test_the_defaults_depend_on_the_solvers() -> None:
+    plain = ("crash", "soundness", "invalid-model", "implication")
+    assert default_oracles([NEW]) == plain
+    assert set(default_oracles([NEW, OTHER])) == {*plain, "model-cross-check"}
+    assert set(default_oracles([NEW, OLD])) == set(ORACLES)
+    assert set(default_oracles([NEW, replace(OLD, checks=("a=b",))])) == {*plain, "model-cross-check"}
+
+
+def test_hunts_cross_models_on_a_share_of_the_tests_unless_told() -> None:
+    drawn = [hunting_oracles((), [NEW, OTHER], f"{TEXT};{i}") for i in range(400)]
+    assert 60 < sum("model-cross-check" in names for names in drawn) < 140
+    assert hunting_oracles(("crash",), [NEW, OTHER], TEXT) == ("crash",)
+
+
+def test_every_oracle_says_what_it_is() -> None:
+    assert all(name == oracle.name and oracle.about for name, oracle in ORACLES.items())
+
+
+def test_releases_are_ordered_as_numbers_and_programs_have_none() -> None:
+    tenth = replace(NEW, spec="z3==4.8.10.0", name="tenth")
+    assert release_of(tenth) == (4, 8, 10, 0)
+    assert release_of(OTHER) is None
+    pairs = [(a.name, b.name) for a, b in older_pairs([OLD, tenth, NEW, OTHER])]
+    assert pairs == [("tenth", "z3-4.8.5"), ("z3-5.4.0", "z3-4.8.5"), ("z3-5.4.0", "tenth")]
+    same = replace(NEW, spec="z3==5.4", name="same")
+    assert list(older_pairs([NEW, same])) == []
+
+
+# Trust
+
+
+def test_an_untrusted_solvers_answers_contradict_nobody_and_its_crashes_count(tmp_path: Path) -> None:
+    shaky, sure = find_solvers(["cvc5[fp-exp]", "z3"])
+    assert not shaky.answers_are_trusted
+    ok = {"sat": verdict(Outcome.OK, "sat"), "unsat": verdict(Outcome.OK, "unsat")}
+    assert names_of("soundness", [shaky, sure], a=ok["sat"], b=ok["unsat"]) == []
+    seen = Observation(TEXT, [shaky], {shaky.name: ok["sat"]}, ("unsat",))
+    assert ORACLES["soundness"].look(seen) == []
+    crashed = Verdict(Outcome.CRASH, (None,), 0.1, "boom", "x.cpp:1")
+    assert names_of("crash", [shaky, sure], a=crashed, b=ok["sat"]) == [shaky.name]
+
+
+# Incompleteness
+
+
+@pytest.mark.parametrize("was", ["sat", "unsat"])
+def test_unknown_where_an_older_release_answered_is_incompleteness(was: str) -> None:
+    now, before = verdict(Outcome.UNKNOWN, "unknown"), verdict(Outcome.OK, was)
+    assert names_of("incompleteness", [NEW, OLD], a=now, b=before) == ["z3-5.4.0"]
+    assert names_of("incompleteness", [OLD, NEW], a=before, b=now) == ["z3-5.4.0"]
+
+
+def test_what_is_no_incompleteness() -> None:
+    unknown, sat = verdict(Outcome.UNKNOWN, "unknown"), verdict(Outcome.OK, "sat")
+    late = verdict(Outcome.TIMEOUT, None)
+    assert names_of("incompleteness", [NEW, OLD], a=sat, b=unknown) == []
+    assert names_of("incompleteness", [NEW, OLD], a=late, b=sat) == []
+    assert names_of("incompleteness", [NEW, OLD], a=unknown, b=unknown) == []
+    assert names_of("incompleteness", [NEW, OTHER], a=unknown, b=sat) == []
+    limited = f"(set-option :timeout 10){TEXT}"
+    assert names_of("incompleteness", [NEW, OLD], limited, a=unknown, b=sat) == []
+    # The old answer was wrong: to give it up is no loss.
+    unsat = verdict(Outcome.OK, "unsat")
+    assert names_of("incompleteness", [NEW, OLD, OTHER], a=unknown, b=sat, c=unsat) == []
+    hasty = find_solver("z3[smt.mbqi=false]")
+    older = replace(OLD, checks=hasty.checks)
+    assert names_of("incompleteness", [hasty, older], a=unknown, b=sat) == []
+
+
+def test_incompleteness_is_found_and_confirmed_in_a_hunt(
+    make_test: Callable[..., GeneratedTest], fake: Fake, tmp_path: Path
+) -> None:
+    new = release(fake("say('unknown' if '> x' in text else 'sat')", "new"), "5.4.0")
+    old = release(fake("say('sat')", "old"), "4.8.5")
+    summary, (data,) = run([make_test(TEXT)], [new, old], tmp_path, "incompleteness", "crash")
+    assert (data["class"], data["guilty"], data["oracle"]) == ("incompleteness", "z3-5.4.0", "incompleteness")
+    assert data["evidence"] == ["z3-4.8.5 said sat, it says unknown"]
+    assert "z3" in (summary.findings[0].path / "report.md").read_text()
+
+
+# Implication
+
+
+def chain(weaker: bool, text: str = TEXT) -> GeneratedTest:
+    parent = "(declare-const x Int)(assert (= x 5))(check-sat)" if weaker else TEXT.replace("> x", "= x 2 3")
+    side = {"implied_by": parent} if weaker else {"implies": parent}
+    return GeneratedTest(0, text, "by-hand", **side)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("weaker", "own", "parents", "found"),
+    [
+        (True, "unknown", "sat", "incompleteness"),
+        (True, "unsat", "sat", "soundness"),
+        (True, "sat", "sat", None),
+        (True, "unknown", "unsat", None),
+        (True, "unknown", "unknown", None),
+        (False, "unknown", "unsat", "incompleteness"),
+        (False, "sat", "unsat", "soundness"),
+        (False, "unsat", "unsat", None),
+        (False, "unknown", "sat", None),
+    ],
+)
+def test_what_follows_from_a_decided_formula_is_decided(
+    weaker: bool, own: str, parents: str, found: str | None, fake: Fake, tmp_path: Path
+) -> None:
+    solver = fake(f"say({parents!r} if '(= x' in text else {own!r})")
+    summary, data = run([chain(weaker)], [solver], tmp_path, "implication")
+    assert [entry["class"] for entry in data] == ([found] if found else [])
+    if found:
+        folder = summary.findings[0].path
+        assert "(= x" in (folder / PARENT).read_text()
+        with pytest.raises(DifftestError, match="follows from"):
+            load_expectation(folder)
+
+
+def test_a_parent_is_run_only_where_it_may_tell(fake: Fake, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    solver = fake(f"open({str(log)!r}, 'a').write('+'); say('sat')")
+    run([chain(True)], [solver], tmp_path / "out", "implication")
+    assert log.read_text() == "+"
+
+
+# Slowdown
+
+
+def test_slow_is_twenty_times_and_five_seconds() -> None:
+    quick, late = verdict(Outcome.OK, "sat"), verdict(Outcome.TIMEOUT, None, seconds=10.0)
+    assert names_of("slowdown", [NEW, OLD], a=late, b=quick) == ["z3-5.4.0"]
+    assert names_of("slowdown", [NEW, OLD], a=verdict(Outcome.OK, "sat", seconds=5.1), b=quick) == [
+        "z3-5.4.0"
+    ]
+    assert names_of("slowdown", [NEW, OLD], a=verdict(Outcome.OK, "sat", seconds=4.9), b=quick) == []
+    assert names_of("slowdown", [NEW, OLD], a=late, b=verdict(Outcome.OK, "sat", seconds=0.6)) == []
+    assert names_of("slowdown", [NEW, OLD], a=late, b=verdict(Outcome.UNKNOWN, "unknown")) == []
+    assert names_of("slowdown", [NEW, OLD], a=quick, b=late) == []
+    assert names_of("slowdown", [NEW, OTHER], a=late, b=quick) == []
+
+
+@pytest.mark.parametrize(("slow_runs", "found"), [(2, True), (1, False)])
+def test_a_slowdown_counts_only_if_every_measurement_shows_it(
+    slow_runs: int, found: bool, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow, "SECONDS", 1.4)
+    monkeypatch.setattr(slow, "FACTOR", 1.1)
+    monkeypatch.setattr(slow, "_START", 0.0)
+    log = tmp_path / "log"
+    body = f"open({str(log)!r}, 'a').write('+')\nif len(open({str(log)!r}).read()) <= {slow_runs}:"
+    new = release(fake(f"{body} time.sleep(9)\nsay('sat')", "new"), "5.4.0")
+    old = release(fake("say('sat')", "old"), "4.8.5")
+    late, quick = verdict(Outcome.TIMEOUT, None, seconds=10.0), verdict(Outcome.OK, "sat")
+    seen = Observation(TEXT, [new, old], {new.name: late, old.name: quick})
+    (candidate,) = ORACLES["slowdown"].look(seen)
+    with Runner(warm=False) as runner:
+        assert slow.measure(candidate, seen, runner, Limits(1.5)) is found
+    # The first measurement is in the observation.
+    assert len(log.read_text()) == 2
+
+
+# Models
+
+
+def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_path: Path) -> None:
+    liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
+    test = GeneratedTest(0, TEXT, "by-hand")
+    summary, (data,) = run([test], [liar, find_solver("z3")], tmp_path, "model-cross-check")
+    assert (data["class"], data["guilty"], data["key"]) == ("invalid-model", "liar", "invalid-model|liar|Int")
+    assert data["evidence"] == [
+        "z3 says unsat to the formula with the model of liar put in",
+        "liar itself says sat to that",
+    ]
+    folder = summary.findings[0].path
+    assert "(define-fun x () Int 0)" in (folder / WITH_MODEL).read_text()
+    with Confirmer(load_expectation(folder)) as confirmer:
+        assert confirmer(TEXT)
+        assert confirmer.fresh(TEXT)
+        assert not confirmer(TEXT.replace("> x 1", "< x 1"))
+
+
+def test_right_models_and_rubbish_are_no_findings(fake: Fake, tmp_path: Path) -> None:
+    bodies = {
+        "right": "say('sat', '((define-fun x () Int 2))')",
+        "rubbish": "say('sat', ')) |', '\\\\x00\\\\xff' * 100)",
+        "mute": "say('sat')",
+        "late": "say('sat')\nif 'get-model' in text: time.sleep(30)",
+        "flood": "say('sat')\nif 'get-model' in text:\n  while True: say('(' * 9999)",
+        "dead": "say('sat')\nif 'get-model' in text: os.abort()",
+        "deaf": "signal.signal(signal.SIGTERM, signal.SIG_IGN); say('sat', '((define-fun y () Int 0))')",
+        "forking": "os.fork(); say('sat')",
+        "turned": "say('((define-fun x () Int 0))', 'sat')",
+    }
+    solvers = [find_solver("z3"), *(fake(body, name) for name, body in bodies.items())]
+    test = GeneratedTest(0, TEXT, "by-hand")
+    options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), oracles=tuple(ORACLES))
+    *_, end = hunt([test], solvers, options)
+    assert isinstance(end, HuntFinished)
+    assert end.summary.findings == ()
+
+
+def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) -> None:
+    liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
+    file = tmp_path / "a.smt2"
+    file.write_text(TEXT)
+    solvers = [liar, find_solver("z3")]
+    (told,) = replay([file], solvers, Limits(20), oracles=("model-cross-check",))
+    assert [(c.finding_class, c.guilty) for c in told.findings] == [(FindingClass.INVALID_MODEL, "liar")]
+    (quiet,) = replay([file], solvers, Limits(20), oracles=("crash", "soundness"))
+    assert quiet.findings == ()
+
+
+# Who is wrong
+
+
+def guilty(
+    fake_body: str, text: str, fake: Fake, out: Path, known: tuple[str, ...] = ()
+) -> dict[str, object]:
+    test = GeneratedTest(0, text, "by-hand", known=known)
+    _, (data,) = run([test], [fake(fake_body, "accused"), find_solver("z3")], out, "soundness")
+    return data
+
+
+def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
+    data = guilty("say('sat' if 'define-fun' in text else 'unsat')", TEXT, fake, tmp_path)
+    assert data["guilty"] == "accused"
+    assert data["key"] == "soundness|accused|Int"
+    assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 put in"
+    assert "against accused: " + str(data["reason"]) in data["evidence"]  # type: ignore[operator]
+
+
+def test_unsat_is_refuted_by_third_solvers(fake: Fake, tmp_path: Path) -> None:
+    data = guilty("say('unsat')", TEXT, fake, tmp_path)
+    assert data["guilty"] == "accused"
+    assert "cvc5" in str(data["reason"])
+    assert "confirm the model of z3" in str(data["reason"])
+
+
+def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
+    body = "say('unsat') if 'define-fun' in text else say('sat', '((define-fun x () Int 0))')"
+    data = guilty(body, UNSAT, fake, tmp_path)
+    assert (data["guilty"], data["reason"]) == (
+        "accused",
+        "it says sat, and unsat to the same formula with its own model put in",
+    )
+
+
+@pytest.mark.parametrize("model", ["((define-fun x () Int 0))", "rubbish"])
+def test_sat_is_refuted_by_third_solvers(model: str, fake: Fake, tmp_path: Path) -> None:
+    data = guilty(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
+    assert data["guilty"] == "accused"
+    assert "refute its model" in str(data["reason"]) or "say otherwise" in str(data["reason"])
+
+
+def test_an_answer_known_by_construction_decides(fake: Fake, tmp_path: Path) -> None:
+    data = guilty("say('unsat')", TEXT, fake, tmp_path, ("sat",))
+    assert (data["guilty"], data["reason"]) == ("accused", "it says unsat, and sat is known by construction")
+
+
+def test_tests_of_one_cause_are_one_finding_under_the_guilty_ones_name(fake: Fake, tmp_path: Path) -> None:
+    tests = [GeneratedTest(i, TEXT.replace("1", str(i + 1)), "by-hand") for i in range(3)]
+    summary, data = run(tests, [fake("say('unsat')", "accused"), find_solver("z3")], tmp_path, "soundness")
+    assert [entry["solver"] for entry in data] == ["accused"]
+    assert (len(summary.findings), summary.duplicates) == (1, 2)
+
+
+def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:
+    odd = "(declare-const x Strange)(assert (= x x))(check-sat)"
+    solvers = [fake("say('sat')", "one"), fake("say('unsat')", "two")]
+    _, (data,) = run([GeneratedTest(0, odd, "by-hand")], solvers, tmp_path, "soundness")
+    assert data["guilty"] is None
+    assert any("cannot be put into other solvers" in line for line in data["evidence"])  # type: ignore[union-attr,attr-defined]
+
+
+def test_a_runner_serves_the_probes_of_all_oracles(runner: Runner) -> None:
+    seen = Observation(TEXT, [OTHER], {"other": verdict(Outcome.TIMEOUT, None)}, parent=None)
+    for oracle in ORACLES.values():
+        if oracle.probe is not None:
+            assert oracle.probe(seen, runner, Limits(1)) == (seen, 0.0)
