@@ -21,7 +21,7 @@ from difftest.script import ANSWERS, Script
 from difftest.solvers import Solver
 from difftest.totalise import Totaliser
 from smtlib.checker import CheckedCommand, check_script
-from smtlib.errors import ReadError
+from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
 from smtlib.script import read_script
 from smtlib.sorts import Sort
@@ -379,8 +379,11 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
         if rank is not None and rank != (declaration.params, declaration.result):
             raise NotCrossed("a value of another sort than is declared", declaration.name)
     totaliser = Totaliser(checked)
+    try:
+        lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
+    except SortError as problem:
+        raise NotCrossed("it cannot be made total", str(problem)) from problem
     heads = {command.name for command in checked.commands}
-    lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
     functions = [
         f"(declare-fun {d.name} ({' '.join(map(sort_text, d.params))}) {sort_text(d.result)})"
         for d in totaliser.declarations.values()

@@ -90,10 +90,12 @@ class Totaliser:
                 one = self._op(term.name, result, arg)
                 result = self._operator(one, (result, arg)) or one
             return result
-        if term.name == "seq.nth" and args[0].sort.name != "Seq":
+        if term.name == "seq.nth" and args and args[0].sort.name != "Seq":
             self.open_operators.add(term.name)
             return None
-        if len(args) == 1 and term.name == "div":
+        if len(args) != (1 if term.name == "fp.to_real" else 2):
+            # As an argument of another function, or of one argument, as z3 takes it.
+            self.open_operators.add(term.name)
             return None
         return _DEFINED[term.name](self, self.checked.table.rebuild(term, args), args)
 

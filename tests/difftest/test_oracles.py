@@ -353,7 +353,7 @@ def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> Non
     solvers = [fake("say('sat')", "one"), fake("say('unsat')", "two")]
     _, (data,) = run([GeneratedTest(0, odd, "by-hand")], solvers, tmp_path, "soundness")
     assert data["guilty"] is None
-    assert any("cannot be put into other solvers" in line for line in data["evidence"])  # type: ignore[union-attr,attr-defined]
+    assert any("cannot be put into other solvers" in line for line in data["evidence"])  # type: ignore[attr-defined]
 
 
 def test_a_runner_serves_the_probes_of_all_oracles(runner: Runner) -> None:
