@@ -170,7 +170,10 @@ class RandomTerms:
         return self.literal(sort, chance)
 
     def literal(self, sort: Sort, chance: random.Random, depth: int = 0) -> Term:
-        """A value of ``sort``. Raises :class:`NoTerm` where there is no way to write one."""
+        """A value of ``sort``. Raises :class:`NoTerm` where there is no way to write one.
+
+        None of an array: cvc5 takes constant arrays with an option only.
+        """
         name = sort.name
         if name in ("Int", "Real"):
             return number_literal(self.table, Fraction(chance.choice(_NUMBERS)), sort)
@@ -188,8 +191,8 @@ class RandomTerms:
             return self._operator(chance.choice(_MODES))
         if name == "FloatingPoint":
             return self._float(sort, chance)
-        if name in ("Array", "Seq") and depth < _DEPTH:
-            return self._container(sort, chance, depth)
+        if name == "Seq" and depth < _DEPTH:
+            return self._sequence(sort, chance, depth)
         own = [t for t in self._own.get(sort, ()) if _is_constructor(t)]
         if own:
             return chance.choice(own)
@@ -215,13 +218,10 @@ class RandomTerms:
         parts = [self.literal(bit_vector(width), chance) for width in (1, exponent, significand - 1)]
         return self._operator("fp", *parts)
 
-    def _container(self, sort: Sort, chance: random.Random, depth: int) -> Term:
-        element = sort.args[-1]
-        if sort.name == "Array":
-            return self._operator("const", self.literal(element, chance, depth + 1), qualifier=sort)
+    def _sequence(self, sort: Sort, chance: random.Random, depth: int) -> Term:
         if chance.random() < 0.5:
             return self._operator("seq.empty", qualifier=sort)
-        return self._operator("seq.unit", self.literal(element, chance, depth + 1))
+        return self._operator("seq.unit", self.literal(sort.args[0], chance, depth + 1))
 
 
 def _is_constructor(term: Term) -> bool:

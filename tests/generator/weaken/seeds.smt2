@@ -34,7 +34,7 @@
 (declare-fun k () (Array Int Int))
 (declare-fun i () Int)
 (assert (and (= m (store k i 3)) (distinct (select m 1) (select k i))))
-(assert (or (= k ((as const (Array Int Int)) 0)) (< (select m i) 5)))
+(assert (or (= k (store m 0 0)) (< (select m i) 5)))
 (check-sat)
 ;---
 (declare-fun p () Float32)

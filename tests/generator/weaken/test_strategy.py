@@ -16,8 +16,10 @@ from tests.generator.weaken.proving import ask_z3
 from tests.generator.weaken.test_walk import SEEDS
 
 # The seeds of the walks' tests are sat, these are not.
-UNSAT = "(declare-fun x () Int)(declare-fun p () Bool)(assert (and (< x 3) (or p (> x 5))))(assert (not p))(check-sat)"
-STRING_UNSAT = '(declare-fun s () String)(assert (str.in_re s (re.+ (str.to_re "a"))))(assert (= (str.at s 0) "b"))(check-sat)'
+UNSAT = """(declare-fun x () Int)(declare-fun p () Bool)
+(assert (and (< x 3) (or p (> x 5))))(assert (not p))(check-sat)"""
+STRING_UNSAT = """(declare-fun s () String)
+(assert (str.in_re s (re.+ (str.to_re "a"))))(assert (= (str.at s 0) "b"))(check-sat)"""
 
 
 @pytest.fixture(scope="module")
