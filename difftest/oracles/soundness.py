@@ -21,7 +21,7 @@ def look(seen: Observation) -> list[Candidate]:
             if liars:
                 return [_contradicted(name, said[name], truth, check, seen.where) for name in liars]
         elif len(set(said.values())) > 1:
-            return [_disagreement(said, verdicts, check, seen.where)]
+            return [_disagreement(said, seen, check)]
     return []
 
 
@@ -31,22 +31,27 @@ def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> C
     return Candidate(FindingClass.SOUNDNESS, (name,), key, name, reason, check, "soundness", (reason,))
 
 
-def _disagreement(
-    said: Mapping[str, str], verdicts: Mapping[str, Verdict], check: int, where: str
-) -> Candidate:
-    guilty, reason = suspect(said, verdicts)
+def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
+    # Releases of one solver share its faults: together they have one voice.
+    voices = {s.name: s.name if s.family == "other" else s.family for s in seen.solvers}
+    guilty, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)
-    key = f"soundness|{guilty or '+'.join(solvers)}|{where}"
+    key = f"soundness|{guilty or '+'.join(solvers)}|{seen.where}"
     return Candidate(FindingClass.SOUNDNESS, solvers, key, guilty, reason, check, "soundness")
 
 
-def suspect(said: Mapping[str, str], verdicts: Mapping[str, Verdict]) -> tuple[str | None, str]:
-    """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two."""
+def suspect(
+    said: Mapping[str, str], verdicts: Mapping[str, Verdict], voices: Mapping[str, str]
+) -> tuple[str | None, str]:
+    """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two.
+
+    ``voices`` are the families by solver name.
+    """
     for name, answer in said.items():
         if answer == "sat" and verdicts[name].outcome is Outcome.INVALID_MODEL:
             return name, "its own check refutes the model behind its sat"
     few, many = sorted(_camps(said), key=len)
-    if len(few) == 1 and len(many) > 1:
+    if len(few) == 1 and len({voices[name] for name in many}) > 1:
         return few[0], f"{' and '.join(many)} say otherwise"
     return None, "two solvers disagree; which one is wrong is not known"
 

@@ -53,6 +53,15 @@ def test_two_against_one_names_the_one() -> None:
     assert (found.guilty, found.reason) == ("b", "a and c say otherwise")
 
 
+def test_two_releases_of_one_solver_are_one_voice() -> None:
+    older = [Solver(f"z3=={v}", f"z3-{v}", "z3", ("z3",)) for v in ("4.8.5", "4.8.14")]
+    verdicts = {"a": ok("sat"), "z3-4.8.5": ok("unsat"), "z3-4.8.14": ok("unsat")}
+    (found,) = find_candidates(TEXT, [A, *older], verdicts)
+    assert found.guilty is None
+    (found,) = find_candidates(TEXT, [A, B, *older], {**verdicts, "b": ok("unsat")})
+    assert found.guilty == "a"
+
+
 def test_a_known_answer_names_the_liar_even_alone() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("sat")}, ("unsat",))[:1]
     assert (found.guilty, found.solvers) == ("a", ("a",))
