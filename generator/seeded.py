@@ -77,10 +77,10 @@ class SeedStrategy(ABC):
         for visit in range(start // self.per_seed, -(-stop // self.per_seed)):
             first = visit * self.per_seed
             for place, mutant in enumerate(self._visit(visit), first):
-                if place >= stop:
-                    return
                 if place >= start:
                     yield self._test(place, mutant)
+                if place + 1 == stop:
+                    return
 
     def _visit(self, visit: int) -> Iterator[Mutant]:
         """Exactly ``per_seed`` mutants, of further seeds where one gives too few."""

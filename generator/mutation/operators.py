@@ -8,6 +8,7 @@ Only what all target solvers know is offered.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,6 +52,9 @@ EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
 
 _T = TypeVar("_T")
 
+# A solver's name ends where its release, its options or its command line begin.
+_SPEC_END = re.compile(r"[=\[]")
+
 _MAX_SHAPES = 64
 _LARGEST_INDEX = 1 << 20
 
@@ -77,7 +81,7 @@ class Operators:
     """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
 
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
-        self.families = frozenset(solver.split("=", 1)[0] for solver in solvers)
+        self.families = frozenset(_SPEC_END.split(solver, maxsplit=1)[0] for solver in solvers)
         refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
         self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
         self._signatures: dict[str, list[Signature]] = {}

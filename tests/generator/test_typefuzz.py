@@ -203,3 +203,16 @@ def test_what_one_solver_alone_knows_is_used_for_that_solver_only(tmp_path: Path
     assert used("cvc5") & cvc5_only
     assert not used("z3", "cvc5") & (z3_only | cvc5_only)
     assert not used("z3", "mine=./solver") & (z3_only | cvc5_only)
+
+
+def test_the_worked_examples_of_the_documentation_are_what_comes_out(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "strategies.md").read_text("utf-8")
+    seed, typefuzz, opfuzz = (part.split("```")[0] for part in page.split("```smt2\n")[1:])
+    (tmp_path / "replace.smt2").write_text(seed)
+    source = seeds_of_folder(tmp_path / "replace.smt2")
+    for wanted, (made,) in (
+        (typefuzz, mutants_of(source, "typefuzz", 2, 3)),
+        (opfuzz, mutants_of(source, "opfuzz", 2, 3, seed=4)),
+    ):
+        # All but exhume's version.
+        assert made.split(" ", 3)[3] == wanted.split(" ", 3)[3]

@@ -1,0 +1,61 @@
+"""``scripts/bench_strategies`` runs, measures what it promises, and says what it missed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench_strategies"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(BENCH), *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    loader = SourceFileLoader("bench_strategies", str(BENCH))
+    spec = spec_from_loader("bench_strategies", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_a_small_corpus_is_measured(corpus_path: Path, tmp_path: Path) -> None:
+    corpus = shutil.copy(corpus_path, tmp_path / "corpus.duckdb")
+    arguments = ("--seeds", "5", "--count", "40", "--accept", "10", "--seconds", "0", "--no-peer", "--json")
+    done = run("--corpus", str(corpus), "--strategies", "opfuzz", *arguments)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["seeds"] == 5
+    assert document["missed"] == []
+    (found,) = document["strategies"].values()
+    assert found["mutants"] == 40
+    assert found["per_cpu_second"] > 0
+    assert found["counts"]["mutations"] >= 40
+    assert [found["solvers"][s]["accepted"] for s in ("z3", "cvc5")] == [1, 1]
+
+
+def test_targets_that_are_missed_are_told(bench: Any) -> None:
+    solvers = {"z3": {"accepted": 1.0}, "cvc5": {"accepted": 0.99}}
+    peer = {"as_ours": {"ours_times": 9.9}, "default": {"ours_times": 1}, "end_to_end": {"ours_times": 3.0}}
+    results = {"strategies": {"typefuzz": {"solvers": solvers, "peer": peer}}}
+    assert bench.missed(results) == [
+        "typefuzz: cvc5 accepts 99.00% < 99.5%",
+        "typefuzz: 9.9 times yinyang (as ours) < 10",
+    ]
+
+
+def test_without_formulas_there_is_nothing_to_measure(tmp_path: Path) -> None:
+    done = run(str(tmp_path / "missing"))
+    assert done.returncode == 2
+    assert "no formulas" in done.stderr
