@@ -34,7 +34,7 @@ from smtlib.printer import sort_text
 QUICK_SECONDS = 2.0
 # They hold every formula together and tell nothing; of comparisons any will do (measured on what 4.8.5 of z3
 # gets wrong: the same division stood below each of <, <=, > and >=).
-_NEUTRAL = frozenset(
+NEUTRAL = frozenset(
     "= distinct ite and or not => xor true false < <= > >= bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge"
     " fp.lt fp.leq fp.gt fp.geq fp.eq str.< str.<=".split()
 )
@@ -147,7 +147,7 @@ def _operators(checked: CheckedScript) -> set[str]:
     return {
         term.name
         for term in postorder(roots)
-        if term.kind is Kind.OPERATOR and term.args and term.name not in _NEUTRAL
+        if term.kind is Kind.OPERATOR and term.args and term.name not in NEUTRAL
     }
 
 

@@ -2,14 +2,15 @@
 
 Three things are compared, each giving a score from 0 to 1: where a crash is (the place that an issue's text
 names: 0.9 for the same line, 0.6 for the same file, as lines move from commit to commit), what the solver
-said (the shape of a message, without what changes from run to run: 0.8), and the formula (its signatures,
-weighted by how rare they are; see ``corpus.similar``). A resemblance is a hint for a person, never a verdict:
-nothing is dropped because of it.
+said (the shape of a message, without what changes from run to run: 0.8), and the formula (the geometric mean
+of how like its signatures are, see ``corpus.similar``, and its operators: a signature does not see below an
+atom's own operands). A resemblance is a hint for a person, never a verdict: nothing is dropped because of it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,14 +19,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from corpus.errors import QueryError
+from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
+from difftest.fingerprint import NEUTRAL
 from difftest.outcomes import message_shape
 from difftest.reports import FindingFolder, rewrite_report
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25
 MOST = 5
+# So many nearest by their signatures are looked at.
+_CANDIDATES = 100
 _SAME_LINE = 0.9
 _SAME_FILE = 0.6
 _SAME_MESSAGE = 0.8
@@ -112,22 +117,33 @@ def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
 def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
     """Issues with a formula like the finding's."""
     try:
-        near = similar_to(corpus, found.formula, 3 * MOST, LEAST_LIKENESS)
+        near = similar_to(corpus, found.formula, _CANDIDATES, LEAST_LIKENESS)
     except QueryError:
         return
+    traits = examine(found.formula).traits
+    mine = {*(traits.operators if traits else ())} - NEUTRAL
     own = set((found.data.get("test") or {}).get("issues") or ())
-    solvers = dict(corpus.rows(_SOLVERS, {"formulas": [row.formula for row in near]}))
+    known = {
+        formula: (solver, {*operators} - NEUTRAL)
+        for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
+    }
     for row in near:
-        if row.issue is None:
+        solver, theirs = known[row.formula]
+        likeness = math.sqrt(row.likeness * _overlap(mine, theirs))
+        if row.issue is None or likeness < LEAST_LIKENESS:
             continue
         name = f"{row.tracker}#{row.issue}"
         what = f", {row.bug_class}" if row.bug_class else ""
-        shared = sorted(row.shared, key=len, reverse=True)[:2]
-        with_ = f", both with {' and '.join(f'`{text}`' for text in shared)}" if shared else ""
-        mine = "; parts of the test come from it" if name in own else ""
-        why = f"a formula like it{what} (likeness {row.likeness:.2f}{with_}{mine})"
-        solver = solvers.get(row.formula)
-        yield _Row(Resemblance(name, why, row.likeness, row.title, row.url), solver)
+        shared = sorted(mine & theirs)[:4] or sorted(row.shared, key=len, reverse=True)[:1]
+        with_ = f", both with {', '.join(f'`{text}`' for text in shared)}" if shared else ""
+        parts = "; parts of the test come from it" if name in own else ""
+        why = f"a formula like it{what} (likeness {likeness:.2f}{with_}{parts})"
+        yield _Row(Resemblance(name, why, likeness, row.title, row.url), solver)
+
+
+def _overlap(mine: set[str], theirs: set[str]) -> float:
+    """Jaccard's likeness of two sets; 1 where both are empty."""
+    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0
 
 
 def _texts_with(corpus: Corpus, word: str) -> Iterator[tuple[Sequence[Any], str]]:
@@ -145,8 +161,8 @@ def _places(text: str) -> set[str]:
     return {f"{PurePosixPath(file).name}:{line}" for file, line in named}
 
 
-_SOLVERS = """
-select formula.id, coalesce(formula.solver, tracker.solver)
+_FORMULAS = """
+select formula.id, coalesce(formula.solver, tracker.solver), coalesce(formula.operators, [])
 from formula join tracker on tracker.id = formula.tracker_id
 where list_contains($formulas::integer[], formula.id)
 """

@@ -37,7 +37,7 @@ _BESIDE = {
 _BACKTICKS = re.compile(r"`+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
-_SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort", "SIGFPE": "Arithmetic exception"}
+_SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE": "Arithmetic exception"}
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
 _LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
 _NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
@@ -239,7 +239,8 @@ class _Writer:
         match str(found.data["class"]):
             case "crash":
                 place = f" at {_inline(str(entry['location']))}" if entry.get("location") else ""
-                return f"{name} crashes{place} on the formula below: {said}"
+                how = f"dies of a {_death(said, '').lower()}" if "signal SIG" in said else "crashes"
+                return f"{name} {how}{place} on the formula below: {said}"
             case "invalid-model":
                 return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
             case "soundness" if found.guilty is not None:
@@ -352,6 +353,8 @@ class _Writer:
         for name, options in (self.found.data["reduced"].get("options") or {}).items():
             told = f"`{_plain(' '.join(map(str, options)))}`" if options else "none"
             lines.append(f"- {_plain(str(name))}: {told}")
+        if not any((self.found.data["reduced"].get("options") or {}).values()):
+            return "It takes no options." if lines else ""
         head = "Options without which the formula above does not show it:\n\n"
         return head + "\n".join(lines) if lines else ""
 
