@@ -64,7 +64,7 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
     chosen = [part.strip() for name in names for part in name.split(",") if part.strip()]
     for name in chosen:
         if name not in ORACLES:
-            near = difflib.get_close_matches(name, ORACLES, n=2, cutoff=0.5)
+            near = difflib.get_close_matches(name, ORACLES, n=2, cutoff=0.65)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise UnknownOracle(f"oracle {name!r}: not known. There are {', '.join(ORACLES)}.{hint}")
     if not chosen:
