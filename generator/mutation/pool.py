@@ -29,7 +29,8 @@ class Pool:
 
     ``operators`` are the names of the theory operators in the seed. ``cvc5_refuses``: the seed has what cvc5
     only takes where its theories never see it: variable regular expressions, constant arrays, arrays indexed
-    by arrays, floating-point formats other than 32 and 64 bits, fields, ranges and powers of variables.
+    by arrays, floating-point formats other than 32 and 64 bits, fields, ranges and powers of variables,
+    conditionals between regular expressions.
     """
 
     def __init__(self, script: SeedScript) -> None:
@@ -48,7 +49,8 @@ class Pool:
             if term.op.kind is Kind.OPERATOR:
                 self.operators.add(term.op.name)
                 kept = CONSTANT_ARGUMENTS.get(term.op.name, ())
-                if term.op.name == "const" or not all(is_value(term.args[i]) for i in kept):
+                odd = term.op.name == "const" or (term.op.name == "ite" and term.sort is REGLAN)
+                if odd or not all(is_value(term.args[i]) for i in kept):
                     self.cvc5_refuses = True
             elif term.op.kind is Kind.VARIABLE and term.sort is REGLAN:
                 self.cvc5_refuses = True
