@@ -163,6 +163,9 @@ class _Hunt:
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             *(self._paid_finding, loaded),
         )
+        self.stage_limits = [replace(options.limits, seconds=stage.seconds) for stage in options.stages]
+        longest = max(stage.seconds for stage in options.stages)
+        self.confirm_limits = replace(options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.
         self.fresh_running: set[TestName] = set()
@@ -318,9 +321,7 @@ class _Hunt:
             self.running += 1
 
     def _next_task(self) -> Task | None:
-        longest = max(stage.seconds for stage in self.options.stages)
-        limits = replace(self.options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
-        confirm = self.book.next_task(limits)
+        confirm = self.book.next_task(self.confirm_limits)
         if confirm is not None:
             return confirm
         if self._is_over():
@@ -352,7 +353,7 @@ class _Hunt:
         return self.options.seconds is not None and self.clock() - self.started >= self.options.seconds
 
     def _limits(self, stage: int) -> Limits:
-        return replace(self.options.limits, seconds=self.options.stages[stage].seconds)
+        return self.stage_limits[stage]
 
     def _take(self, result: Result) -> Iterator[Event]:
         if isinstance(result, Notice):
