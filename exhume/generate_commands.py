@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -69,7 +70,9 @@ def generate_command(
     json: Json = False,
 ) -> None:
     """Write a batch of tests in the likeness of past bugs."""
-    targets = [parse_spec(name).text for name in solvers.split(",") if name.strip()]
+    # Commas in brackets are those between a solver's options.
+    named = re.split(r",(?![^\[]*\])", solvers)
+    targets = [parse_spec(name).text for name in named if name.strip()]
     wanted = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
     made = build_strategy(corpus, strategy, targets, rules, skeletons_from, wanted, seeds)
     description: dict[str, object] = {

@@ -10,6 +10,8 @@ import typer
 
 from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
 from corpus.store import Corpus
+from difftest.profiles import PROFILES
+from exhume.screen import say
 from generator import (
     STRATEGIES,
     GenerationError,
@@ -24,6 +26,7 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
+from generator.loading import family_of, probed_families
 
 
 class Rules(StrEnum):
@@ -96,15 +99,40 @@ def find_seeds(
     if seeds != CORPUS:
         return seeds_of_folder(Path(seeds), trusted_answers(CachedAnswers()))
     with Corpus.open(_required(corpus)) as opened:
+        tell_unprobed(opened, solvers)
         return seeds_of_corpus(opened, solvers, trusted_answers(CorpusAnswers(opened)))
 
 
 def _library(corpus: Path | None, solvers: list[str], rules: Rules, skeletons_from: Path | None) -> Library:
+    theories = _theories(solvers)
     with Corpus.open(_required(corpus)) as opened:
+        tell_unprobed(opened, solvers)
         if skeletons_from is None:
-            return load_library(opened, solvers, rules.value)
+            return load_library(opened, solvers, rules.value, None, theories)
         with Corpus.open(skeletons_from) as donor:
-            return load_library(opened, solvers, rules.value, donor)
+            return load_library(opened, solvers, rules.value, donor, theories)
+
+
+def tell_unprobed(corpus: Corpus, solvers: list[str]) -> None:
+    """Say which solvers known by name were never asked what they accept, and what is gone by instead."""
+    probed = probed_families(corpus)
+    asked = {family_of(spec) for spec in solvers} & set(PROFILES)
+    missing = sorted(asked - probed)
+    if missing and probed:
+        used = sorted(asked & probed) or sorted(probed)
+        say(
+            f"the corpus does not know what {' and '.join(missing)} would accept: tests draw on what"
+            f" {' and '.join(used)} accept, in the theories that {' and '.join(missing)} can have"
+        )
+
+
+def _theories(solvers: list[str]) -> frozenset[str] | None:
+    """The theories that all solvers known by name have, where one has much fewer than exhume knows."""
+    families = {family_of(spec) for spec in solvers} & set(PROFILES)
+    if families <= {"z3", "cvc5"}:
+        # The corpus knows for each formula whether they accept it.
+        return None
+    return frozenset.intersection(*(PROFILES[family].theories for family in families))
 
 
 def _required(corpus: Path | None) -> Path:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from corpus.learned import fingerprint
@@ -66,16 +67,24 @@ where rule_set_id = (select max(id) from rule_set where coarse = ?) order by id
 """
 
 
+def family_of(spec: str) -> str:
+    """The solver that a spec is about: z3 of ``z3==4.8.5[smt.relevancy=0]``; of a command line its name."""
+    return re.split(r"[=\[]", spec, maxsplit=1)[0]
+
+
 def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     """The solvers among ``solvers`` whose acceptance the corpus holds, releases by their solver's name.
 
     >>> target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"])  # doctest: +SKIP
     ['cvc5', 'z3']
     """
-    known = {
-        spec for (spec,) in corpus.rows("select distinct spec from solver join acceptance on solver_id = id")
-    }
-    return sorted({spec.split("=", 1)[0] for spec in solvers} & known)
+    return sorted({family_of(spec) for spec in solvers} & probed_families(corpus))
+
+
+def probed_families(corpus: Corpus) -> set[str]:
+    """The solvers whose acceptance the corpus holds."""
+    rows = corpus.rows("select distinct spec from solver join acceptance on solver_id = id")
+    return {spec for (spec,) in rows}
 
 
 def load_library(
@@ -83,12 +92,15 @@ def load_library(
     solvers: Sequence[str] = ("z3", "cvc5"),
     rules: RuleKind = "full",
     skeletons_from: Corpus | None = None,
+    theories: Collection[str] | None = None,
 ) -> Library:
     """What generation for these solvers draws on.
 
     An atom or skeleton is in when some formula that holds it is accepted by every solver. Solvers
-    whose acceptance the corpus does not hold narrow nothing. ``skeletons_from`` is the paper's variant
-    HistFuzz_n: skeletons of another corpus. Raises :class:`GenerationError` where nothing is left.
+    whose acceptance the corpus does not hold narrow nothing; where it holds that of none of them, it goes by
+    those that it does hold. Atoms of other theories than ``theories`` are left out (None: of none).
+    ``skeletons_from`` is the paper's variant HistFuzz_n: skeletons of another corpus. Raises
+    :class:`GenerationError` where nothing is left.
     """
     donor = skeletons_from or corpus
     select_usable(donor, solvers)
@@ -98,6 +110,8 @@ def load_library(
     families = select_usable(corpus, solvers)
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
     atoms = [template for template in atoms if is_suitable(template.atom, families)]
+    if theories is not None:
+        atoms = [template for template in atoms if template.atom.theories <= set(theories)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
     name = fingerprint(corpus)
     if skeletons_from is not None:
@@ -108,9 +122,10 @@ def load_library(
 def select_usable(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     """Make the temporary table ``usable``: ids of the formulas that all these solvers accept.
 
-    Returns the solvers that it goes by: those whose acceptance the corpus holds.
+    Returns the solvers that it goes by: those whose acceptance the corpus holds; all that it holds if it has
+    none of ``solvers``; none if there are no ``solvers``.
     """
-    families = target_families(corpus, solvers)
+    families = target_families(corpus, solvers) or (sorted(probed_families(corpus)) if solvers else [])
     corpus.rows(_USABLE, [families, len(families)])
     return families
 

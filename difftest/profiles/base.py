@@ -62,8 +62,8 @@ class Profile:
     ``locate`` finds the release it is given, or the installed one for None. ``checks`` are the options that
     make it check its models, ``incremental`` those it needs for more than one question, ``models`` those it
     needs to print models in SMT-LIB. ``prefix`` stands before an option's name on its command line.
-    ``theories`` are named as in ``difftest.findings``. ``ask`` asks the solver that ``argv`` starts for its
-    options, by name; ``ask_tactics`` for the names of its tactics.
+    ``theories`` are those it has, named as in ``smtlib/theories``. ``ask`` asks the solver that ``argv``
+    starts for its options, by name; ``ask_tactics`` for the names of its tactics.
     """
 
     family: str

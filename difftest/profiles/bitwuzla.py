@@ -30,7 +30,7 @@ PROFILE = Profile(
     _locate,
     checks=("--produce-models", "--check-model"),
     models=("--produce-models",),
-    theories=frozenset({"Core", "BV", "FP", "Array", "UF", "Quantifier"}),
+    theories=frozenset("Core FixedSizeBitVectors FloatingPoint ArraysEx UF Quantifiers".split()),
     extra="bitwuzla",
     ask=ask_driver,
 )

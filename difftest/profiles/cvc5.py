@@ -39,7 +39,8 @@ PROFILE = Profile(
     incremental=("--incremental",),
     models=("--produce-models",),
     theories=frozenset(
-        "Core Array Bag BV Datatype FP Int Nonlinear Quantifier Real Seq Set String UF".split()
+        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx UF Sequences "
+        "Sets Bags Tuples Transcendental SeparationLogic FiniteFields Datatypes Quantifiers".split()
     ),
     ask=ask_driver,
 )

@@ -40,7 +40,7 @@ PROFILE = Profile(
     _locate,
     incremental=("--incremental",),
     models=("--smt2-model-format",),
-    theories=frozenset({"Core", "BV", "Array", "UF", "Int", "Real", "Nonlinear", "Quantifier"}),
+    theories=frozenset("Core Ints Reals Reals_Ints FixedSizeBitVectors ArraysEx UF Quantifiers".split()),
     extra="yices",
     ask=_ask,
 )

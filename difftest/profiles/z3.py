@@ -70,7 +70,10 @@ PROFILE = Profile(
     _locate,
     prefix="",
     checks=("model_validate=true",),
-    theories=frozenset("Core Array BV Datatype FP Int Nonlinear Quantifier Real Seq Set String UF".split()),
+    theories=frozenset(
+        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx UF Sequences "
+        "FiniteSets FiniteFields Lists Tuples Z3Extras Datatypes Quantifiers".split()
+    ),
     ask=_ask,
     ask_tactics=_ask_tactics,
 )

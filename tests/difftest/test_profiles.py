@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
+import smtlib
 from difftest import Limits, Outcome, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
+from difftest.probing import QUESTIONS, probe_abilities
 from difftest.profiles import PROFILES
 from difftest.runner import Runner
 from difftest.script import Script
@@ -75,3 +78,23 @@ def test_bitwuzla_takes_options() -> None:
 def test_every_profile_is_registered_under_its_family() -> None:
     assert list(PROFILES) == ["z3", "cvc5", "bitwuzla", "yices"]
     assert all(profile.extra in (None, family) for family, profile in PROFILES.items())
+
+
+@pytest.mark.parametrize("family", PROFILES)
+def test_a_solver_can_do_what_its_profile_declares(family: str) -> None:
+    try:
+        solver = find_solver(family)
+    except SolverMissing as missing:
+        pytest.skip(str(missing))
+    seen = probe_abilities(solver)
+    assert set(seen.theories) == PROFILES[family].theories & set(QUESTIONS)
+    assert (seen.incremental, seen.models) == (True, True)
+
+
+def test_the_theories_of_the_profiles_are_those_of_the_language() -> None:
+    folder = Path(smtlib.__file__).parent / "theories"
+    texts = [file.read_text("utf-8") for file in folder.glob("*.smt2")]
+    known = {name for text in texts for name in re.findall(r"^\(theory (\w+)", text, re.M)}
+    for profile in PROFILES.values():
+        # These are in the language itself.
+        assert profile.theories - known <= {"UF", "Datatypes", "Quantifiers"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -247,9 +248,38 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
 
 def test_solvers_are_listed(exhume: Any) -> None:
     rows = exhume("solvers", "--json").json
-    assert [row["spec"] for row in rows] == ["z3", "cvc5"]
-    assert all(set(row) == {"spec", "version", "command"} for row in rows)
-    assert rows[0]["version"] in exhume("solvers").out
+    assert [row["spec"] for row in rows] == ["z3", "cvc5", "bitwuzla", "yices"]
+    for row in rows:
+        if not row["installed"]:
+            assert "pip install" in row["hint"]
+            continue
+        assert row["incremental"] and row["models"] and row["settings"] > 0
+        assert {"Core", "FixedSizeBitVectors"} <= set(row["theories"])
+    shown = " ".join(exhume("solvers").out.split())
+    assert rows[0]["version"] in shown
+    assert all(row["hint"] in shown for row in rows if not row["installed"])
+
+
+def test_a_solver_of_ones_own_is_asked_what_it_can_do(exhume: Any, yes: str) -> None:
+    (row,) = exhume("solvers", "--solver", yes, "--json").json
+    assert (row["spec"], row["installed"], row["settings"]) == (yes, True, 0)
+    assert "UnicodeStrings" in row["theories"]
+    assert (row["incremental"], row["models"]) == (False, False)
+
+
+def test_a_solver_that_the_corpus_was_not_probed_with_is_told(
+    exhume: Any, corpus: Path, tmp_path: Path
+) -> None:
+    targets = "bitwuzla,z3[smt.relevancy=0,smt.dack=0]"
+    ended = exhume(
+        "generate", "--corpus", corpus, "--solvers", targets, "--count", 5, "--out", tmp_path / "t"
+    )
+    assert ended.code == 0, ended.err
+    assert "does not know what bitwuzla would accept" in ended.err
+    assert "what z3 accept" in " ".join(ended.err.split())
+    tests = [file.read_text("utf-8") for file in out.rglob("*.smt2")]
+    assert len(tests) == 5
+    assert not any(re.search(r"\b(?:Int|Real|String)\b", text) for text in tests)
 
 
 def test_install_names_what_it_fetched(exhume: Any) -> None:
