@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _FOR_TEXTS = 3_000_000
 _LONGEST_FORMULA = 20_000
 _LONGEST_PRINTED = 6_000
 _MOST_BARS = 24
+_HOURS_FROM = 2 * 3600
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CLASSES = ("soundness", "invalid-model", "crash", "incompleteness", "slowdown")
 # Those of their labels in the template's style.
@@ -322,24 +324,24 @@ def _campaign_plots(campaign: Campaign | None) -> Iterable[Plot]:
 
 
 def _over_time(campaign: Campaign) -> Plot:
-    """Tests and findings added up over the hours, from the buckets."""
+    """Tests and findings added up over time, from the buckets."""
     begin = campaign.buckets[0].start
-    hours, tests, decided, findings, duplicates = [0.0], [0], [0], [0], [0]
-    for bucket in campaign.buckets:
-        hours.append((bucket.start + campaign.bucket_seconds - begin) / 3600)
-        tests.append(tests[-1] + bucket.tests)
-        decided.append(decided[-1] + bucket.decided)
-        findings.append(findings[-1] + bucket.findings)
-        duplicates.append(duplicates[-1] + bucket.duplicates)
-    drawing = lines_over_time("time", hours, {"tests": tests, "decided": decided}, {"findings": findings})
-    step = max(1, len(hours) // 24)
-    shown = sorted({*range(0, len(hours), step), len(hours) - 1})
+    ends = [0, *(bucket.start + campaign.bucket_seconds - begin for bucket in campaign.buckets)]
+    unit, seconds = ("hours", 3600) if ends[-1] >= _HOURS_FROM else ("minutes", 60)
+    times = [end / seconds for end in ends]
+    sums = {
+        name: [0, *accumulate(getattr(bucket, name) for bucket in campaign.buckets)]
+        for name in ("tests", "decided", "findings", "duplicates")
+    }
+    upper, lower = {name: sums[name] for name in ("tests", "decided")}, {"findings": sums["findings"]}
+    drawing = lines_over_time("time", times, f"{unit} since the campaign began", upper, lower)
+    shown = sorted({*range(0, len(times), max(1, len(times) // 24)), len(times) - 1})
     return Plot(
         "Over time",
         "Tests, those that every solver decided, and distinct findings, added up.",
         Markup(drawing),
-        ["hours", "tests", "decided", "findings", "duplicates"],
-        [[f"{hours[i]:.2f}", *(str(v[i]) for v in (tests, decided, findings, duplicates))] for i in shown],
+        [unit, *sums],
+        [[f"{times[i]:.2f}", *(str(values[i]) for values in sums.values())] for i in shown],
     )
 
 
@@ -380,7 +382,7 @@ def _release_plots(found: Sequence[_Finding]) -> Iterable[Plot]:
         left = sum(f.family == family for f in found) - len(members)
         note = (
             f"Findings that affect each release of {family} that was tried, from the first affected release"
-            f" to the last. {len(members)} findings are bisected" + (f", {left} are not." if left else ".")
+            f" to the last. {len(members)} findings are bisected" + (f", {left} not yet." if left else ".")
         )
         yield Plot(
             f"Affected releases of {family}",

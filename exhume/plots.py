@@ -93,18 +93,18 @@ def columns(
         return _svg(name, figure)
 
 
-def lines_over_time(name: str, hours: Sequence[float], upper: Stacks, lower: Stacks) -> str:
-    """Two plots over the same hours, one below the other, each with its series."""
+def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks, lower: Stacks) -> str:
+    """Two plots over the same times, one below the other, each with its series."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 4.6), layout="constrained")
         both: Any = figure.subplots(2, 1, sharex=True)
         for offset, (axes, series) in enumerate(zip(both, (upper, lower), strict=True)):
             for number, (text, values) in enumerate(series.items()):
                 colour = _colour(number + 3 * offset)
-                axes.step(hours, values, where="post", color=colour, label=_short(text), lw=1.6)
+                axes.step(times, values, where="post", color=colour, label=_short(text), lw=1.6)
             axes.set_ylim(bottom=0)
             axes.legend(loc="upper left", fontsize=9)
-        both[1].set_xlabel("hours since the campaign began")
+        both[1].set_xlabel(label)
         return _svg(name, figure)
 
 
