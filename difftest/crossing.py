@@ -107,16 +107,16 @@ def cross(
     answers: dict[str, str] = {}
     shown = crossed.formula
     for judge in judges:
-        answer, seconds = _answer(runner, judge, crossed.formula, limits)
+        answer, seconds = answer_to(runner, judge, crossed.formula, limits)
         spent += seconds
         if answer == "unsat" and crossed.loose is not None:
             # Stands only if no larger domain helps either: the closure of the sorts is our reading.
-            answer, seconds = _answer(runner, judge, crossed.loose, limits)
+            answer, seconds = answer_to(runner, judge, crossed.loose, limits)
             spent += seconds
             shown = crossed.loose if answer == "unsat" else shown
         if answer == "unsat" and _is_experimental(judge, shown):
             # Its word alone is not enough, then.
-            own, seconds = _answer(runner, owner, shown, limits)
+            own, seconds = answer_to(runner, owner, shown, limits)
             spent += seconds
             answer = "unsat" if own == "unsat" else "unsat by an experimental option alone"
         if answer == "unsat" and crossed.open_operators:
@@ -125,7 +125,10 @@ def cross(
     return Crossing(owner.name, answers, "", shown, spent, check)
 
 
-def _answer(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:
+def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:
+    """What ``judge`` says to a formula with a model put in, spelled as it takes it: sat, unsat or a word for
+    what came instead; and the seconds it took.
+    """
     if _is_experimental(judge, text):
         judge = replace(judge, checks=(*judge.checks, _ARRAYS))
     verdict = runner.judge(judge, Script(_spelled(text, judge).encode("utf-8", "surrogateescape")), limits)

@@ -15,10 +15,10 @@ decided by a solver whose options change what formulas mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.crossing import Crossing, cross
+from difftest.crossing import Crossing, answer_to, cross
 from difftest.errors import DifftestError
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided
@@ -41,6 +41,7 @@ class Judgement:
     """Who is wrong by the evidence (None: not known), why in one sentence, and all the evidence.
 
     ``formula`` is the test with a model put in, where that told something. ``seconds`` were spent in solvers.
+    ``dismissed``: nothing is wrong on this test after all.
     """
 
     guilty: str | None = None
@@ -48,6 +49,7 @@ class Judgement:
     evidence: list[str] = field(default_factory=list)
     formula: str = ""
     seconds: float = 0.0
+    dismissed: bool = False
 
     def blame(self, name: str, reason: str) -> None:
         """Note evidence against a solver; what came first weighs most and decides."""
@@ -73,15 +75,14 @@ def weigh(
     if candidate.finding_class is FindingClass.SOUNDNESS and candidate.check is not None:
         _Court(candidate, seen, runner, limits, others, found).sit()
     elif candidate.oracle == "model-cross-check":
-        _weigh_crossing(candidate, seen, runner, limits, found)
+        _weigh_crossing(candidate, seen, runner, limits, others, found)
     if not found.evidence:
         return candidate, found
-    if candidate.guilty is not None and candidate.oracle != "soundness":
-        found.guilty, found.reason = found.guilty or candidate.guilty, found.reason or candidate.reason
-    guilty = found.guilty or candidate.guilty
+    # The look at a crossing names the model's owner before it is known to be wrong.
+    guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
     reason = found.reason or candidate.reason
     settled = replace(candidate, guilty=guilty, reason=reason, evidence=tuple(found.evidence))
-    if candidate.finding_class is FindingClass.SOUNDNESS and guilty != candidate.guilty:
+    if guilty != candidate.guilty:
         parts = candidate.key.split("|")
         settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
     return settled, found
@@ -104,12 +105,15 @@ def confirm_and_weigh(
         if oracle.measure is not None and not oracle.measure(candidate, seen, runner, limits):
             return None, {}, spent
         settled, found = weigh(candidate, seen, runner, limits, others)
+    spent += found.seconds
+    if found.dismissed:
+        return None, {}, spent
     files = {}
     if found.formula:
         files[WITH_MODEL] = found.formula
     if oracle.name == "implication" and seen.parent is not None:
         files[PARENT] = seen.parent
-    return settled, files, spent + found.seconds
+    return settled, files, spent
 
 
 @dataclass(slots=True)
@@ -142,24 +146,11 @@ class _Court:
                 self.found.blame(name, "its own check refutes the model behind its sat")
         if len(set(said.values())) < 2:
             return
-        thirds = list(self._thirds(said))
+        thirds = list(_third_solvers(self.seen, said, self.others))
         for name, answer in said.items():
             if answer == "sat":
                 self._hear_model(name, [n for n, a in said.items() if a == "unsat"], thirds, check)
         self._hear_answers(said, thirds, check)
-
-    def _thirds(self, said: Iterable[str]) -> Iterable[Solver]:
-        """Solvers that are no party: of the campaign, then installed ones of other kinds."""
-        names = set(said)
-        known = [s for s in self.others if s.name not in names and s.answers_are_trusted]
-        yield from known
-        parties = {self.seen.solver(name).family for name in names} | {solver.family for solver in known}
-        for family in PROFILES:
-            if family not in parties:
-                try:
-                    yield find_solver(family)
-                except DifftestError:
-                    continue
 
     def _hear_model(self, owner: str, against: Sequence[str], thirds: Sequence[Solver], check: int) -> None:
         """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""
@@ -217,26 +208,56 @@ class _Court:
         return name if solver is None or solver.family == "other" else solver.family
 
 
+def _third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:
+    """Solvers that are no party: of the campaign, then installed ones of other kinds."""
+    names = set(parties)
+    known = [solver for solver in others if solver.name not in names and solver.answers_are_trusted]
+    yield from known
+    families = {seen.solver(name).family for name in names} | {solver.family for solver in known}
+    for family in PROFILES:
+        if family not in families:
+            try:
+                yield find_solver(family)
+            except DifftestError:
+                continue
+
+
 def _weigh_crossing(
-    candidate: Candidate, seen: Observation, runner: Runner, limits: Limits, found: Judgement
+    candidate: Candidate,
+    seen: Observation,
+    runner: Runner,
+    limits: Limits,
+    others: Sequence[Solver],
+    found: Judgement,
 ) -> None:
-    """A model that another solver refuted: what does its owner say to it itself?"""
+    """A model that another solver refuted: what do its owner and third solvers say to it?"""
     owner = candidate.guilty or candidate.solvers[0]
     crossing = next((c for c in seen.crossings if c.owner == owner and c.refuted_by), None)
     if crossing is None:
         return
     found.formula = crossing.formula
     judge = crossing.refuted_by[0]
-    script = Script(crossing.formula.encode("utf-8", "surrogateescape"))
     found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
-    verdict = runner.judge(seen.solver(owner), script, limits)
-    found.seconds += verdict.seconds
-    own = decided(verdict.answers, 0)
-    found.note(f"{owner} itself says {own or verdict.outcome} to that")
-    if own == "unsat":
+    said: dict[str, str] = {}
+    for solver in (seen.solver(owner), *_third_solvers(seen, (owner, judge), others)):
+        answer, seconds = answer_to(runner, solver, crossing.formula, limits)
+        found.seconds += seconds
+        if answer in ("sat", "unsat"):
+            said[solver.name] = answer
+            who = f"{owner} itself" if solver.name == owner else solver.name
+            found.note(f"{who} says {answer} to that")
+    thirds = {name: answer for name, answer in said.items() if name != owner}
+    refute = [name for name, answer in thirds.items() if answer == "unsat"]
+    confirm = [name for name, answer in thirds.items() if answer == "sat"]
+    if said.get(owner) == "unsat":
         found.blame(owner, "it says unsat to the formula with its own model put in")
-    elif own == "sat":
-        found.reason = f"{owner} and {judge} disagree on the formula with the model of {owner} put in"
+    elif refute and not confirm:
+        found.blame(owner, f"{judge} and {' and '.join(refute)} refute its model")
+    elif confirm and not refute:
+        # The model is right, and who refutes it wrong: on another formula than the test.
+        found.dismissed = True
+    else:
+        found.reason = f"{judge} refutes the model of {owner}; which of them is wrong is not known"
 
 
 def _note_answers(crossing: Crossing, found: Judgement) -> None:

@@ -251,9 +251,11 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
     test = GeneratedTest(0, TEXT, "by-hand")
     summary, (data,) = run([test], [liar, find_solver("z3")], tmp_path, "model-cross-check")
     assert (data["class"], data["guilty"], data["key"]) == ("invalid-model", "liar", "invalid-model|liar|Int")
-    assert data["evidence"] == [
+    told = list(data["evidence"])  # type: ignore[call-overload]
+    assert told[:3] == [
         "z3 says unsat to the formula with the model of liar put in",
         "liar itself says sat to that",
+        "cvc5 says unsat to that",
     ]
     folder = summary.findings[0].path
     assert "(define-fun x () Int 0)" in (folder / WITH_MODEL).read_text()
@@ -281,6 +283,13 @@ def test_right_models_and_rubbish_are_no_findings(fake: Fake, tmp_path: Path) ->
     *_, end = hunt([test], solvers, options)
     assert isinstance(end, HuntFinished)
     assert end.summary.findings == ()
+
+
+def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake, tmp_path: Path) -> None:
+    denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
+    test = GeneratedTest(0, TEXT, "by-hand")
+    summary, _ = run([test], [find_solver("z3"), denier], tmp_path, "model-cross-check")
+    assert (summary.findings, summary.unconfirmed) == ((), 1)
 
 
 def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) -> None:
