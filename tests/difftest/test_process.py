@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, Limits
+from difftest._supervisor import descendants
 from difftest.errors import RunnerLost
 from difftest.process import Supervisor, clean_environment, run
 
@@ -113,6 +114,56 @@ def test_memory_of_children_counts(supervisor: Supervisor) -> None:
     code += "x = b'x' * (80 << 20); time.sleep(30)"
     got = supervisor.execute([*PYTHON, code], Limits(seconds=20, memory=200 << 20))
     assert got.ended == "memory"
+
+
+NASTY = {
+    "hangs with its output closed": ("os.close(1); os.close(2); time.sleep(60)", {"timeout"}),
+    "says on standard error for ever that it is still there": (
+        "while True: os.write(2, b'still here'); time.sleep(0.01)",
+        {"timeout"},
+    ),
+    "fills both pipes": ("while True: os.write(1, b'x' * 65536); os.write(2, b'y' * 65536)", {"output"}),
+    "stops itself": ("os.kill(os.getpid(), signal.SIGSTOP); time.sleep(60)", {"timeout"}),
+    "ignores signals and leaves children that do": (
+        "[signal.signal(n, signal.SIG_IGN) for n in (1, 2, 13, 15)]\n"
+        "for _ in range(20):\n if os.fork() == 0: os.setsid(); time.sleep(60)\n"
+        "time.sleep(60)",
+        {"timeout"},
+    ),
+    "leaves children and ends": (
+        "for _ in range(20):\n if os.fork() == 0: os.setsid(); time.sleep(60)",
+        {"exit"},
+    ),
+    "has its children fork on": (
+        "for _ in range(4): os.fork()\n"
+        "end = time.monotonic() + 60\n"
+        "while time.monotonic() < end:\n"
+        " time.sleep(0.05)\n"
+        " if os.fork(): os._exit(0)",
+        {"exit", "timeout"},
+    ),
+    "eats memory in a child of another session": (
+        "if os.fork() == 0:\n"
+        " os.setsid()\n"
+        " kept = []\n"
+        " while True: kept.append(bytearray(b'x' * (8 << 20)))\n"
+        "time.sleep(60)",
+        {"memory", "timeout"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_nothing_is_left_of_a_program_that(kind: str, supervisor: Supervisor) -> None:
+    code, endings = NASTY[kind]
+    program = f"import os, signal, time\n{code}"
+    got = supervisor.execute([*PYTHON, program], Limits(seconds=1.0, memory=300 << 20, output=1 << 20))
+    assert got.ended in endings
+    assert len(got.stdout) + len(got.stderr) <= 1 << 20
+    assert supervisor._process is not None
+    # The supervisor adopts whatever a program leaves, so what is left would be below it.
+    assert descendants(supervisor._process.pid) == {}
+    assert supervisor.execute(["true"], LONG).code == 0
 
 
 def test_a_missing_program_is_told_and_harms_nothing(supervisor: Supervisor) -> None:
