@@ -11,7 +11,7 @@ import itertools
 import random
 from bisect import bisect
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generator.scopes import names_of
@@ -33,7 +33,10 @@ _TRIES = 40
 """Attempts of one step; nearly always the first or second succeeds."""
 
 _GROWTH, _SLACK = 4, 200
-"""A mutant has at most so many times its seed's terms, and so many more."""
+"""An assertion has at most so many times the seed's terms, and so many more."""
+
+_MOST_ASSERTIONS = 200
+"""Of more, a step looks at so many, drawn by chance."""
 
 _MOST_PLACES = 4000
 """Places of one assertion that are looked at; larger ones are looked at in part."""
@@ -83,7 +86,7 @@ class Walker:
         self._prefix = _unused_prefix(script)
         self.builder = Builder(self.applications, self._fresh)
         self._functions = tuple(d for d in script.declarations if d.params)
-        self._limit = 0
+        self._limit = _GROWTH * len(script.table) + _SLACK
 
     def _fresh(self, sort: Sort) -> Term:
         return self.table.variable(f"{self._prefix}{next(self._numbers)}", sort)
@@ -92,11 +95,12 @@ class Walker:
         self, assertions: Sequence[Term], direction: int, chance: random.Random
     ) -> tuple[list[Term], Applied] | None:
         """``assertions`` after one step; None where no rule could be applied."""
-        surveys = [self._survey(term, direction) for term in assertions]
-        if not self._limit:
-            self._limit = _GROWTH * sum(s.terms for s in surveys) + _SLACK
-        self.terms.use([s.pool for s in surveys])
-        keys = dict.fromkeys(key for survey in surveys for key in survey.groups)
+        looked_at: Sequence[int] = range(len(assertions))
+        if len(assertions) > _MOST_ASSERTIONS:
+            looked_at = chance.sample(looked_at, _MOST_ASSERTIONS)
+        surveys = {number: self._survey(assertions[number], direction) for number in looked_at}
+        self.terms.use([s.pool for s in surveys.values()])
+        keys = dict.fromkeys(key for survey in surveys.values() for key in survey.groups)
         rules = list(dict.fromkeys(rule for profile, need in keys for rule in profile.at(need)))
         applicable = len(rules)
         bounds = list(itertools.accumulate(rule.weight for rule in rules))
@@ -114,14 +118,14 @@ class Walker:
         self,
         rule: Rule,
         assertions: Sequence[Term],
-        surveys: Sequence[_Survey],
+        surveys: Mapping[int, _Survey],
         direction: int,
         chance: random.Random,
     ) -> tuple[int, Term] | None:
         """The number of an assertion and what becomes of it by ``rule`` at a place drawn by chance."""
         choices = [
             (number, profile.at(need)[rule], places)
-            for number, survey in enumerate(surveys)
+            for number, survey in surveys.items()
             for (profile, need), places in survey.groups.items()
             if rule in profile.at(need)
         ]
@@ -149,8 +153,7 @@ class Walker:
             return None
         for above, index in path:
             term = self.table.rebuild(above, (*above.args[:index], term, *above.args[index + 1 :]))
-        others = sum(s.terms for i, s in enumerate(surveys) if i != number)
-        if self._survey(term, direction).terms + others > self._limit:
+        if self._survey(term, direction).terms > self._limit:
             self.counts["grew too large"] += 1
             return None
         return number, term
