@@ -19,13 +19,13 @@ from difftest.profiles import PROFILES
 from difftest.runner import Runner
 from difftest.script import ANSWERS, Script
 from difftest.solvers import Solver
-from difftest.totalise import Totaliser
+from difftest.totalise import AMBIGUOUS, Totaliser
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
 from smtlib.script import read_script
 from smtlib.sorts import Sort
-from smtlib.terms import Term
+from smtlib.terms import Term, postorder
 
 # What prints something, or ends the run, before the question whose model is wanted.
 _SILENCED = frozenset(
@@ -227,6 +227,20 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     if any(model.elements.get(sort) for sort in state.uninterpreted):
         loose = _total(state.text(model, closed=False), "ALL", state.ranks)[0]
     return Crossed(formula, loose, tuple(sorted(open_operators)))
+
+
+def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
+    """The operators asserted at check-sat ``check`` that solvers may read differently, none being wrong.
+
+    Empty where the formula cannot be read.
+    """
+    try:
+        state = _State.at(script, check)
+    except NotCrossed:
+        return ()
+    roots = [command.terms[0] for command in state.commands if command.name == "assert"]
+    roots += [definition.body for command in state.commands for definition in command.definitions]
+    return tuple(sorted({term.name for term in postorder([*roots, *state.assumed])} & AMBIGUOUS))
 
 
 @dataclass(slots=True)

@@ -9,6 +9,9 @@ In order of weight:
    and of the formula itself;
 4. older releases of the same solver: one that changed its mind from what the others say.
 
+An operator that solvers read differently (``0^0``, z3's special relations) leaves only the first two: without
+them such a disagreement is no finding.
+
 The first kind that points at one solver decides; all that was found is kept, a sentence each. Nothing is
 decided by a solver whose options change what formulas mean.
 """
@@ -18,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.crossing import Crossing, answer_to, cross
+from difftest.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.errors import DifftestError
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided
@@ -146,11 +149,18 @@ class _Court:
                 self.found.blame(name, "its own check refutes the model behind its sat")
         if len(set(said.values())) < 2:
             return
-        thirds = list(_third_solvers(self.seen, said, self.others))
+        script = Script(self.seen.text.encode("utf-8", "surrogateescape"))
+        ambiguous = ambiguous_operators(script, check)
+        if ambiguous:
+            self.found.note(f"{', '.join(ambiguous)}: solvers read that differently, so only own words count")
+        thirds = [] if ambiguous else list(_third_solvers(self.seen, said, self.others))
         for name, answer in said.items():
             if answer == "sat":
                 self._hear_model(name, [n for n, a in said.items() if a == "unsat"], thirds, check)
-        self._hear_answers(said, thirds, check)
+        if ambiguous:
+            self.found.dismissed = self.found.guilty is None
+        else:
+            self._hear_answers(said, thirds, check)
 
     def _hear_model(self, owner: str, against: Sequence[str], thirds: Sequence[Solver], check: int) -> None:
         """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""

@@ -357,6 +357,19 @@ def test_tests_of_one_cause_are_one_finding_under_the_guilty_ones_name(fake: Fak
     assert (len(summary.findings), summary.duplicates) == (1, 2)
 
 
+def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
+    fake: Fake, tmp_path: Path
+) -> None:
+    text = "(declare-const x Real)(declare-const y Real)(assert (distinct y (^ x 0.0) 1.0))(check-sat)"
+    test = GeneratedTest(0, text, "by-hand")
+    old = fake("say('sat', '((define-fun x () Real 0.0) (define-fun y () Real 5.0))')", "old")
+    summary, _ = run([test], [old, find_solver("z3")], tmp_path / "a", "soundness")
+    assert (summary.findings, summary.unconfirmed) == ((), 1)
+    turncoat = fake("say('sat' if 'define-fun' in text else 'unsat')", "turncoat")
+    _, (data,) = run([test], [old, turncoat], tmp_path / "b", "soundness")
+    assert data["guilty"] == "turncoat"
+
+
 def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:
     odd = "(declare-const x Strange)(assert (= x x))(check-sat)"
     solvers = [fake("say('sat')", "one"), fake("say('unsat')", "two")]
