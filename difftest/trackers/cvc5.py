@@ -20,8 +20,9 @@ FORM = Form(
     sections=(
         (
             "Describe the bug",
-            (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED, Piece.EXPECTED, Piece.BESIDE),
+            (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED),
         ),
+        ("Expected behavior", (Piece.EXPECTED, Piece.BESIDE)),
         ("Command line arguments", (Piece.COMMAND,)),
         ("cvc5 version/commit", (Piece.VERSION,)),
         ("Operating system", (Piece.PLATFORM,)),

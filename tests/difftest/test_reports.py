@@ -109,8 +109,9 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
     (folder / "finding.json").write_text(json.dumps(data))
     text = report_text(folder)
     assert "# (--fp-exp) Refutation unsoundness on QF_LIA\n" in text
-    assert headings(text)[:4] == [
+    assert headings(text)[:5] == [
         "Describe the bug",
+        "Expected behavior",
         "Command line arguments",
         "cvc5 version/commit",
         "Operating system",
