@@ -1,9 +1,8 @@
 """Differential testing: SMT solvers run against each other, and what is wrong confirmed and written up.
 
 ``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
-runs them on files. ``difftest.reduce`` makes a finding's formula small,
-``difftest.bisect`` finds the releases it affects. Left out for now: options per test, and more than one
-machine.
+runs them on files. ``difftest.reduce`` makes a finding's formula small, ``difftest.bisect`` finds the
+releases it affects. ``difftest.state`` keeps campaigns, ``difftest.dask_executor`` runs them on a cluster.
 """
 
 from difftest.errors import (

@@ -35,3 +35,14 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     got = bench("--tests", str(tmp_path / "none"))
     assert got.returncode == 2
     assert "no such folder" in got.stderr
+
+
+def test_the_driver_is_measured_without_workers() -> None:
+    script = SCRIPT.with_name("bench_scale")
+    command = [sys.executable, str(script), "--tests", "900", "--workers", "2", "--bandit", "--json"]
+    got = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert got.returncode == 0, got.stderr
+    figures = json.loads(got.stdout)
+    assert (figures["tests"], figures["findings"]) == (900, 1)
+    assert figures["tests_per_processor_second"] > 0
+    assert figures["state_bytes"] < 1 << 20
