@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds import Answer, SeedSource
-from generator.weaken import WeakenStrategy
+from generator.weaken import SETTINGS, WeakenStrategy
+from generator.weaken.ruleset import default_rules
 from smtlib import check_script, read_script
 from tests.generator.weaken.proving import ask_z3
 from tests.generator.weaken.test_walk import SEEDS
@@ -140,3 +142,30 @@ def test_statistics_are_kept(folder: Path) -> None:
     assert set(made.applicable) == {1, 2, 3, 4, 5}
     assert sum(n for _, n in made.applicable.values()) == 50
     assert all(total > 10 * n for total, n in made.applicable.values())
+
+
+# The page
+
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "weaken.md").read_text("utf-8")
+
+
+def test_the_pages_example_is_what_the_strategy_makes(tmp_path: Path) -> None:
+    seed, made = re.findall(r"^```smt2\n(.*?)^```", PAGE, re.M | re.S)
+    (tmp_path / "one.smt2").write_text(seed)
+    given = ("walk=4", "direction=weaken", "unlabelled=chain")
+    (test,) = make_strategy(
+        "weaken", None, StrategySettings(seed=2, given=given), seeds_of_folder(tmp_path)
+    ).generate(3, 4)
+    assert test.text.split("\n", 1)[1] == made
+
+
+def test_the_page_tells_the_settings_and_counts_the_rules() -> None:
+    for setting in SETTINGS:
+        default = f"`{setting.default}`" if isinstance(setting.default, str) else setting.default
+        assert f"| `{setting.name}` | {default} |" in PAGE
+    rules = default_rules()
+    laws = sum(len(rule.laws) for rule in rules.rules)
+    assert f"{len(rules.rules)} entries give {laws} laws and {len(rules.rewrites)} uses" in PAGE
+    for theory, count in Counter(rule.theory for rule in rules.rules).items():
+        assert f"| {theory} | {count} |" in PAGE
