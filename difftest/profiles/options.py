@@ -64,7 +64,9 @@ class KnownOption:
 
 @dataclass(frozen=True, slots=True)
 class OptionTable:
-    """What one solver's file says. ``checked_against`` is the release it was written for."""
+    """What one solver's file says. ``checked_against`` is the release it was written for; with ``flags`` an
+    option is switched on by its name alone.
+    """
 
     family: str
     checked_against: str
@@ -72,6 +74,7 @@ class OptionTable:
     tactic_option: str | None = None
     first_tactics: tuple[str, ...] = ()
     last_tactics: tuple[str, ...] = ()
+    flags: bool = False
 
     def find(self, option: str) -> KnownOption | None:
         """What is said of ``name=value`` (as a spec has it), or None."""
@@ -85,9 +88,9 @@ class OptionTable:
         return known.option_class if known else None
 
     def tried(self) -> list[str]:
-        """Every setting that a hunt tries, as ``name=value``, in the order of the file."""
+        """Every setting that a hunt tries, as a spec has it, in the order of the file."""
         return [
-            f"{known.name}={value}"
+            known.name if self.flags and value == "true" else f"{known.name}={value}"
             for known in self.options
             if known.option_class in _TRIED
             for value in known.values
@@ -124,6 +127,7 @@ def option_table(family: str) -> OptionTable:
         tactics.get("option"),
         tuple(tactics.get("first", ())),
         tuple(tactics.get("last", ())),
+        data.get("flags", False),
     )
 
 

@@ -168,6 +168,18 @@ def test_bitwuzla_takes_every_setting(warm: Runner) -> None:
         assert verdict.answers in (("sat",), ("unknown",)), setting
 
 
+def test_yices_takes_every_setting(warm: Runner) -> None:
+    solver = installed("yices")
+    script = Script(b"(set-logic QF_LRA)(declare-const x Real)(assert (> x 3))(check-sat)")
+    for setting in option_table("yices").tried():
+        assert warm.judge(solver.with_options([setting]), script, Limits(seconds=30)).answers == ("sat",)
+
+
+def test_an_option_that_is_a_flag_is_written_without_a_value() -> None:
+    assert option_table("yices").tried() == ["mcsat"]
+    assert option_table("yices").class_of("mcsat") is OptionClass.SOUND
+
+
 def test_what_a_solver_does_not_take_is_told_with_the_reason() -> None:
     asked = PROFILES["cvc5"].ask(find_solver("cvc5").argv)
     assert why_refused("nope=1", asked) == "no such option"
