@@ -2,11 +2,11 @@
 running.
 
 It runs as a program of its own (``python -I _supervisor.py [--engine z3 LIBRARY NAME=VALUE... | --engine
-cvc5]``), for three reasons: it has one thread, so it may fork with code in the child; it is a *subreaper*
-(Linux), so that processes a solver left behind, in whatever session, come back to it and are killed; and when
-exhume dies, however it dies, the pipe from it closes and the supervisor kills what runs and ends. With an
-engine it has the solver's library loaded and forks a child per test: as isolated as a process of its own,
-without the start-up.
+cvc5|bitwuzla [FOLDER]]``), for three reasons: it has one thread, so it may fork with code in the child; it is
+a *subreaper* (Linux), so that processes a solver left behind, in whatever session, come back to it and are
+killed; and when exhume dies, however it dies, the pipe from it closes and the supervisor kills what runs and
+ends. With an engine it has the solver's library loaded and forks a child per test: as isolated as a process of
+its own, without the start-up.
 
 Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
@@ -100,6 +100,13 @@ def load_engine(name: str, options: list[str]) -> Callable[[dict[str, Any], byte
         return lambda head, text: int(
             engine.run(state, text, head["chunks"], lambda out: write_all(1, out), head["options"])
         )
+    # A release's wheel is a folder, unpacked; the installed one is found as always.
+    if options and Path(options[0]).is_dir():
+        sys.path.insert(0, options[0])
+    if name == "bitwuzla":
+        bitwuzla_driver = _load_sibling("bitwuzla_driver")
+        bitwuzla_driver.load()
+        return lambda head, text: int(bitwuzla_driver.run(text.decode("utf-8", "replace"), head["options"]))
     driver = _load_sibling("cvc5_driver")
     driver.version()
     return lambda head, text: int(

@@ -10,6 +10,7 @@ import from this package) so that the command line in a report can be run as it 
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.path.insert(0, rest[1])
         rest = rest[2:]
     try:
-        bitwuzla = import_module("bitwuzla")
+        bitwuzla = load()
     except ImportError as problem:
         return _fail(f"bitwuzla cannot be loaded: {problem}")
     if rest == ["--options"]:
@@ -40,6 +41,22 @@ def main(arguments: Sequence[str]) -> int:
     *options, file = rest
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", "replace")
+    except OSError as problem:
+        return _fail(f"{file}: {problem.strerror}")
+    return run(text, options)
+
+
+def load() -> Any:
+    """The library; ImportError if it is not there."""
+    return import_module("bitwuzla")
+
+
+def run(text: str, options: Sequence[str]) -> int:
+    """Read ``text`` as the program would a file; what is printed goes to standard output at once. Returns the
+    exit code.
+    """
+    bitwuzla = load()
+    try:
         settings = bitwuzla.Options()
         if options:
             settings.set_args(*options)
@@ -49,6 +66,9 @@ def main(arguments: Sequence[str]) -> int:
     # The library's own errors have no common base that every release exports.
     except Exception as problem:  # noqa: BLE001
         return _fail(str(problem) or type(problem).__name__)
+    finally:
+        # The library prints through buffers that a forked process, which ends at once, would not empty.
+        ctypes.CDLL(None).fflush(None)
     return 0
 
 

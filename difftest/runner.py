@@ -73,7 +73,7 @@ class Runner:
         engine = self._engines.get(solver.base_name)
         if engine is None:
             kept = [check for check in solver.checks if check not in solver.mode]
-            options = (solver.library or "", *kept) if solver.family == "z3" else ()
+            options = (solver.library or "", *(kept if solver.family == "z3" else ()))
             engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
         return engine
 

@@ -56,9 +56,10 @@ class Solver:
     """A solver that can be run here.
 
     ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models;
-    ``library`` is set where a supervisor can keep it loaded and fork (the file for z3, the installed package
-    for cvc5). ``spec_options`` are the spec's options as it has them, without their prefix; ``mode`` are
-    those of them that ``with_options`` added to the solver called ``base_name``.
+    ``library`` is set where a supervisor can keep it loaded and fork (z3's file; for cvc5 and bitwuzla the
+    unpacked release, or the installed package's name). ``spec_options`` are the spec's options as it has
+    them, without their prefix; ``mode`` are those of them that ``with_options`` added to the solver called
+    ``base_name``.
     """
 
     spec: str

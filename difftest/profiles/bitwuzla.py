@@ -14,13 +14,14 @@ from difftest.profiles.base import Located, Profile, ask_driver
 def _locate(spec: str, release: str | None) -> Located:
     argv = (sys.executable, "-I", str(Path(bitwuzla_driver.__file__).resolve()))
     if release is not None:
-        return Located((*argv, "--wheel", str(wheels.fetch_release("bitwuzla", release))))
+        folder = str(wheels.fetch_release("bitwuzla", release))
+        return Located((*argv, "--wheel", folder), folder)
     if importlib.util.find_spec("bitwuzla") is None:
         raise SolverMissing(
             "solver 'bitwuzla': the package bitwuzla is not installed beside exhume "
             "(pip install 'exhume[bitwuzla]')"
         )
-    return Located(argv)
+    return Located(argv, "bitwuzla")
 
 
 PROFILE = Profile(

@@ -27,7 +27,8 @@ def _locate(spec: str, release: str | None) -> Located:
             f"solver {spec!r}: its Python interface reads no SMT-LIB (1.2.0 is the first to); "
             f"give the program instead: cvc5-{release}=/path/to/cvc5"
         )
-    return Located((*argv, "--wheel", str(wheels.fetch_release("cvc5", release))))
+    folder = str(wheels.fetch_release("cvc5", release))
+    return Located((*argv, "--wheel", folder), folder)
 
 
 PROFILE = Profile(

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from difftest import Limits, Outcome, Solver, cvc5_driver, find_solvers, z3_engine
+from difftest import (
+    Limits,
+    Outcome,
+    Solver,
+    SolverMissing,
+    cvc5_driver,
+    find_solver,
+    find_solvers,
+    parse_spec,
+    wheels,
+    z3_engine,
+)
 from difftest.runner import Runner
 from difftest.script import Script
 
@@ -137,6 +148,22 @@ def test_a_text_that_names_a_file_is_not_run(solver: Solver, warm: Runner, tmp_p
     got = warm.judge(solver, script, LIMITS)
     assert (got.outcome, got.answers) == (Outcome.REFUSED, (None,))
     assert precious.read_text() == "kept"
+
+
+@pytest.mark.parametrize("spec", ["bitwuzla", "cvc5==1.3.0", "bitwuzla==0.9.0"])
+def test_other_libraries_and_releases_are_forked_too(spec: str, warm: Runner, fresh: Runner) -> None:
+    asked = parse_spec(spec)
+    if asked.release and wheels.installed_release(asked.family, asked.release) is None:
+        pytest.skip(f"{spec} is not in the cache")
+    try:
+        solver = find_solver(spec)
+    except SolverMissing as missing:
+        pytest.skip(str(missing))
+    assert solver.library is not None
+    for name in ("bit-vectors", "undeclared", "exit", "no question", "not text"):
+        script = Script(TABLE[name][0].encode())
+        quick, slow = warm.run(solver, script, LIMITS), fresh.run(solver, script, LIMITS)
+        assert (quick.stdout, quick.stderr, quick.code) == (slow.stdout, slow.stderr, slow.code)
 
 
 def test_z3_runs_in_this_process_too() -> None:
