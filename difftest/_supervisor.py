@@ -5,8 +5,8 @@ It runs as a program of its own (``python -I _supervisor.py [--engine z3 LIBRARY
 cvc5|bitwuzla [FOLDER]]``), for three reasons: it has one thread, so it may fork with code in the child; it is
 a *subreaper* (Linux), so that processes a solver left behind, in whatever session, come back to it and are
 killed; and when exhume dies, however it dies, the pipe from it closes and the supervisor kills what runs and
-ends. With an engine it has the solver's library loaded and forks a child per test: as isolated as a process of
-its own, without the start-up.
+ends. With an engine it has the solver's library loaded and forks a child per test: as isolated as a process
+of its own, without the start-up.
 
 Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
