@@ -310,3 +310,15 @@ def test_findings_wait_for_a_corpus_that_is_taken(
     assert exhume(*stored).json == []
     exhume(*command, "--tests", 3)
     assert {row["path"] for row in exhume(*stored).json} == found
+
+
+def test_a_hunt_takes_the_kinds_of_modes_and_their_share(
+    exhume: Any, corpus: Path, yes: str, tmp_path: Path
+) -> None:
+    command = ("hunt", "--corpus", corpus, "--solver", yes, "--tests", 2, "--out", tmp_path / "h")
+    assert exhume(*command, "--modes", "tactics", "--mode-share", 1).code == 0
+    other = exhume(*command, "--modes", "default")
+    assert other.code == 2
+    assert "modes" in other.err
+    assert exhume(*command, "--mode-share", 2).code == 2
+    assert exhume(*command, "--modes", "none").code == 2

@@ -20,7 +20,7 @@ from generator import (
     make_strategy,
 )
 from generator.limits import is_suitable
-from generator.loading import target_families
+from generator.loading import select_usable, target_families
 from rules import OWN_NAME
 from smtlib import check_script, read_script
 from tests.generator.small import atom, library_of, make_corpus
@@ -56,6 +56,10 @@ def test_releases_and_unknown_solvers_count_by_their_name(corpus_path: Path) -> 
     with Corpus.open(corpus_path) as corpus:
         assert target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"]) == ["cvc5", "z3"]
         assert target_families(corpus, ["mine=./z3"]) == []
+        assert target_families(corpus, ["z3==4.8.5[a=b,c=d]", "cvc5[e]"]) == ["cvc5", "z3"]
+        # Where none of them was asked, it goes by those that were.
+        assert select_usable(corpus, ["bitwuzla"]) == ["cvc5", "z3"]
+        assert select_usable(corpus, []) == []
 
 
 def test_atoms_that_cvc5_refuses_only_in_its_theories_are_left_out(corpus_path: Path) -> None:
