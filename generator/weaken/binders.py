@@ -271,6 +271,9 @@ def _context(sort: Sort, site: Site) -> Callable[[Term], Term]:
         made = site.applications.operator(signature.name, (), None, (*others[:place], x, *others[place:]))
         if not is_ordinary(made.sort):
             raise NoTerm
+        # Of formats, cvc5 knows two without an option: those that a formula has, it has taken.
+        if made.sort.name == "FloatingPoint" and made.sort not in site.terms.sorts():
+            raise NoTerm
         return made
 
     return around

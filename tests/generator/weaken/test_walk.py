@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from generator.seeds import Seed
 from generator.seedscript import SeedScript
+from generator.weaken.actions import Actions
+from generator.weaken.ruleset import RuleSet, default_rules
 from generator.weaken.walk import STRENGTHEN, WEAKEN, Walker
 from smtlib import Term, check_script, print_term, read_script
 from tests.generator.weaken.proving import ask_z3
@@ -88,3 +90,16 @@ def test_mutants_stay_small() -> None:
     walker = Walker(seed)
     last = walk(walker, 80, WEAKEN, random.Random(1))[-1][1]
     assert len(seed.text(last)) < 60_000
+
+
+def test_no_format_is_made_that_the_formula_lacks() -> None:
+    """cvc5 knows Float32 and Float64 only; (fp #b0 u v) of two bytes is neither."""
+    seed = script(3)
+    assert "FloatingPoint" not in seed.text()
+    congruence = tuple(rule for rule in default_rules().rules if rule.name == "congruence")
+    walker = Walker(seed, Actions(RuleSet(congruence, ())))
+    chance = random.Random(3)
+    for _ in range(400):
+        step = walker.step(seed.assertions, WEAKEN, chance)
+        assert step is not None
+        assert "(fp " not in seed.text(step[0])
