@@ -329,10 +329,13 @@ def test_ctrl_c_ends_a_hunt_with_its_summary_and_no_process(
     tmp_path: Path, fake: Fake, assert_gone: Callable[[str], None]
 ) -> None:
     solver = fake("time.sleep(0.05); say('sat')", "slow" + uuid.uuid4().hex)
+    # Started in the background by a shell, the tests have SIGINT ignored, and what they start has, too.
     code = f"""
+    import signal
     from pathlib import Path
     from difftest import *
     from generator.strategy import GeneratedTest
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tests = (GeneratedTest(i, "(check-sat)", "s") for i in range(10**9))
     for event in hunt(tests, find_solvers([{solver.spec!r}]), HuntOptions(Path({str(tmp_path)!r}))):
         if isinstance(event, TestDone) and event.index == 0:
