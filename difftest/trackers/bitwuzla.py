@@ -1,6 +1,6 @@
 """bitwuzla/bitwuzla: no template; the order is that of the reports that its maintainers answered."""
 
-from difftest.trackers.form import Form, Piece, Titles
+from difftest.trackers.form import Form, Titles
 
 FORM = Form(
     family="bitwuzla",
@@ -14,15 +14,6 @@ FORM = Form(
         death="{signal} on {logic}",
         incompleteness="Regression: unknown on {logic}",
         slowdown="Performance regression on {logic}",
-    ),
-    sections=(
-        ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-        ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
-        ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
-        ("Options that it takes", (Piece.OPTIONS,)),
-        ("Affected releases", (Piece.RELEASES,)),
-        ("Related issues", (Piece.RESEMBLES,)),
-        ("How it was found", (Piece.ORIGIN,)),
     ),
     reminder="For bitwuzla/bitwuzla. Look whether the issues named below are the same fault, and whether the"
     " newest release still has it, before you send it.",

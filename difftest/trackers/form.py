@@ -39,6 +39,18 @@ class Piece(StrEnum):
     """How it was found."""
 
 
+PLAIN_SECTIONS = (
+    ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
+    ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
+    ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
+    ("Options that it takes", (Piece.OPTIONS,)),
+    ("Affected releases", (Piece.RELEASES,)),
+    ("Related issues", (Piece.RESEMBLES,)),
+    ("How it was found", (Piece.ORIGIN,)),
+)
+"""For trackers without a template: the order of the reports that their maintainers answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Titles:
     """Titles by kind of fault, with ``{logic}``, ``{place}`` and ``{signal}`` to be filled in.
@@ -72,7 +84,7 @@ class Form:
     family: str
     tracker: str
     titles: Titles
-    sections: tuple[tuple[str, tuple[Piece, ...]], ...]
+    sections: tuple[tuple[str, tuple[Piece, ...]], ...] = PLAIN_SECTIONS
     heading: str = "## {}"
     categories: Mapping[str, str] = field(default_factory=dict)
     reminder: str = ""

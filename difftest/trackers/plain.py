@@ -2,7 +2,7 @@
 knows who is wrong.
 """
 
-from difftest.trackers.form import Form, Piece, Titles
+from difftest.trackers.form import Form, Titles
 
 PLAIN = Form(
     family="other",
@@ -16,14 +16,5 @@ PLAIN = Form(
         death="{solver}: {signal} on {logic}",
         incompleteness="{solver}: unknown on {logic}",
         slowdown="{solver}: slow on {logic}",
-    ),
-    sections=(
-        ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-        ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
-        ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
-        ("Options that it takes", (Piece.OPTIONS,)),
-        ("Affected releases", (Piece.RELEASES,)),
-        ("Related issues", (Piece.RESEMBLES,)),
-        ("How it was found", (Piece.ORIGIN,)),
     ),
 )

@@ -1,6 +1,6 @@
 """SRI-CSL/yices2: no template; its maintainers want all that ``yices-smt2 --version`` says."""
 
-from difftest.trackers.form import Form, Piece, Titles
+from difftest.trackers.form import Form, Titles
 
 FORM = Form(
     family="yices",
@@ -14,15 +14,6 @@ FORM = Form(
         death="{signal} in {logic}",
         incompleteness="Regression: unknown in {logic}",
         slowdown="Performance regression in {logic}",
-    ),
-    sections=(
-        ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-        ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
-        ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
-        ("Options that it takes", (Piece.OPTIONS,)),
-        ("Affected releases", (Piece.RELEASES,)),
-        ("Related issues", (Piece.RESEMBLES,)),
-        ("How it was found", (Piece.ORIGIN,)),
     ),
     reminder="For SRI-CSL/yices2. Look whether the issues named below are the same fault, and whether the"
     " newest release still has it, before you send it.",
