@@ -1,0 +1,1 @@
+"""API fuzzing: valid call sequences to the solvers' own interfaces."""
