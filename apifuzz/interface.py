@@ -113,6 +113,9 @@ class ApiTerm:
     kind: TermKind
     free: frozenset[ApiTerm] = frozenset()
     uses: int = 0
+    head: Head | None = None
+    """What a TERM was made with, where it was made by an operator or a member of a datatype."""
+    args: tuple[ApiTerm, ...] = ()
 
     def __str__(self) -> str:
         return f"t{self.id}"
@@ -199,6 +202,12 @@ class Capabilities:
     """The widest bit-vectors to make."""
     required_options: tuple[tuple[str, str], ...] = ()
     """Options that every run sets first, in this order."""
+    binders: tuple[str, ...] = ("forall", "exists")
+    """The binders the solver has; ``lambda`` and ``set.comprehension`` where it has them."""
+    value_arguments: Mapping[str, tuple[int, ...]] = field(
+        default_factory=lambda: {"const": (0,), "re.range": (0, 1), "^": (1,)}
+    )
+    """Per operator, the places of arguments that must be values."""
 
 
 class Wrapper(ABC):
@@ -212,6 +221,10 @@ class Wrapper(ABC):
     name: str
     """``z3``, ``cvc5``, ``bitwuzla``, or what a solver command was called."""
 
+    answers: bool = True
+    """Whether there is a solver that answers; where there is none (printing), whatever could be asked after
+    some answer can be asked after any."""
+
     def __init__(self) -> None:
         self.random = random.Random()
 
@@ -222,9 +235,14 @@ class Wrapper(ABC):
     def version(self) -> str:
         """The solver's version, as it says it itself."""
 
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a thing."""
+        return (self.name,)
+
     @abstractmethod
     def capabilities(self) -> Capabilities:
-        """What the solver knows."""
+        """What the solver knows. Asked again after each option."""
 
     @abstractmethod
     def options(self) -> tuple[Option, ...]:
