@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from difftest import script as plain
+from difftest.tactics import COMMAND, shorter_rows
 from smtlib import (
     CheckedScript,
     Declaration,
@@ -36,6 +37,7 @@ from smtlib.printer import sort_text
 Check = Callable[[str], bool]
 
 _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|;]+')
+_BY_TACTIC = re.compile(rf"\(\s*{COMMAND}\s+(.*?)\s*\)", re.S)
 _INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
 _DROPPABLE_ARGUMENTS = frozenset(
     "and or xor => = distinct + - * / div < <= > >= str.++ re.++ re.union re.inter seq.++"
@@ -209,6 +211,7 @@ class Passes:
         self._drop_as_many(lambda piece: piece.name in ("set-info", "echo") or piece.name.startswith("get-"))
         for name in ("set-option", "set-logic", "check-sat", "check-sat-assuming", "exit", "reset"):
             self._drop_one_by_one(name)
+        self._shorten_tactics()
         self._drop_levels()
         self._drop_as_many(lambda piece: piece.name.startswith(("declare-datatype", "declare-codatatype")))
         self._drop_as_many(
@@ -221,6 +224,22 @@ class Passes:
         for number in reversed(range(len(self._pieces))):
             if number < len(self._pieces) and self._pieces[number].name == name:
                 self._drop([number])
+
+    def _shorten_tactics(self) -> None:
+        """A question by a tactic as a plain one, else by a shorter tactic."""
+        for number, piece in enumerate(self._pieces):
+            asked = _BY_TACTIC.fullmatch(piece.text)
+            if asked is None or self._replace(number, "check-sat", "(check-sat)"):
+                continue
+            tactic: str | None = asked[1]
+            while tactic is not None:
+                rows = shorter_rows(tactic)
+                tactic = next(
+                    (row for row in rows if self._replace(number, COMMAND, f"({COMMAND} {row})")), None
+                )
+
+    def _replace(self, number: int, name: str, text: str) -> bool:
+        return self._accept([*self._pieces[:number], Piece(name, text), *self._pieces[number + 1 :]])
 
     def _drop_levels(self) -> None:
         """Pushes with their pops: all, then each pair, then each with what stands between."""

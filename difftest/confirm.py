@@ -361,7 +361,7 @@ class Confirmer:
         except RunnerLost:
             return None
         self.seconds += run.seconds
-        verdict = judge(script, run, solver.family)
+        verdict = judge(solver.given(script), run, solver.family)
         if verdict.outcome is Outcome.REFUSED or not (
             _complaints(run.stdout, verdict.detail) <= self.expected.complaints
         ):
@@ -384,7 +384,7 @@ def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expe
     with Runner() as runner:
         for solver in solvers:
             runs[solver.name] = runner.run(solver, script, Limits(seconds=seconds))
-            verdicts[solver.name] = judge(script, runs[solver.name], solver.family)
+            verdicts[solver.name] = judge(solver.given(script), runs[solver.name], solver.family)
         names = [name for name in default_oracles(solvers) if name != "implication"]
         seen = Observation(text, solvers, verdicts, script.expected)
         seen, _ = probe(seen, names, runner, Limits(seconds=seconds))

@@ -3,6 +3,7 @@ at all.
 
 ``original.smt2``, ``command.txt``, ``finding.json`` (schema below), ``NAME.stdout`` and ``NAME.stderr`` per
 solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test that shows the same.
+``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic.
 """
 
 from __future__ import annotations
@@ -124,12 +125,15 @@ def write_finding(
     """Complete ``work`` (which holds the formula already) and move it into ``folder`` in one step."""
     identity = finding_id(candidate.key, test.text)
     final = folder / f"{candidate.finding_class}-{identity}"
-    script = Script(test.text.encode())
+    script = Script(test.text.encode("utf-8", "surrogateescape"))
     for name, run in evidence.runs.items():
         (work / f"{name}.stdout").write_text(run.stdout, "utf-8", "replace")
         (work / f"{name}.stderr").write_text(run.stderr, "utf-8", "replace")
     for name, text in evidence.files.items():
         (work / name).write_text(text, "utf-8", "surrogateescape")
+    for solver in evidence.solvers:
+        if solver.tactic is not None:
+            (work / solver.given_file(FORMULA)).write_bytes(solver.given(script).data)
     (work / "command.txt").write_text(_commands(script, evidence, final), "utf-8")
     (work / "finding.json").write_text(
         json.dumps(_as_json(identity, candidate, test, evidence, script, seed), indent=2) + "\n", "utf-8"
@@ -146,7 +150,8 @@ def record_runs(
     folder: Path, file: str, solvers: Sequence[Solver], seconds: float
 ) -> dict[str, dict[str, Any]]:
     """Run ``solvers`` on a file of a finding's folder in fresh processes and keep what they print beside it,
-    as ``NAME.reduced.stdout`` and ``.stderr``; for each the command line as typed, and how it ended.
+    as ``NAME.reduced.stdout`` and ``.stderr``; for each the command line as typed, the file that it was given
+    (another one where it is asked by a tactic), and how it ended.
     """
     told: dict[str, dict[str, Any]] = {}
     script = Script((folder / file).read_bytes())
@@ -155,7 +160,11 @@ def record_runs(
             _, run = runner.judge_file(solver, script, (folder / file).absolute(), Limits(seconds=seconds))
             (folder / f"{solver.name}.reduced.stdout").write_text(run.stdout, "utf-8", "replace")
             (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
-            told[solver.name] = {"shown": solver.shown(script, file), "ending": ending(run)}
+            told[solver.name] = {
+                "shown": solver.shown(script, file),
+                "file": solver.given_file(file),
+                "ending": ending(run),
+            }
     return told
 
 
@@ -219,6 +228,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "options": [prefix + option for option in parse_spec(solver.spec).options],
         "command": solver.command(script, FORMULA),
         "shown": solver.shown(script, FORMULA),
+        "file": solver.given_file(FORMULA),
         "ending": ending(run),
         "outcome": str(verdict.outcome),
         "answers": list(verdict.answers),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,13 +21,13 @@ from difftest.profiles import PROFILES
 from difftest.profiles.base import AskedOption
 from difftest.profiles.options import OptionClass, option_table, split_option
 from difftest.solvers import Solver
+from difftest.tactics import COMMAND, random_row, read_tactic, tactic_names
 
 # Measured (docs/solvers.md): at this share of tests under options a hunt still decides as many tests a second
 # as without, within what two runs differ by.
 DEFAULT_SHARE = 0.25
 # Of four tests under options one is under tactics, where the solver has them.
 _TACTIC_EVERY = 4
-_LONGEST_ROW = 4
 
 
 class ModeKind(StrEnum):
@@ -45,8 +45,8 @@ class ModeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModeList:
-    """What can be tried on one solver: settings ``name=value``, those of them that are ``experimental``, and
-    tactics to go first and last in a row.
+    """What can be tried on one solver: settings ``name=value``, those of them that are ``experimental``,
+    tactics to go first and last in a row, and the names of the settings that such a row can be the value of.
 
     ``refused`` are those of its file that this release does not know, each with the reason.
     """
@@ -55,14 +55,14 @@ class ModeList:
     experimental: tuple[str, ...]
     first_tactics: tuple[str, ...]
     last_tactics: tuple[str, ...]
-    tactic_option: str | None
+    tactic_settings: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
 
 
 def mode_list(solver: Solver) -> ModeList:
     """What can be tried on ``solver``, asked of it once; empty for one given by a command line."""
     if solver.family not in PROFILES:
-        return ModeList((), (), (), (), None, ())
+        return ModeList((), (), (), (), (), ())
     return _mode_list(solver.family, solver.argv)
 
 
@@ -80,21 +80,21 @@ def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     settings = [setting for setting, why in problems.items() if why is None]
     refused = [(setting, why) for setting, why in problems.items() if why is not None]
     tactics = profile.ask_tactics(argv)
-    if table.tactic_option not in asked:
-        tactics = frozenset()
-    refused += [(t, "no such tactic") for t in table.first_tactics if tactics and t not in tactics]
+    by = tuple(name for name in table.tactic_settings if name == COMMAND or name in asked)
+
+    def known(listed: Iterable[str]) -> tuple[str, ...]:
+        return tuple(t for t in listed if tactic_names(read_tactic(t)) <= tactics)
+
+    first, last = known(table.first_tactics), known(table.last_tactics)
+    refused += [(t, "no such tactic") for t in table.first_tactics if tactics and t not in first]
     return ModeList(
         tuple(s for s in settings if table.class_of(s) is not OptionClass.EXPERIMENTAL),
         tuple(s for s in settings if table.class_of(s) is OptionClass.EXPERIMENTAL),
-        tuple(t for t in table.first_tactics if t in tactics),
-        tuple(t for t in table.last_tactics if _names_in(t) <= tactics),
-        table.tactic_option if tactics else None,
+        first,
+        last,
+        by if last else (),
         tuple(refused),
     )
-
-
-def _names_in(tactic: str) -> set[str]:
-    return set(tactic.replace("(", " ").replace(")", " ").split()) - {"or-else", "then"}
 
 
 def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
@@ -170,7 +170,8 @@ class Modes:
         source = _source(self.seed, solver.name, part, turn)
         singles = self._singles(found)
         if self._rows(found) and (not singles or turn % _TACTIC_EVERY == _TACTIC_EVERY - 1):
-            return (f"{found.tactic_option}={_row(found, source)}",)
+            row = random_row(found.first_tactics, found.last_tactics, source)
+            return (f"{source.choice(found.tactic_settings)}={row}",)
         if self._rows(found):
             turn -= turn // _TACTIC_EVERY
         if turn < len(singles):
@@ -183,7 +184,7 @@ class Modes:
         return found.settings + (found.experimental if self.kinds is ModeKind.EXPERIMENTAL else ())
 
     def _rows(self, found: ModeList) -> bool:
-        return self.kinds not in (ModeKind.DEFAULT, ModeKind.OPTIONS) and bool(found.last_tactics)
+        return self.kinds not in (ModeKind.DEFAULT, ModeKind.OPTIONS) and bool(found.tactic_settings)
 
 
 def _source(*parts: object) -> random.Random:
@@ -208,12 +209,3 @@ def _together(settings: tuple[str, ...], source: random.Random) -> tuple[str, ..
         if len(picked) == wanted:
             break
     return tuple(picked.values())
-
-
-def _row(found: ModeList, source: random.Random) -> str:
-    """Some tactics in a row, as ``(then a b c)``; now and then a last one alone."""
-    last = source.choice(found.last_tactics if source.random() < 0.5 else found.last_tactics[:1])
-    before = source.sample(
-        found.first_tactics, min(len(found.first_tactics), source.randint(0, _LONGEST_ROW - 1))
-    )
-    return f"(then {' '.join([*before, last])})" if before else last

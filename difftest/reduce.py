@@ -34,6 +34,7 @@ from difftest.folders import FORMULA, record_runs
 from difftest.reports import rewrite_report
 from difftest.script import Script
 from difftest.solvers import Solver
+from difftest.variants import shorter_settings
 from generator import GenerationError
 from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
@@ -304,7 +305,9 @@ def _is_well_sorted(text: str) -> bool:
 
 
 def _needed_options(expected: Expectation, text: str) -> dict[str, tuple[str, ...]]:
-    """The options that it takes, by solver: each is left out once, and stays out if it still shows."""
+    """The options that it takes, by solver: each is left out once, and stays out if it still shows; then rows
+    of tactics get shorter part by part.
+    """
     needed: dict[str, tuple[str, ...]] = {}
     solvers = list(expected.solvers)
     for place, solver in enumerate(expected.solvers):
@@ -315,8 +318,24 @@ def _needed_options(expected: Expectation, text: str) -> dict[str, tuple[str, ..
             with Confirmer(replace(expected, solvers=tuple(trial)), fast=False) as confirmer:
                 if confirmer(text):
                     solvers = trial
+        while (shorter := _shown_shorter(expected, solvers, place, text)) is not None:
+            solvers[place] = shorter
         needed[solver.name] = _options_of(solvers[place])
     return needed
+
+
+def _shown_shorter(expected: Expectation, solvers: Sequence[Solver], place: int, text: str) -> Solver | None:
+    """One solver with a shorter row of tactics among its options, if that still shows it."""
+    solver = solvers[place]
+    for option in solver.checks:
+        for shorter in shorter_settings(solver.family, option):
+            checks = tuple(shorter if check == option else check for check in solver.checks)
+            trial = replace(solver, checks=checks)
+            every = (*solvers[:place], trial, *solvers[place + 1 :])
+            with Confirmer(replace(expected, solvers=every), fast=False) as confirmer:
+                if confirmer(text):
+                    return trial
+    return None
 
 
 def _options_of(solver: Solver) -> tuple[str, ...]:

@@ -71,10 +71,23 @@ class FindingFolder:
         """The name of the formula to show."""
         return REDUCED if self.is_reduced else ORIGINAL
 
+    def given(self, entry: Mapping[str, Any] | None) -> str:
+        """The name of the file that a solver was given: one of its own if it is asked by a tactic."""
+        entry = entry or {}
+        if self.is_reduced:
+            entry = (self.data["reduced"].get("runs") or {}).get(entry.get("name")) or {}
+        name = str(entry.get("file") or self.file)
+        return name if Path(name).name == name else self.file
+
+    @cached_property
+    def shown_file(self) -> str:
+        """The name of the formula to show: as the solver that is known to be wrong was given it."""
+        return self.given(self.guilty)
+
     @cached_property
     def formula(self) -> str:
         """The text of the formula to show."""
-        return read_some(self.path / self.file)
+        return read_some(self.path / self.shown_file)
 
     @cached_property
     def bisection(self) -> Mapping[str, Any]:
@@ -262,7 +275,7 @@ class _Writer:
         text = found.formula.rstrip("\n")
         note = ""
         if len(text) > _MOST_FORMULA:
-            note = f"The formula has {len(text)} characters; attach `{found.file}`. It begins:\n\n"
+            note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
             text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
         return note + _fenced(_printable(text), "smt2")
 
@@ -275,6 +288,8 @@ class _Writer:
             if ending and ending != "exit status 0":
                 lines.append(f"[{ending}]")
             blocks.append(_fenced(_printable("\n".join(line for line in lines if line)), "console"))
+            if (given := self.found.given(entry)) != self.found.shown_file:
+                blocks.append(f"({_inline(given)} asks by another command, and is the same formula.)")
         if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
             blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
         return "\n\n".join(blocks)

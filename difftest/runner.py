@@ -12,7 +12,7 @@ from difftest.errors import RunnerLost
 from difftest.outcomes import Outcome, Verdict, judge
 from difftest.process import Limits, Run, Supervisor
 from difftest.script import Script
-from difftest.solvers import Solver
+from difftest.solvers import Solver, is_asked
 
 
 class Runner:
@@ -46,7 +46,8 @@ class Runner:
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
         """Run ``solver`` on ``script`` the fastest way there is and say what it means.
 
-        A script that names files to read or write is refused unrun.
+        A script that names files to read or write is refused unrun. For one that is asked by a tactic the
+        script is changed first.
         """
         if script.file_command:
             why = f"not run: {script.file_command} names a file"
@@ -54,9 +55,12 @@ class Runner:
         return self._guarded(solver, script, lambda: self.run(solver, script, limits))
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
-        """Run ``solver`` on ``file`` in a fresh process, by the command line that a report shows."""
+        """Run ``solver`` on ``file`` in a fresh process, by the command line that a report shows.
+
+        Where it is asked by a tactic, the text that it is given is put beside ``file``.
+        """
         run = self._start(solver, script, file, limits)
-        return judge(script, run, solver.family), run
+        return judge(solver.given(script), run, solver.family), run
 
     def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
         """Run ``solver`` on ``script`` the fastest way there is."""
@@ -66,19 +70,24 @@ class Runner:
         engine = self._engine(solver)
         if solver.family == "z3":
             # The engine is shared by the modes of a solver: what a mode adds goes along with the text.
-            return engine.evaluate(script.data, limits, chunks=script.chunks(), options=solver.mode)
+            given = solver.given(script)
+            added = tuple(option for option in solver.mode if not is_asked(option))
+            return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
         return engine.evaluate(script.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:
         engine = self._engines.get(solver.base_name)
         if engine is None:
-            kept = [check for check in solver.checks if check not in solver.mode]
+            kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
             options = (solver.library or "", *(kept if solver.family == "z3" else ()))
             engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
         return engine
 
     def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:
         command = solver.command(script, file.name)
+        if solver.tactic is not None:
+            file = file.with_name(solver.given_file(file.name))
+            file.write_bytes(solver.given(script).data)
         stdin = file if solver.reads_stdin else None
         return self._plain.execute(command, limits, cwd=file.parent, stdin=stdin)
 
@@ -91,7 +100,7 @@ class Runner:
 
     def _guarded(self, solver: Solver, script: Script, attempt: Callable[[], Run]) -> Verdict:
         try:
-            return judge(script, attempt(), solver.family)
+            return judge(solver.given(script), attempt(), solver.family)
         except RunnerLost as lost:
             # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")

@@ -72,6 +72,16 @@ class Script:
         """The commands that ask for an answer."""
         return tuple(command for command in self.commands if command.name in _CHECKS)
 
+    def asked_by(self, tactic: str) -> Script:
+        """The same with each ``check-sat`` asked by a tactic of z3, as ``(check-sat-using tactic)``."""
+        found: list[bytes] = []
+        start = 0
+        for command in self.commands:
+            if command.name == "check-sat":
+                found += [self.data[start : command.start], f"(check-sat-using {tactic})".encode()]
+                start = command.end
+        return Script(b"".join([*found, self.data[start:]]))
+
     @cached_property
     def is_incremental(self) -> bool:
         """Whether a solver needs its incremental mode for it."""

@@ -3,6 +3,7 @@
 ``z3``, ``cvc5``, ``bitwuzla``, ``yices``  from the wheels installed beside exhume
 ``z3==4.8.5``, ``cvc5==V``  that release, fetched once into the cache
 ``z3[smt.arith.solver=2]``  with options, separated by commas; also after a release
+``z3[check-sat-using=T]``   every check-sat asked by the tactic T, as ``(check-sat-using T)``
 ``name=command line``       any program; ``{}`` stands for the file, which else comes last; with ``-`` last it
                             is given on standard input
 """
@@ -25,6 +26,7 @@ from difftest.process import Limits, run
 from difftest.profiles import PROFILES
 from difftest.profiles.options import OptionClass, option_table, split_option
 from difftest.script import Script
+from difftest.tactics import COMMAND, read_tactic
 
 # The distributions that hold each solver we know by name.
 DISTRIBUTIONS = {family: profile.distribution for family, profile in PROFILES.items()}
@@ -55,7 +57,8 @@ class SolverSpec:
 class Solver:
     """A solver that can be run here.
 
-    ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models;
+    ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models
+    (with ``check-sat-using=T``, which goes into the script);
     ``library`` is set where a supervisor can keep it loaded and fork (z3's file; for cvc5 and bitwuzla the
     unpacked release, or the installed package's name). ``spec_options`` are the spec's options as it has
     them, without their prefix; ``mode`` are those of them that ``with_options`` added to the solver called
@@ -103,19 +106,39 @@ class Solver:
         checks = (*(prefix + option for option in options), *kept)
         return replace(self, spec=spec.text, name=spec.name, checks=checks, spec_options=options, mode=mode)
 
+    @property
+    def tactic(self) -> str | None:
+        """The tactic by which it is asked in the script, if there is one."""
+        asked = (check for check in self.checks if is_asked(check))
+        return next((split_option(check)[1] for check in asked), None)
+
+    def given(self, script: Script) -> Script:
+        """What it is given for ``script``: the same, unless it is asked by a tactic."""
+        return script if self.tactic is None else script.asked_by(self.tactic)
+
+    def given_file(self, file: str) -> str:
+        """The name of the file that it is given for ``file``: another one where ``given`` is another text."""
+        if self.tactic is None:
+            return file
+        digest = hashlib.sha256(self.tactic.encode()).hexdigest()[:8]
+        return f"{file.removesuffix('.smt2')}.asked-{digest}.smt2"
+
     def options(self, script: Script) -> tuple[str, ...]:
         """The options it is run with on ``script``."""
+        options = tuple(check for check in self.checks if not is_asked(check))
         if self.family in PROFILES and script.is_incremental:
-            return (*self.checks, *PROFILES[self.family].incremental)
-        return self.checks
+            return (*options, *PROFILES[self.family].incremental)
+        return options
 
     def command(self, script: Script, file: str) -> list[str]:
-        """The command line that runs it on ``script`` in ``file``; see ``reads_stdin`` for who reads it."""
+        """The command line that runs it on ``script`` in ``file`` (or what ``given_file`` makes of that); see
+        ``reads_stdin`` for who reads it.
+        """
         if "{}" in " ".join(self.argv):
             return [part.replace("{}", file) for part in self.argv]
         if self.reads_stdin:
             return [*self.argv, *self.options(script)]
-        return [*self.argv, *self.options(script), file]
+        return [*self.argv, *self.options(script), self.given_file(file)]
 
     @property
     def reads_stdin(self) -> bool:
@@ -161,6 +184,11 @@ class Solver:
         return self._versions[0]
 
 
+def is_asked(option: str) -> bool:
+    """Whether an option goes into the script, not on the command line."""
+    return option.startswith(f"{COMMAND}=")
+
+
 def _bare(spec: str) -> str:
     """A spec without its options."""
     optioned = _WITH_OPTIONS.fullmatch(spec)
@@ -197,12 +225,23 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
     for option in options:
         if not _OPTION.fullmatch(option):
             raise UnknownSolver(text, f"{option!r} is no option; write {spec.text}[name=value,name=value]")
+        if is_asked(option):
+            _check_tactic(text, spec, option)
     # The name is also that of files: a long one is cut, and told apart from others by a hash.
     name = f"{spec.name}[{','.join(options)}]"
     if len(name) > _LONGEST_NAME:
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         name = f"{name[: _LONGEST_NAME - 12]}..{digest}]"
     return SolverSpec(text, name, spec.family, spec.release, (), options)
+
+
+def _check_tactic(text: str, spec: SolverSpec, option: str) -> None:
+    if COMMAND not in option_table(spec.family).tactic_settings:
+        raise UnknownSolver(text, f"{spec.family} cannot be asked by a tactic")
+    try:
+        read_tactic(split_option(option)[1])
+    except ValueError as problem:
+        raise UnknownSolver(text, str(problem)) from problem
 
 
 def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
@@ -253,17 +292,22 @@ def _find_known(spec: SolverSpec) -> Solver:
     checks = (*options, *profile.checks)
     solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.library, spec.options)
     if options:
-        _try_options(solver, options)
+        _try_options(solver)
     return solver
 
 
-def _try_options(solver: Solver, options: tuple[str, ...]) -> None:
+def _try_options(solver: Solver) -> None:
     """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "trivial.smt2"
-        file.write_text("(set-logic QF_UF)\n(check-sat)\n", "utf-8")
-        said = run([*solver.argv, *options, str(file)], _VERSION_LIMITS)
-    if said.stdout.strip() != "sat" or said.code != 0:
+        script = Script(b"(set-logic QF_UF)\n(check-sat)\n")
+        file = Path(folder) / solver.given_file("trivial.smt2")
+        file.write_bytes(solver.given(script).data)
+        own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]
+        said = run([*solver.argv, *own, str(file)], _VERSION_LIMITS)
+    # A tactic may have nothing to say to so little.
+    answers = ("sat",) if solver.tactic is None else ("sat", "unknown")
+    if said.stdout.strip() not in answers or said.code != 0:
         first = (said.stdout + said.stderr).strip().partition("\n")[0][:200]
         raise UnknownSolver(solver.spec, f"it does not take these options: {first}")
 

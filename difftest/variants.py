@@ -24,6 +24,7 @@ from difftest.profiles.options import option_table, split_option
 from difftest.runner import Runner
 from difftest.script import Script
 from difftest.solvers import Solver
+from difftest.tactics import shorter_rows
 from generator.strategy import GeneratedTest
 
 SAFE_MODE = "safe-mode=safe"
@@ -32,41 +33,23 @@ SAFE_MODE = "safe-mode=safe"
 
 def leaner(solver: Solver) -> Iterator[Solver]:
     """The solver with less of what its test added to its options, the boldest first: without all of it,
-    without one option, with one tactic less in a row of tactics.
+    without one option, with one part less in a row of tactics.
     """
     if len(solver.mode) > 1:
         yield bare(solver)
     for option in solver.mode:
         yield solver.without_option(option)
-    tactic_option = option_table(solver.family).tactic_option
     for option in solver.mode:
-        name, value = split_option(option)
-        if name == tactic_option:
-            for row in shorter_rows(value):
-                yield solver.with_options([f"{name}={row}"])
+        for shorter in shorter_settings(solver.family, option):
+            yield solver.with_options([shorter])
 
 
-def shorter_rows(row: str) -> Iterator[str]:
-    """``(then a b c)`` with one tactic less; a row of one tactic is that tactic."""
-    if not (row.startswith("(then ") and row.endswith(")")):
-        return
-    parts = _parts(row[len("(then ") : -1])
-    for place in range(len(parts) - 1):
-        left = parts[:place] + parts[place + 1 :]
-        yield f"(then {' '.join(left)})" if len(left) > 1 else left[0]
-
-
-def _parts(text: str) -> list[str]:
-    """The tactics of a row: words, and what stands in parentheses as one."""
-    found: list[str] = []
-    depth = 0
-    for word in text.split():
-        if depth:
-            found[-1] += f" {word}"
-        else:
-            found.append(word)
-        depth += word.count("(") - word.count(")")
-    return found
+def shorter_settings(family: str, setting: str) -> Iterator[str]:
+    """A setting whose value is a row of tactics, with shorter rows; nothing for others."""
+    name, value = split_option(setting)
+    if name in option_table(family).tactic_settings:
+        for row in shorter_rows(value):
+            yield f"{name}={row}"
 
 
 def drop_options(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> tuple[Solver, ...]:

@@ -65,13 +65,13 @@ class KnownOption:
 @dataclass(frozen=True, slots=True)
 class OptionTable:
     """What one solver's file says. ``checked_against`` is the release it was written for; with ``flags`` an
-    option is switched on by its name alone.
+    option is switched on by its name alone. Rows of tactics are values of ``tactic_settings``.
     """
 
     family: str
     checked_against: str
     options: tuple[KnownOption, ...]
-    tactic_option: str | None = None
+    tactic_settings: tuple[str, ...] = ()
     first_tactics: tuple[str, ...] = ()
     last_tactics: tuple[str, ...] = ()
     flags: bool = False
@@ -124,7 +124,7 @@ def option_table(family: str) -> OptionTable:
         family,
         data["checked_against"],
         tuple(options),
-        tactics.get("option"),
+        tuple(tactics.get("settings", ())),
         tuple(tactics.get("first", ())),
         tuple(tactics.get("last", ())),
         data.get("flags", False),

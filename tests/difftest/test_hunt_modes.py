@@ -14,7 +14,7 @@ from difftest.findings import find_candidates
 from difftest.modes import ModeKind
 from difftest.outcomes import Outcome, Verdict
 from difftest.reduce import reduce
-from difftest.variants import drop_options, in_safe_mode, leaner, renamed, shorter_rows, stands_in_safe_mode
+from difftest.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
@@ -37,7 +37,7 @@ elif "crash" in text:
     sys.stderr.write("ASSERTION VIOLATION\\nFile: smt.cpp\\nLine: 17\\n")
     sys.exit(114)
 else:
-    wrong = "smt.relevancy=0" in options or any("nnf" in option for option in options)
+    wrong = "smt.relevancy=0" in options or any("nnf" in given for given in [*options, text])
     print("unsat" if wrong and "lie" in text else "sat")
 """
 
@@ -94,9 +94,20 @@ def test_a_fault_that_an_option_brings_out_is_found_with_no_more_than_that(
 
 
 def test_a_tactic_is_found_among_those_of_a_row(solvers: list[Solver], tmp_path: Path) -> None:
-    _, found = run_hunt(solvers, tmp_path / "out", TEXT + "; lie", ModeKind.TACTICS, tests=12)
-    specs = {entry["solvers"][0]["spec"] for entry in found}
-    assert specs == {"z3==1.2.3[tactic.default_tactic=(then nnf smt)]"}
+    end, found = run_hunt(solvers, tmp_path / "out", TEXT + "; lie", ModeKind.TACTICS, tests=24)
+    by_spec = {entry["solvers"][0]["spec"]: entry["solvers"][0] for entry in found}
+    row = "(then nnf smt)"
+    asked = by_spec[f"z3==1.2.3[check-sat-using={row}]"]
+    assert set(by_spec) == {f"z3==1.2.3[tactic.default_tactic={row}]", f"z3==1.2.3[check-sat-using={row}]"}
+    # What the solver was given is beside the test that all were given, and the command line names it.
+    folder = next(r.path for r in end.summary.findings if "check-sat-using" in r.key)
+    assert f"(check-sat-using {row})" in (folder / asked["file"]).read_text()
+    assert "check-sat-using" not in (folder / "original.smt2").read_text()
+    assert asked["command"][-1] == asked["file"] != "original.smt2"
+    assert asked["options"] == [f"check-sat-using={row}"]
+    report = (folder / "report.md").read_text()
+    assert asked["file"] in report
+    assert f"asks by another command" in report
 
 
 def test_a_fault_that_is_always_there_is_one_finding_without_options(
@@ -117,6 +128,21 @@ def test_a_finding_under_options_is_reduced_under_them(solvers: list[Solver], tm
     assert report.options["z3-1.2.3[smt.relevancy=0]"] == ("smt.relevancy=0",)
 
 
+@pytest.mark.parametrize("setting", ["tactic.default_tactic", "check-sat-using"])
+def test_a_row_of_tactics_gets_shorter_with_its_formula(
+    setting: str, solvers: list[Solver], tmp_path: Path
+) -> None:
+    """The whole row may take the whole formula; the reduced one takes less."""
+    text = TEXT.replace("(check-sat)", "(declare-const lie Bool)\n(assert lie)\n(check-sat)")
+    file = tmp_path / "test.smt2"
+    file.write_text(text)
+    row = "(then simplify (using-params nnf :mode full) (or-else solve-eqs smt))"
+    report = reduce(file, [find_solver(f"z3==1.2.3[{setting}={row}]"), solvers[1]], seconds=20, ddsmt=False)
+    assert report.confirmed
+    (needed,) = (options for name, options in report.options.items() if name.startswith("z3"))
+    assert needed in [(f"{setting}=(then nnf solve-eqs)",), (f"{setting}=(then nnf smt)",)]
+
+
 def test_no_option_is_needed_that_is_left_out() -> None:
     z3 = find_solver("z3").with_options(["smt.relevancy=0", "smt.case_split=2", "nlsat.lazy=1"])
 
@@ -133,19 +159,6 @@ def test_options_of_the_users_own_spec_are_not_taken_away() -> None:
     z3 = find_solver("z3[smt.relevancy=0]").with_options(["smt.case_split=2"])
     assert drop_options([z3], lambda trial: True)[0].spec == "z3[smt.relevancy=0]"
     assert list(leaner(find_solver("z3[smt.relevancy=0]"))) == []
-
-
-@pytest.mark.parametrize(
-    ("row", "shorter"),
-    [
-        ("smt", []),
-        ("(then a smt)", ["smt"]),
-        ("(then a b (or-else c smt))", ["(then b (or-else c smt))", "(then a (or-else c smt))"]),
-        ("(or-else a smt)", []),
-    ],
-)
-def test_a_row_of_tactics_gets_shorter_by_one(row: str, shorter: list[str]) -> None:
-    assert list(shorter_rows(row)) == shorter
 
 
 def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:

@@ -92,8 +92,10 @@ def test_each_setting_is_tried_alone_before_any_two_are_together() -> None:
 
 def test_tactics_are_for_z3_only_and_mixed_in() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=3, share=1.0)
-    rows = [turn for turn in range(80) if "default_tactic" in modes.options_for(SOLVERS[0], "s/", turn)[0]]
-    assert len(rows) == 20
+    names = [split_option(modes.options_for(SOLVERS[0], "s/", turn)[0])[0] for turn in range(80)]
+    rows = Counter(name for name in names if name in ("tactic.default_tactic", "check-sat-using"))
+    assert rows.total() == 20
+    assert min(rows.values()) >= 5
     alone = Modes(SOLVERS, ModeKind.TACTICS, seed=3, share=1.0)
     under = [s.base_name for i in range(50) for s in chosen(alone, i) if s.mode]
     assert set(under) == {"z3"}
@@ -142,6 +144,9 @@ def test_a_solver_in_a_mode_can_be_found_again_by_its_spec() -> None:
     row = SOLVERS[0].with_options(["tactic.default_tactic=(then simplify (or-else nlsat smt))"])
     found = find_solver(row.spec)
     assert (found.name, found.checks) == (row.name, row.checks)
+    asked = SOLVERS[0].with_options(["check-sat-using=(then simplify (using-params simplify :som true) smt)"])
+    found = find_solver(asked.spec)
+    assert (found.name, found.checks, found.tactic) == (asked.name, asked.checks, asked.tactic)
 
 
 def test_options_are_added_replaced_and_taken_away() -> None:
@@ -207,6 +212,43 @@ def test_options_of_one_test_do_not_stay_for_the_next(runners: tuple[Runner, Run
     text = Script(b"(declare-const x Int)(assert (< x x))(check-sat)(get-option :smt.relevancy)")
     assert warm.run(SOLVERS[0].with_options(["smt.relevancy=0"]), text, LIMITS).stdout == "unsat\n0\n"
     assert warm.run(SOLVERS[0], text, LIMITS).stdout == "unsat\n2\n"
+
+
+def test_a_tactic_asks_where_z3s_own_setting_is_passed_over(runners: tuple[Runner, Runner]) -> None:
+    """z3 leaves its default tactic aside once there is a push; ``skip`` decides nothing."""
+    text = Script(
+        b"(declare-const x Int)(push 1)(assert (> x 3))(check-sat)(pop 1)\n(assert (< x x)) (check-sat)"
+    )
+    for runner in runners:
+        by_setting = runner.judge(SOLVERS[0].with_options(["tactic.default_tactic=skip"]), text, LIMITS)
+        assert by_setting.answers == ("sat", "unsat")
+        asked = runner.judge(SOLVERS[0].with_options(["check-sat-using=skip"]), text, LIMITS)
+        assert asked.answers == ("unknown", "unknown")
+        assert runner.judge(SOLVERS[0], text, LIMITS).answers == ("sat", "unsat")
+        two = SOLVERS[0].with_options(["smt.relevancy=0", "check-sat-using=(then simplify smt)"])
+        assert runner.judge(two, text, LIMITS).answers == ("sat", "unsat")
+
+
+def test_an_error_is_laid_to_the_command_that_it_is_about_in_what_was_given(
+    runners: tuple[Runner, Runner],
+) -> None:
+    """The question in front of it is longer than in the test, so its column is another one."""
+    text = Script(b"(declare-const x Int)(check-sat)(get-value (y))(check-sat)")
+    _, fresh = runners
+    verdict = fresh.judge(SOLVERS[0].with_options(["check-sat-using=(then simplify smt)"]), text, LIMITS)
+    assert verdict.answers == ("sat", "sat")
+
+
+@pytest.mark.parametrize("spec", ["z3[check-sat-using=(then a]", "cvc5[check-sat-using=smt]"])
+def test_what_is_no_tactic_is_refused(spec: str) -> None:
+    with pytest.raises(UnknownSolver):
+        parse_spec(spec)
+
+
+def test_a_tactic_that_z3_does_not_have_is_refused() -> None:
+    with pytest.raises(UnknownSolver, match="does not take"):
+        find_solver("z3[check-sat-using=(then no-such-tactic smt)]")
+    assert find_solver("z3[check-sat-using=skip]").tactic == "skip"
 
 
 def test_cvc5_gets_the_options_of_a_mode(runners: tuple[Runner, Runner]) -> None:

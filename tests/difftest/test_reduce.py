@@ -76,6 +76,15 @@ def test_every_script_tried_is_well_sorted() -> None:
     assert len(wrong) * 5 < len(tried)
 
 
+def test_a_tactic_in_the_text_goes_or_gets_shorter() -> None:
+    text = (
+        "(declare-const x Int)(assert (> x 0))(check-sat-using (then simplify (or-else solve-eqs smt) smt))"
+    )
+    assert passes(text, lambda t: "(check-sat" in t).text == "(check-sat)\n"
+    short = passes(text, lambda t: "solve-eqs" in t and "(check-sat" in t).text
+    assert short == "(check-sat-using (then solve-eqs smt))\n"
+
+
 def test_levels_go_with_both_ends() -> None:
     text = "(push 1)(declare-const x Int)(assert (> x 0))(check-sat)(pop 1)(push 1)(check-sat)(pop 1)"
 

@@ -1,0 +1,108 @@
+"""Tactic expressions of z3: read, drawn at random as a row, and made shorter.
+
+An expression is a word (a tactic) or a tuple, in the shape of its s-expression: ``("then", "simplify",
+("using-params", "simplify", ":som", "true"), "smt")``.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+Tactic = str | tuple["Tactic", ...]
+
+COMMAND = "check-sat-using"
+"""The command that asks by a tactic; also the name of the setting that has every ``check-sat`` asked so."""
+
+# Those whose arguments are all tactics; of the first kind the last one has to answer.
+_IN_A_ROW = frozenset({"then", "and-then", "par-then"})
+_CHOICES = frozenset({"or-else", "par-or"})
+# Where the tactics stand among the arguments of the others.
+_INSIDE = {"using-params": (1,), "!": (1,), "try-for": (1,), "repeat": (1,), "when": (2,), "if": (2, 3)}
+_WITH_PARAMETERS = frozenset({"using-params", "!"})
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_LONGEST_ROW = 4
+
+
+def read_tactic(text: str) -> Tactic:
+    """The expression in ``text``; ValueError if it is none."""
+    open_lists: list[list[Tactic]] = [[]]
+    for token in _TOKEN.findall(text):
+        if token == "(":
+            open_lists.append([])
+        elif token == ")":
+            done = tuple(open_lists.pop())
+            if not done or not open_lists:
+                raise ValueError(f"{text!r} is no tactic")
+            open_lists[-1].append(done)
+        else:
+            open_lists[-1].append(token)
+    if len(open_lists) != 1 or len(open_lists[0]) != 1:
+        raise ValueError(f"{text!r} is no tactic")
+    return open_lists[0][0]
+
+
+def print_tactic(tactic: Tactic) -> str:
+    """The expression as z3 reads it."""
+    return tactic if isinstance(tactic, str) else f"({' '.join(map(print_tactic, tactic))})"
+
+
+def tactic_names(tactic: Tactic) -> set[str]:
+    """The names of the tactics in an expression, without those of combinators, probes and parameters."""
+    if isinstance(tactic, str):
+        return {tactic}
+    found: set[str] = set()
+    for place in _places(tactic):
+        found |= tactic_names(tactic[place])
+    return found
+
+
+def _places(tactic: tuple[Tactic, ...]) -> Sequence[int]:
+    """Where among the parts of an expression tactics stand."""
+    head = tactic[0]
+    if head in _IN_A_ROW or head in _CHOICES:
+        return range(1, len(tactic))
+    return [place for place in _INSIDE.get(str(head), ()) if place < len(tactic)]
+
+
+def shorter_rows(row: str) -> Iterator[str]:
+    """``row`` with one part less, the boldest first: a tactic of a list, a choice, a parameter with its
+    value, a combinator around a tactic. Each of them is itself a tactic; nothing for a single one, or where
+    ``row`` cannot be read.
+    """
+    try:
+        tactic = read_tactic(row)
+    except ValueError:
+        return
+    seen = {row}
+    for shorter in _shorter(tactic):
+        text = print_tactic(shorter)
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _shorter(tactic: Tactic) -> Iterator[Tactic]:
+    if isinstance(tactic, str):
+        return
+    head, places = tactic[0], _places(tactic)
+    if head in _IN_A_ROW or head in _CHOICES:
+        for place in places[:-1] if head in _IN_A_ROW else places:
+            left = tactic[:place] + tactic[place + 1 :]
+            yield left if len(left) > 2 else left[1]
+    else:
+        yield from (tactic[place] for place in places)
+    if head in _WITH_PARAMETERS and len(tactic) > 4:
+        for place in range(2, len(tactic) - 1, 2):
+            yield tactic[:place] + tactic[place + 2 :]
+    for place in places:
+        for inner in _shorter(tactic[place]):
+            yield (*tactic[:place], inner, *tactic[place + 1 :])
+
+
+def random_row(first: Sequence[str], last: Sequence[str], source: random.Random) -> str:
+    """Some of ``first`` and one of ``last``, as ``(then a b c)``; now and then a last one alone."""
+    chosen = source.choice(last if source.random() < 0.5 else last[:1])
+    before = source.sample(first, min(len(first), source.randint(0, _LONGEST_ROW - 1)))
+    return f"(then {' '.join([*before, chosen])})" if before else chosen
