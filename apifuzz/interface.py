@@ -1,10 +1,10 @@
 """What a solver looks like to the fuzzer: sorts, terms and one solver instance behind one interface.
 
-A wrapper is one file per solver. It makes the solver's own calls and nothing else: which call comes next is the
-model's business (``model.py``), what a call is made with is the actions' (``actions/``). Where the solver offers
-several calls for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and ``z3.Sum``), the
-wrapper draws among them from :attr:`Wrapper.random`, which is seeded anew for each action with the number that
-stands in the trace, so that a trace replays to the same calls.
+A wrapper is one file per solver. It makes the solver's own calls and nothing else: which call comes next is
+the model's business (``model.py``), what a call is made with is the actions' (``actions/``). Where the solver
+offers several calls for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and
+``z3.Sum``), the wrapper draws among them from :attr:`Wrapper.random`, which is seeded anew for each action
+with the number that stands in the trace, so that a trace replays to the same calls.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Misbehaviour(Exception):
     """The solver did something that it must not do: ``kind`` is a word for the class of it.
 
     Kinds: ``answer`` (two solvers disagree), ``model`` (a value contradicts the assertions), ``core``,
-    ``assumptions``, ``sort`` (a term has another sort than its operator gives), ``term`` (children, operator or
-    kind are not those it was made of), ``print`` (a printed term does not read back), ``value``.
+    ``assumptions``, ``sort`` (a term has another sort than its operator gives), ``term`` (children, operator
+    or kind are not those it was made of), ``print`` (a printed term does not read back), ``value``.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -213,9 +213,9 @@ class Capabilities:
 class Wrapper(ABC):
     """One solver behind its own interface.
 
-    Handles are the solver's objects and go back and forth untouched. Every method may raise :class:`Rejected`,
-    :class:`Unsupported` or :class:`Misbehaviour`; nothing else, unless the wrapper has a bug. One wrapper object
-    serves one run: ``new`` to ``delete``, possibly several times.
+    Handles are the solver's objects and go back and forth untouched. Every method may raise
+    :class:`Rejected`, :class:`Unsupported` or :class:`Misbehaviour`; nothing else, unless the wrapper has a
+    bug. One wrapper object serves one run: ``new`` to ``delete``, possibly several times.
     """
 
     name: str
@@ -237,8 +237,8 @@ class Wrapper(ABC):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a thing."""
-        return (self.name,)
+        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a
+        thing.""" return (self.name,)
 
     @abstractmethod
     def capabilities(self) -> Capabilities:
@@ -246,8 +246,8 @@ class Wrapper(ABC):
 
     @abstractmethod
     def options(self) -> tuple[Option, ...]:
-        """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output to
-        files, other languages) left out by the wrapper's own list.
+        """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output
+        to files, other languages) left out by the wrapper's own list.
         """
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
@@ -258,7 +258,7 @@ class Wrapper(ABC):
         """Actions that only this solver has; their names begin with the solver's and a colon."""
         return ()
 
-    def adjust(self, model: Model) -> None:
+    def adjust(self, model: Model) -> None:  # noqa: B027 - most solvers change nothing
         """Change states, transitions and weights of the model to what this solver wants."""
 
     # Life
@@ -273,8 +273,8 @@ class Wrapper(ABC):
 
     @abstractmethod
     def sibling(self) -> Wrapper:
-        """Another instance, made, with default options plus models, cores and assumptions, whose sorts and terms
-        are shared with this one.
+        """Another instance, made, with default options plus models, cores and assumptions, whose sorts and
+        terms are shared with this one.
         """
 
     @abstractmethod
@@ -289,8 +289,8 @@ class Wrapper(ABC):
 
     @abstractmethod
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        """A sort of a theory file (``Int``, ``(_ BitVec 8)``, ``(Array A B)`` with ``args`` its arguments), or an
-        instance of a declared sort constructor or parametric datatype.
+        """A sort of a theory file (``Int``, ``(_ BitVec 8)``, ``(Array A B)`` with ``args`` its arguments),
+        or an instance of a declared sort constructor or parametric datatype.
         """
 
     @abstractmethod
@@ -307,9 +307,9 @@ class Wrapper(ABC):
 
     @abstractmethod
     def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that ``text`` writes in SMT-LIB: ``true``, ``(- 3)``, ``(/ 1 3)``, ``#b01``, ``"a\\u{3}"``,
-        ``(fp #b0 #b01 #b1)``, ``(_ +oo 8 24)``, ``RNE``, ``(as ff3 (_ FiniteField 5))``. The wrapper chooses among the ways to say it (numeral, text in
-        base 2, 10 or 16, ...).
+        """The value that ``text`` writes in SMT-LIB: ``true``, ``(- 3)``, ``(/ 1 3)``, ``#b01``,
+        ``"a\\u{3}"``, ``(fp #b0 #b01 #b1)``, ``(_ +oo 8 24)``, ``RNE``, ``(as ff3 (_ FiniteField 5))``. The
+        wrapper chooses among the ways to say it (numeral, text in base 2, 10 or 16, ...).
         """
 
     @abstractmethod
@@ -411,8 +411,8 @@ class Wrapper(ABC):
 
     @abstractmethod
     def reset(self) -> None:
-        """``(reset)``: the instance is as new; terms of the manager live on where the solver allows it (else the
-        wrapper says so by lacking the feature RESET).
+        """``(reset)``: the instance is as new; terms of the manager live on where the solver allows it (else
+        the wrapper says so by lacking the feature RESET).
         """
 
     @abstractmethod

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 class Action(ABC):
     """One kind of interaction: draws its arguments, makes its calls, and makes them again from a trace.
 
-    Arguments and returns are the tokens of a trace line, each one s-expression as text: ``s3`` a sort, ``t12`` a
-    term, a numeral, a symbol, a string, a list in parentheses. ``perform`` must depend on them, on the run's state
-    and on the wrapper's random source only: never on ``run.random``, which a replay does not have.
+    Arguments and returns are the tokens of a trace line, each one s-expression as text: ``s3`` a sort,
+    ``t12`` a term, a numeral, a symbol, a string, a list in parentheses. ``perform`` must depend on them, on
+    the run's state and on the wrapper's random source only: never on ``run.random``, which a replay does not
+    have.
     """
 
     name: str
