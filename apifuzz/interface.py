@@ -238,7 +238,9 @@ class Wrapper(ABC):
     @property
     def families(self) -> tuple[str, ...]:
         """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a
-        thing.""" return (self.name,)
+        thing.
+        """
+        return (self.name,)
 
     @abstractmethod
     def capabilities(self) -> Capabilities:
