@@ -2,11 +2,11 @@
 running.
 
 It runs as a program of its own (``python -I _supervisor.py [--engine z3 LIBRARY NAME=VALUE... | --engine
-cvc5|bitwuzla [FOLDER]]``), for three reasons: it has one thread, so it may fork with code in the child; it is
-a *subreaper* (Linux), so that processes a solver left behind, in whatever session, come back to it and are
-killed; and when exhume dies, however it dies, the pipe from it closes and the supervisor kills what runs and
-ends. With an engine it has the solver's library loaded and forks a child per test: as isolated as a process
-of its own, without the start-up.
+cvc5|bitwuzla [FOLDER] | --engine module FOLDER MODULE ARGUMENT...]``), for three reasons: it has one thread,
+so it may fork with code in the child; it is a *subreaper* (Linux), so that processes a solver left behind, in
+whatever session, come back to it and are killed; and when exhume dies, however it dies, the pipe from it
+closes and the supervisor kills what runs and ends. With an engine it has the solver's library loaded and
+forks a child per test: as isolated as a process of its own, without the start-up.
 
 Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import importlib.util
 import json
 import os
@@ -93,7 +94,15 @@ def _load_sibling(name: str) -> Any:
 
 
 def load_engine(name: str, options: list[str]) -> Callable[[dict[str, Any], bytes], int]:
-    """Load a solver's library and give the function that a forked child runs on a test."""
+    """Load a solver's library and give the function that a forked child runs on a test.
+
+    The engine ``module`` is what function ``prepare`` of a module below a folder makes of the arguments.
+    """
+    if name == "module":
+        folder, module, *arguments = options
+        sys.path.insert(0, folder)
+        prepared: Callable[[dict[str, Any], bytes], int] = importlib.import_module(module).prepare(arguments)
+        return prepared
     if name == "z3":
         engine = _load_sibling("z3_engine")
         state = engine.prepare(options[0], options[1:])

@@ -271,6 +271,11 @@ def _died(run: Run, family: str) -> str | None:
     return None
 
 
+def tells_of_a_crash(text: str) -> bool:
+    """Whether a message is one that a solver gives only when something inside it broke."""
+    return _CRASH.search(text) is not None
+
+
 def crash_place(text: str) -> str | None:
     """The ``file:line`` that a crash message names, without its folders; None if it names none."""
     for pattern in _LOCATIONS:

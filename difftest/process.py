@@ -71,9 +71,9 @@ def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 class Supervisor:
     """A supervisor process, started when first needed; use under ``with``, from one thread at a time.
 
-    ``engine`` names the library to keep loaded (``z3``, ``cvc5``, ``bitwuzla``) with its ``options``; without
-    one it can only run programs. ``close`` may be called from another thread: a run under way then ends as
-    cancelled.
+    ``engine`` names the library to keep loaded (``z3``, ``cvc5``, ``bitwuzla``, or ``module`` for any code)
+    with its ``options``; without one it can only run programs. ``close`` may be called from another thread: a
+    run under way then ends as cancelled.
     """
 
     def __init__(self, engine: str | None = None, options: Sequence[str] = ()) -> None:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from difftest.outcomes import Outcome, Verdict, crash_place, judge, message_shape
+from difftest.outcomes import Outcome, Verdict, crash_place, judge, message_shape, tells_of_a_crash
 from difftest.process import Ended, Run
 from difftest.script import Script
 
@@ -238,3 +238,8 @@ def test_the_shape_of_a_message_forgets_what_differs_between_runs() -> None:
     assert one == two
     assert message_shape("other") != one
     assert crash_place("nothing here") is None
+
+
+def test_a_message_from_inside_is_told_from_a_complaint() -> None:
+    assert tells_of_a_crash("Fatal failure within void cvc5::f() at theory_engine.cpp:90")
+    assert not tells_of_a_crash("Sort mismatch at argument #1 for function (declare-fun f (Int) Int)")

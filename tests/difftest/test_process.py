@@ -255,6 +255,25 @@ def test_an_engine_that_cannot_be_loaded_says_why() -> None:
         supervisor.evaluate(b"(check-sat)", LONG)
 
 
+def test_any_module_can_be_an_engine(tmp_path: Path) -> None:
+    code = """
+    import os
+    loaded = [os.getpid()]
+    def prepare(arguments):
+        def run(head, body):
+            loaded.append(0)
+            forked = os.getppid() == loaded[0]
+            print(*arguments, head["options"], body.decode(), len(loaded), forked, flush=True)
+            return 7
+        return run
+    """
+    (tmp_path / "odd_engine.py").write_text(textwrap.dedent(code))
+    with Supervisor("module", [str(tmp_path), "odd_engine", "a", "b"]) as supervisor:
+        runs = [supervisor.evaluate(b"text", LONG, options=["x"]) for _ in range(2)]
+    # Loaded once, and each run in a fork that leaves nothing behind for the next one.
+    assert [(run.code, run.stdout) for run in runs] == [(7, "a b ['x'] text 2 True\n")] * 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_survives_the_death_of_exhume_itself(
     number: signal.Signals, assert_gone: Callable[[str], None]
