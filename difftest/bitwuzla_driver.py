@@ -35,6 +35,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if rest == ["--version"]:
         _print(f"bitwuzla {getattr(bitwuzla, '__version__', None) or bitwuzla.version()}\n")
+        if hasattr(bitwuzla, "git_id"):
+            _print(f"git {bitwuzla.git_id().rpartition('@')[2]}\n")
         return 0
     if not rest:
         return _fail("no input file")

@@ -139,6 +139,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if rest == ["--version"]:
         _print(f"This is cvc5 version {version()} (Python interface)\n")
+        _print_build()
         return 0
     if not rest:
         _print('(error "no input file")\n')
@@ -150,6 +151,20 @@ def main(arguments: Sequence[str]) -> int:
         _print(_error(f"Couldn't open file: {file}: {problem.strerror}"))
         return 1
     return run(text, options, _print, file)
+
+
+def _print_build() -> None:
+    """How the library was built, in its own words, with the commit; it can only be had to print that itself."""
+    import ctypes  # Only here: a run should not pay for it.
+
+    import cvc5
+
+    try:
+        cvc5.Solver().setOption("show-config", "true")
+    except Exception as problem:  # noqa: BLE001 (releases differ in what they raise; the version is told already)
+        _print(f"{problem}\n")
+    # This process ends without the library's own end, which would write out what it printed.
+    ctypes.CDLL(None).fflush(None)
 
 
 def _print(text: str) -> None:

@@ -223,6 +223,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "spec": solver.spec,
         "family": solver.family,
         "version": solver.version(),
+        "commit": solver.commit(),
         "package": DISTRIBUTIONS.get(solver.family),
         "release": release_of(solver),
         "options": [prefix + option for option in parse_spec(solver.spec).options],

@@ -343,9 +343,9 @@ class _Writer:
 
     def _version(self) -> str:
         accused = [self.found.guilty] if self.found.guilty else self.found.solvers
-        lines = [_plain(str(entry.get("version", "unknown"))) for entry in accused if entry is not None]
+        lines = [_version_of(entry) for entry in accused if entry is not None]
         others = [
-            f"{entry['name']}: {_plain(str(entry.get('version')))}"
+            f"{entry['name']}: {_version_of(entry)}"
             for entry in self.found.solvers
             if self.found.guilty and entry is not self.found.guilty
         ]
@@ -457,6 +457,16 @@ def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:
     """The last release before the first affected one that was free."""
     earlier = itertools.takewhile(lambda pair: pair[0] != first, tried)
     return next((release for release, state in reversed(list(earlier)) if state == "free"), None)
+
+
+def _version_of(entry: Mapping[str, Any]) -> str:
+    """What a solver says of its version, with its commit; that it does not say one is said, too."""
+    version, commit = _plain(str(entry.get("version", "unknown"))), entry.get("commit")
+    if commit:
+        return version if str(commit) in version else f"{version}, git {_plain(str(commit))}"
+    if "commit" not in entry:  # of a finding written before commits were asked for
+        return version
+    return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"
 
 
 def _death(detail: str, ending: str) -> str:

@@ -36,6 +36,8 @@ _WITH_OPTIONS = re.compile(r"([a-z0-9]+(?:==[^\[\]]*)?)\[(.*)\]", re.S)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
 _LONGEST_NAME = 120
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
+# z3 (built from its repository), cvc5, bitwuzla (through our driver) and yices.
+_COMMIT = re.compile(r"(?:\bbuild hashcode |\bgit |^Revision: )(tag [\w.-]+|[0-9a-f]{7,40}\b)", re.M)
 _VERSION_LIMITS = Limits(seconds=30.0)
 
 
@@ -74,7 +76,7 @@ class Solver:
     spec_options: tuple[str, ...] = ()
     mode: tuple[str, ...] = ()
     base_name: str = ""
-    _versions: list[str] = field(default_factory=list, compare=False, repr=False)
+    _versions: list[tuple[str, str | None]] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.base_name:
@@ -179,6 +181,15 @@ class Solver:
 
     def version(self) -> str:
         """What it says of its version (asked once), or ``unknown``."""
+        return self._told()[0]
+
+    def commit(self) -> str | None:
+        """The commit or tag that it says it was built from (asked once), or None: release builds of z3 print
+        none.
+        """
+        return self._told()[1]
+
+    def _told(self) -> tuple[str, str | None]:
         if not self._versions:
             self._versions.append(_ask_version(self))
         return self._versions[0]
@@ -312,11 +323,15 @@ def _try_options(solver: Solver) -> None:
         raise UnknownSolver(solver.spec, f"it does not take these options: {first}")
 
 
-def _ask_version(solver: Solver) -> str:
+def _ask_version(solver: Solver) -> tuple[str, str | None]:
     argv = [part for part in solver.argv if part not in ("{}", "-")]
     try:
         said = run([*argv, "--version"], _VERSION_LIMITS)
     except DifftestError:
-        return "unknown"
-    first = (said.stdout or said.stderr).strip().partition("\n")[0][:200]
-    return first if said.code == 0 and first else "unknown"
+        return "unknown", None
+    text = (said.stdout or said.stderr).strip()
+    first = text.partition("\n")[0][:200]
+    if said.code != 0 or not first:
+        return "unknown", None
+    commit = _COMMIT.search(text)
+    return first, commit[1] if commit else None

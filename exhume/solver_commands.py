@@ -80,6 +80,7 @@ def _told(solver: Solver) -> dict[str, Any]:
         "spec": solver.spec,
         "installed": True,
         "version": solver.version(),
+        "commit": solver.commit(),
         "command": " ".join(solver.argv),
         **abilities.to_json(),
         "settings": len(modes.settings) if modes else 0,

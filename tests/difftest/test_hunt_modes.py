@@ -107,7 +107,7 @@ def test_a_tactic_is_found_among_those_of_a_row(solvers: list[Solver], tmp_path:
     assert asked["options"] == [f"check-sat-using={row}"]
     report = (folder / "report.md").read_text()
     assert asked["file"] in report
-    assert f"asks by another command" in report
+    assert "asks by another command" in report
 
 
 def test_a_fault_that_is_always_there_is_one_finding_without_options(

@@ -121,6 +121,25 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
     assert "at most three reports" in text  # what its maintainers ask of those who fuzz
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({}, "Z3 version 4.8.5 - 64 bit\n"),
+        ({"commit": None}, "Z3 version 4.8.5 - 64 bit (release build, no commit printed)\n"),
+        ({"commit": None, "release": None}, "Z3 version 4.8.5 - 64 bit (no commit printed)\n"),
+        ({"commit": "tag 4.8.5"}, "Z3 version 4.8.5 - 64 bit, git tag 4.8.5\n"),
+        (
+            {"commit": "0fd2fdf", "version": "Z3 4 - build hashcode 0fd2fdf"},
+            "Z3 4 - build hashcode 0fd2fdf\n",
+        ),
+    ],
+)
+def test_the_version_comes_with_the_commit_or_with_that_there_is_none(
+    told: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    assert f"### Z3 Version\n\n{words}" in report_text(write(tmp_path / "f", entry=told))
+
+
 CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
 
 

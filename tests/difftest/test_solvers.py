@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import sys
 from pathlib import Path
 
@@ -85,12 +86,42 @@ def test_a_version_is_asked_once(fake: object, tmp_path: Path) -> None:
     script = tmp_path / "s.sh"
     script.write_text(f"echo x >> {counter}; echo v1")
     solver = find_solver(f"m=sh {script}")
-    assert [solver.version(), solver.version()] == ["v1", "v1"]
+    assert [solver.version(), solver.version(), solver.commit()] == ["v1", "v1", None]
     assert counter.read_text() == "x\n"
 
 
 def test_a_program_that_has_no_version_is_unknown() -> None:
     assert find_solver("m=false").version() == "unknown"
+    assert find_solver("m=false").commit() is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "commit"),
+    [
+        ("Z3 version 4.13.1 - 64 bit - build hashcode 0fd2fdfc4b", "0fd2fdfc4b"),
+        ("Z3 version 5.4.0 - 64 bit", None),
+        ("This is cvc5 version 1.0.3-dev.12.abcdef [git abcdef123 on branch main]\ncompiled", "abcdef123"),
+        ("cvc5 1.2.0\nscm : git tag 1.2.0 branch HEAD", "tag 1.2.0"),
+        (
+            "Yices 2.6.5\nRevision: 8e6297e233299631147f98659224c3118fc6a215",
+            "8e6297e233299631147f98659224c3118fc6a215",
+        ),
+        ("digit 1234567 and Revision: 12345678", None),
+    ],
+)
+def test_a_commit_is_what_the_solver_says_it_was_built_from(
+    printed: str, commit: str | None, tmp_path: Path
+) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text(f"cat <<'END'\n{printed}\nEND\n")
+    solver = find_solver(f"m=sh {script}")
+    assert (solver.version(), solver.commit()) == (printed.partition("\n")[0], commit)
+
+
+def test_the_installed_cvc5_says_its_commit_and_z3_none() -> None:
+    z3, cvc5 = find_solvers(["z3", "cvc5"])
+    assert z3.commit() is None
+    assert re.fullmatch(r"[0-9a-f]{7,40}|tag [\w.-]+", cvc5.commit() or "")
 
 
 def test_cvc5_gets_incremental_mode_only_where_needed() -> None:
