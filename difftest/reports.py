@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import DifftestError
+from difftest.markdown import clipped, fenced, inline, plain, printable
 from difftest.trackers import PLAIN, Form, Piece, form_of
 
 REPORT = "report.md"
 ORIGINAL = "original.smt2"
 REDUCED = "reduced.smt2"
 _BISECTED = "bisect.json"
-_MOST_LINES = 60
-_MOST_LETTERS = 400
 _MOST_FORMULA = 20_000
 _MOST_READ = 1 << 20
 _MOST_RESEMBLED = 5
@@ -34,8 +33,6 @@ _BESIDE = {
     "with-model.smt2": "The formula with the model put in",
     "parent.smt2": "The formula that it was made from",
 }
-_BACKTICKS = re.compile(r"`+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE": "Arithmetic exception"}
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
@@ -237,7 +234,7 @@ class _Writer:
             signal=_death(str(entry.get("detail", "")), str(entry.get("ending", ""))),
             options=" ".join(options),
         )
-        return _plain(filled)
+        return plain(filled)
 
     def _category(self) -> str:
         return self.form.categories.get(str(self.found.data["class"]), "")
@@ -246,12 +243,12 @@ class _Writer:
         found = self.found
         name = self._accused()
         entry = found.guilty or {}
-        said = _inline(str(entry.get("detail", "")).partition("\n")[0])
-        reason = _plain(str(found.data.get("reason", ""))).rstrip(".")
+        said = inline(str(entry.get("detail", "")).partition("\n")[0])
+        reason = plain(str(found.data.get("reason", ""))).rstrip(".")
         where = f" (check-sat number {found.data['check'] + 1})" if self._many_checks() else ""
         match str(found.data["class"]):
             case "crash":
-                place = f" at {_inline(str(entry['location']))}" if entry.get("location") else ""
+                place = f" at {inline(str(entry['location']))}" if entry.get("location") else ""
                 how = f"dies of a {_death(said, '').lower()}" if "signal SIG" in said else "crashes"
                 return f"{name} {how}{place} on the formula below: {said}"
             case "invalid-model":
@@ -268,7 +265,7 @@ class _Writer:
             case "slowdown":
                 return f"{name} is far slower on the formula below than an older release: {reason}."
             case other:
-                return f"{name}, {_plain(other)}: {_inline(str(found.data.get('reason', '')))}"
+                return f"{name}, {plain(other)}: {inline(str(found.data.get('reason', '')))}"
 
     def _formula(self) -> str:
         found = self.found
@@ -277,19 +274,19 @@ class _Writer:
         if len(text) > _MOST_FORMULA:
             note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
             text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
-        return note + _fenced(_printable(text), "smt2")
+        return note + fenced(printable(text), "smt2")
 
     def _printed(self) -> str:
         blocks = []
         for entry in self.found.solvers:
             name = str(entry.get("name"))
             printed, ending = self.found.printed(name)
-            lines = [f"$ {self.found.command(name)}", *_clipped(printed)]
+            lines = [f"$ {self.found.command(name)}", *clipped(printed)]
             if ending and ending != "exit status 0":
                 lines.append(f"[{ending}]")
-            blocks.append(_fenced(_printable("\n".join(line for line in lines if line)), "console"))
+            blocks.append(fenced(printable("\n".join(line for line in lines if line)), "console"))
             if (given := self.found.given(entry)) != self.found.shown_file:
-                blocks.append(f"({_inline(given)} asks by another command, and is the same formula.)")
+                blocks.append(f"({inline(given)} asks by another command, and is the same formula.)")
         if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
             blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
         return "\n\n".join(blocks)
@@ -317,7 +314,7 @@ class _Writer:
         """What speaks for it, as the finding has it, a line each."""
         told = self.found.data.get("evidence") or ()
         lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
-        lines = [_plain(line) for line in lines if line.strip() and line != self.found.data.get("reason")]
+        lines = [plain(line) for line in lines if line.strip() and line != self.found.data.get("reason")]
         return ["", *(f"- {line}" for line in lines)] if lines else []
 
     def _beside(self) -> str:
@@ -327,7 +324,7 @@ class _Writer:
             text = read_some(self.found.path / file).strip("\n")
             if text and len(text) <= _MOST_BESIDE:
                 what = f"({words}, `{file}`" + (f"; for `{ORIGINAL}`)" if self.found.is_reduced else ")")
-                blocks.append(f"{what}\n\n{_fenced(_printable(text), 'smt2')}")
+                blocks.append(f"{what}\n\n{fenced(printable(text), 'smt2')}")
         return "\n\n".join(blocks)
 
     def _safe_mode(self) -> str:
@@ -338,7 +335,7 @@ class _Writer:
 
     def _command(self) -> str:
         entries = [self.found.guilty] if self.found.guilty else self.found.solvers
-        lines = [_inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
+        lines = [inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
         return "\n".join(lines)
 
     def _version(self) -> str:
@@ -352,22 +349,22 @@ class _Writer:
         return "\n".join(lines) + (f" (compared with {'; '.join(others)})" if others else "")
 
     def _platform(self) -> str:
-        return _plain(str(self.found.data.get("platform", "")))
+        return plain(str(self.found.data.get("platform", "")))
 
     def _installation(self) -> str:
         entry = self.found.guilty or {}
         package, release = entry.get("package"), entry.get("release")
         if not package or not release:
             return ""
-        return f"Not built here: the wheel from PyPI, `pip install {_plain(f'{package}=={release}')}`."
+        return f"Not built here: the wheel from PyPI, `pip install {plain(f'{package}=={release}')}`."
 
     def _options(self) -> str:
         if not self.found.is_reduced:
             return ""
         lines = []
         for name, options in (self.found.data["reduced"].get("options") or {}).items():
-            told = f"`{_plain(' '.join(map(str, options)))}`" if options else "none"
-            lines.append(f"- {_plain(str(name))}: {told}")
+            told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
+            lines.append(f"- {plain(str(name))}: {told}")
         if not any((self.found.data["reduced"].get("options") or {}).values()):
             return "It takes no options." if lines else ""
         head = "Options without which the formula above does not show it:\n\n"
@@ -386,7 +383,7 @@ class _Writer:
         tried = _tried(told)
         if good := _last_good(tried, str(first)):
             line += f" It worked in {good}."
-        return _plain(line) + "\nTried: " + _plain(", ".join(" ".join(pair) for pair in tried)) + "."
+        return plain(line) + "\nTried: " + plain(", ".join(" ".join(pair) for pair in tried)) + "."
 
     def _resembles(self) -> str:
         rows = self.found.data.get("resembles")
@@ -395,8 +392,8 @@ class _Writer:
         if not rows:
             return "None of the issues that exhume knows resembles it."
         lines = [
-            f"- {_plain(str(row['issue']))}: {_plain(str(row['why']))}"
-            + (f" ({_plain(str(row['title']))[:100]})" if row.get("title") else "")
+            f"- {plain(str(row['issue']))}: {plain(str(row['why']))}"
+            + (f" ({plain(str(row['title']))[:100]})" if row.get("title") else "")
             for row in rows[:_MOST_RESEMBLED]
         ]
         head = "It resembles these known issues; whether it is one of them has not been decided:\n\n"
@@ -411,17 +408,17 @@ class _Writer:
         if self.found.is_reduced:
             told = self.found.data["reduced"]
             text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
-        return _plain(text)
+        return plain(text)
 
     # Facts that several pieces need
 
     def _accused(self) -> str:
         entry = self.found.guilty
         if entry is None:
-            return _plain(str(self.found.data["solver"]).replace("+", " and "))
+            return plain(str(self.found.data["solver"]).replace("+", " and "))
         number = _NUMBER.search(str(entry.get("version", "")))
         if self.form is PLAIN or number is None:
-            return _plain(str(entry["name"]))
+            return plain(str(entry["name"]))
         return f"{self.form.family} {number[0]}"
 
     def _answers(self) -> dict[str, str]:
@@ -444,7 +441,7 @@ class _Writer:
     def _asked_options(self) -> list[str]:
         """The options of the accused that are not those by which exhume has models checked."""
         entry = self.found.guilty or {}
-        return [_plain(str(option)) for option in entry.get("options") or ()]
+        return [plain(str(option)) for option in entry.get("options") or ()]
 
 
 def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -461,9 +458,9 @@ def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:
 
 def _version_of(entry: Mapping[str, Any]) -> str:
     """What a solver says of its version, with its commit; that it does not say one is said, too."""
-    version, commit = _plain(str(entry.get("version", "unknown"))), entry.get("commit")
+    version, commit = plain(str(entry.get("version", "unknown"))), entry.get("commit")
     if commit:
-        return version if str(commit) in version else f"{version}, git {_plain(str(commit))}"
+        return version if str(commit) in version else f"{version}, git {plain(str(commit))}"
     if "commit" not in entry:  # of a finding written before commits were asked for
         return version
     return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"
@@ -478,45 +475,7 @@ def _death(detail: str, ending: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = _plain(text).strip().rstrip(".")
+    text = plain(text).strip().rstrip(".")
     # A solver's name stays as it is written.
     named = any(c.isdigit() for c in text.partition(" ")[0])
     return (text if named else text[:1].upper() + text[1:]) + "." if text else ""
-
-
-def _plain(text: str) -> str:
-    """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag.
-
-    What stands between backticks shows as it is, so it stays.
-    """
-    parts = " ".join(_CONTROLS.sub("", text).split()).split("`")
-    balanced = len(parts) % 2 == 1
-    return "`".join(
-        part if balanced and number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)
-    )
-
-
-def _inline(text: str) -> str:
-    """Text as code within a line."""
-    text = " ".join(_CONTROLS.sub("", text).split())[:_MOST_LETTERS]
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
-    fence = "`" * (longest + 1)
-    blank = " " if longest else ""
-    return f"{fence}{blank}{text}{blank}{fence}" if text else ""
-
-
-def _printable(text: str) -> str:
-    return _CONTROLS.sub("�", text).encode("utf-8", "replace").decode("utf-8")
-
-
-def _fenced(text: str, language: str) -> str:
-    """A code block that nothing in ``text`` can end."""
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _clipped(text: str) -> list[str]:
-    found = [line[:_MOST_LETTERS] for line in text.split("\n")]
-    left = len(found) - _MOST_LINES
-    return found if left <= 0 else [*found[:_MOST_LINES], f"... ({left} more lines)"]

@@ -1,0 +1,50 @@
+"""Text of strangers in a Markdown page: nothing in it ends a block, starts a tag or moves the cursor."""
+
+from __future__ import annotations
+
+import re
+
+_MOST_LINES = 60
+_MOST_LETTERS = 400
+_BACKTICKS = re.compile(r"`+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def plain(text: str) -> str:
+    """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag.
+
+    What stands between backticks shows as it is, so it stays.
+    """
+    parts = " ".join(_CONTROLS.sub("", text).split()).split("`")
+    balanced = len(parts) % 2 == 1
+    return "`".join(
+        part if balanced and number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)
+    )
+
+
+def inline(text: str) -> str:
+    """Text as code within a line."""
+    text = " ".join(_CONTROLS.sub("", text).split())[:_MOST_LETTERS]
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    blank = " " if longest else ""
+    return f"{fence}{blank}{text}{blank}{fence}" if text else ""
+
+
+def printable(text: str) -> str:
+    """Text without control characters, line ends and tabs apart."""
+    return _CONTROLS.sub("�", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def fenced(text: str, language: str) -> str:
+    """A code block that nothing in ``text`` can end."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def clipped(text: str) -> list[str]:
+    """The first lines of a text, each cut where it gets long, and a line that says how many are left out."""
+    found = [line[:_MOST_LETTERS] for line in text.split("\n")]
+    left = len(found) - _MOST_LINES
+    return found if left <= 0 else [*found[:_MOST_LINES], f"... ({left} more lines)"]
