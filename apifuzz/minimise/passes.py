@@ -1,0 +1,273 @@
+"""The minimiser's passes: each proposes smaller traces, in an order that depends on the trace alone.
+
+A pass is a function of a trace, the position where to go on, and the grain (how much to take away at once).
+It yields proposals with two positions: where to go on in the proposal if it shows the error, and where to go
+on in the trace if it, and all before it, does not. Positions count from the end of the trace, where the error
+is: what a proposal takes away further up does not shift them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from apifuzz.minimise.facts import LEAVES, Facts, collected, effects, sliced, used, without
+from apifuzz.trace import Line, Trace, is_id, replace_ids, split_line
+
+Proposal = tuple[int, int, Trace]
+Pass = Callable[[Trace, int, int], Iterator[Proposal]]
+
+# The simplest values of sorts, by the sort's first word.
+_VALUES = {
+    "Bool": ("true", "false"),
+    "Int": ("0",),
+    "Real": ("0.0",),
+    "String": ('""',),
+    "RoundingMode": ("RNE",),
+}
+_BIT_VECTOR = re.compile(r"\(_ BitVec ([1-9][0-9]{0,4})\)\Z")
+_NUMERAL = re.compile(r"[1-9][0-9]*\Z")
+
+
+def changed(trace: Trace, index: int, line: Line | None) -> Trace:
+    """The trace with line ``index`` replaced, or dropped for None."""
+    lines = list(trace.lines)
+    lines[index : index + 1] = [] if line is None else [line]
+    return replace(trace, lines=tuple(lines))
+
+
+def _from_the_end(count: int, start: int, grain: int) -> Iterator[tuple[int, int, range]]:
+    """Ranges of ``grain`` indices below ``count``, the last first, with their positions; the last ``start``
+    indices were looked at.
+    """
+    end = count - start
+    while end > 0:
+        begin = max(0, end - grain)
+        yield count - end, count - begin, range(begin, end)
+        end = begin
+
+
+# Lines
+
+
+def drop_effects(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """Runs of ``grain`` calls that return nothing go, and the sorts and terms that only they needed."""
+    there = effects(trace)
+    for begin, end, gone in _from_the_end(len(there), start, grain):
+        yield begin, end, sliced(trace, set(there[: gone.start]) | set(there[gone.stop :]))
+
+
+def drop_lines(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """Runs of ``grain`` lines go, and all that needs what they make."""
+    for begin, end, gone in _from_the_end(len(trace.lines), start, grain):
+        yield begin, end, without(trace, gone)
+
+
+def drop_unused(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """All that nothing needs goes at once."""
+    if not start:
+        yield 1, 1, collected(trace)
+
+
+def drop_levels(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A level goes: the push that opens it and the pop that closes it, first with what is between them."""
+    pairs = _levels(trace)
+    for place in range(start, len(pairs)):
+        opened, closed = pairs[place]
+        kept = [i for i in effects(trace) if not opened <= i <= (closed if closed is not None else -1)]
+        if closed is not None:
+            yield place, place, sliced(trace, set(kept))
+        lines: list[Line | None] = list(trace.lines)
+        for index in (opened, closed):
+            if index is not None:
+                lines[index] = _fewer(trace.lines[index])
+        yield place, place + 1, replace(trace, lines=tuple(line for line in lines if line is not None))
+
+
+def _levels(trace: Trace) -> list[tuple[int, int | None]]:
+    """For each level the index of its push and of its pop; None where it stays open."""
+    pairs: list[tuple[int, int | None]] = []
+    stack: list[int] = []
+    for index, line in enumerate(trace.lines):
+        if line.action == "push":
+            stack += [index] * _count(line)
+        elif line.action == "pop":
+            closed = min(_count(line), len(stack))
+            pairs += [(stack.pop(), index) for _ in range(closed)]
+        elif line.action in ("reset", "reset-assertions", "delete", "new"):
+            pairs += [(opened, None) for opened in reversed(stack)]
+            stack.clear()
+    return pairs + [(opened, None) for opened in reversed(stack)]
+
+
+def _count(line: Line) -> int:
+    text = line.args[0] if line.args else "1"
+    return min(int(text), 1000) if _NUMERAL.match(text) else 1
+
+
+def _fewer(line: Line) -> Line | None:
+    count = _count(line)
+    return replace(line, args=(str(count - 1),)) if count > 1 else None
+
+
+# Terms
+
+
+def simplify_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A term is replaced by a value, a constant that is there, a new one, or a term below it, of its sort."""
+    facts = Facts.of(trace.lines)
+    makers = [i for i, line in enumerate(trace.lines) if line.returns and line.returns[0] in facts.sorts]
+    for place in range(start, len(makers)):
+        index = makers[-1 - place]
+        for proposal in _simpler(trace, index, facts):
+            yield place, place, proposal
+        yield place, place + 1, trace
+
+
+def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
+    line = trace.lines[index]
+    name = line.returns[0]
+    sort = facts.sorts[name]
+    earlier = [t for t, s in facts.sorts.items() if s == sort and facts.made[t] < index]
+    leaves = [t for t in earlier if trace.lines[facts.made[t]].action in LEAVES]
+    if line.action not in LEAVES:
+        for value in _values(trace, sort, facts):
+            yield collected(changed(trace, index, replace(line, action="make-value", args=(sort, value))))
+        for other in leaves[:2]:
+            yield _renamed(trace, index, {name: other})
+        constant = (sort, f"c{name[1:]}")
+        yield collected(changed(trace, index, replace(line, action="make-constant", args=constant)))
+        for child in dict.fromkeys(used(line)):
+            if child in earlier:
+                yield _renamed(trace, index, {name: child})
+    for other in [t for t in earlier if t not in leaves[:2]][:2] if line.action not in LEAVES else leaves[:2]:
+        yield _renamed(trace, index, {name: other})
+
+
+def _renamed(trace: Trace, index: int, new: dict[str, str]) -> Trace:
+    """The trace with other ids in place of some, from line ``index`` on, and without what nothing needs."""
+    lines = [
+        replace(line, args=tuple(replace_ids(argument, new) for argument in line.args)) if i > index else line
+        for i, line in enumerate(trace.lines)
+    ]
+    return collected(replace(trace, lines=tuple(lines)))
+
+
+def _values(trace: Trace, sort: str, facts: Facts) -> Sequence[str]:
+    """The simplest values of the sort, as an argument of make-value."""
+    made = trace.lines[facts.made[sort]] if sort in facts.made else None
+    if made is None or made.action != "make-sort" or not made.args:
+        return ()
+    if width := _BIT_VECTOR.match(made.args[0]):
+        return ("#b" + "0" * int(width[1]),)
+    return _VALUES.get(made.args[0], ())
+
+
+# Arguments
+
+
+def drop_arguments(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A line loses an argument, or a list among its arguments an element; of a function, callers do, too."""
+    for place in range(start, len(trace.lines)):
+        index = len(trace.lines) - 1 - place
+        for proposal in _with_fewer(trace, index):
+            yield place, place, proposal
+        yield place, place + 1, trace
+
+
+def _with_fewer(trace: Trace, index: int) -> Iterator[Trace]:
+    line = trace.lines[index]
+    for place in range(len(line.args) - 1, -1, -1):
+        argument = line.args[place]
+        if is_id(argument) and argument[0] == "t":
+            rest = (*line.args[:place], *line.args[place + 1 :])
+            yield collected(changed(trace, index, replace(line, args=rest)))
+        elif argument.startswith("("):
+            parts = split_line(argument[1:-1])
+            for part in range(len(parts) - 1, -1, -1):
+                left = f"({' '.join([*parts[:part], *parts[part + 1 :]])})"
+                args = (*line.args[:place], left, *line.args[place + 1 :])
+                fewer = changed(trace, index, replace(line, args=args))
+                yield collected(_callers_too(fewer, line, part))
+
+
+def _callers_too(trace: Trace, function: Line, part: int) -> Trace:
+    """Where ``function`` makes a function, its applications lose argument number ``part``, too."""
+    if "function" not in function.action or len(function.returns) != 1:
+        return trace
+    name = function.returns[0]
+    lines = []
+    for line in trace.lines:
+        if "apply" in line.args:
+            head = line.args.index("apply")
+            if line.args[head + 1 : head + 2] == (name,) and len(line.args) > head + 2 + part:
+                args = (*line.args[: head + 2 + part], *line.args[head + 3 + part :])
+                line = replace(line, args=args)
+        lines.append(line)
+    return replace(trace, lines=tuple(lines))
+
+
+def plain_values(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """Values become the simplest of their sort; numerals elsewhere become smaller."""
+    facts = Facts.of(trace.lines)
+    for place in range(start, len(trace.lines)):
+        index = len(trace.lines) - 1 - place
+        line = trace.lines[index]
+        if line.action == "make-value" and line.returns and (sort := facts.sorts.get(line.returns[0])):
+            for value in _values(trace, sort, facts):
+                args = tuple(value if a == line.args[-1] else a for a in line.args)
+                yield place, place, changed(trace, index, replace(line, args=args))
+        elif line.action in ("push", "pop") and _count(line) > 1:
+            yield place, place, changed(trace, index, replace(line, args=("1",)))
+        yield place, place + 1, trace
+
+
+def plain_seeds(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """The wrapper's choices become those of seed 0: all at once, then line by line."""
+    if not start:
+        yield (
+            len(trace.lines) + 1,
+            1,
+            replace(trace, lines=tuple(replace(line, seed=0) for line in trace.lines)),
+        )
+    for place in range(max(start, 1), len(trace.lines) + 1):
+        line = trace.lines[-place]
+        yield place + 1, place + 1, changed(trace, len(trace.lines) - place, replace(line, seed=0))
+
+
+def drop_settings(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A setting of the run goes."""
+    for place in range(start, len(trace.settings)):
+        cut = len(trace.settings) - 1 - place
+        left = (*trace.settings[:cut], *trace.settings[cut + 1 :])
+        yield place, place + 1, replace(trace, settings=left)
+
+
+def renumbered(trace: Trace) -> Trace:
+    """The trace with ids given out from 1 again, in the order of making."""
+    new: dict[str, str] = {}
+    counts = {"s": 0, "t": 0}
+    lines = []
+    for line in trace.lines:
+        args = tuple(replace_ids(argument, new) for argument in line.args)
+        for identifier in line.returns:
+            counts[identifier[0]] += 1
+            new[identifier] = f"{identifier[0]}{counts[identifier[0]]}"
+        lines.append(replace(line, args=args, returns=tuple(new[i] for i in line.returns)))
+    return replace(trace, lines=tuple(lines))
+
+
+GRAINED: tuple[Pass, ...] = (drop_effects, drop_lines)
+"""Passes that are made with grains from half of the lines down to one."""
+
+SINGLE: tuple[Pass, ...] = (
+    drop_unused,
+    drop_levels,
+    simplify_terms,
+    drop_arguments,
+    plain_values,
+    plain_seeds,
+    drop_settings,
+)
+"""Passes of one change at a time, in this order."""

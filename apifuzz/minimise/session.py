@@ -1,0 +1,210 @@
+"""Minimising a trace: what shows the error is tried in processes, what is reached stands on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apifuzz.minimise.facts import measure
+from apifuzz.minimise.work import OutOfTime, Work
+from apifuzz.running.faults import LEAK, Fault
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from difftest.errors import BadOutput, DifftestError
+from difftest.process import Limits
+
+GOLDEN_FACTOR = 3.0
+"""A trace that takes longer than this many times the original shows nothing."""
+_SHORTEST = 0.5
+_LONGEST = 60.0
+
+
+class NotShown(DifftestError):
+    """A trace that is said to end in an error does not, when it is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Minimised:
+    """What came of it.
+
+    ``checks`` counts the traces tried; ``complete``: it ended by itself, not for lack of time; ``confirmed``:
+    a fresh process shows the error with the result.
+    """
+
+    original: Trace
+    trace: Trace
+    fault: Fault
+    checks: int
+    seconds: float
+    complete: bool
+    confirmed: bool
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Calls before and after."""
+        return len(self.original.lines), len(self.trace.lines)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Bytes of text before and after."""
+        return tuple(len(print_trace(t).encode()) for t in (self.original, self.trace))  # type: ignore[return-value]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``apifuzz --minimise --json`` prints."""
+        (lines_before, lines_after), (size_before, size_after) = self.lines, self.size
+        return {
+            "kind": self.fault.kind,
+            "place": self.fault.place,
+            "detail": self.fault.detail,
+            "lines_before": lines_before,
+            "lines_after": lines_after,
+            "size_before": size_before,
+            "size_after": size_after,
+            "checks": self.checks,
+            "seconds": round(self.seconds, 3),
+            "complete": self.complete,
+            "confirmed": self.confirmed,
+        }
+
+
+class Trial:
+    """Tries traces against a fault, ``jobs`` at once; use :func:`trial`."""
+
+    def __init__(self, runners: Sequence[Runner], fault: Fault, limits: Limits) -> None:
+        self.fault = fault
+        self.limits = limits
+        self._runners = runners
+        self._pool = ThreadPoolExecutor(len(runners))
+
+    def show(self, traces: Sequence[Trace], fresh: bool = False) -> int | None:
+        """The place of the first of ``traces`` (at most ``jobs``) that shows the fault."""
+        tries = [
+            self._pool.submit(self._shows, runner, trace, fresh)
+            for runner, trace in zip(self._runners, traces, strict=False)
+        ]
+        shown = [tried.result() for tried in tries]
+        return shown.index(True) if True in shown else None
+
+    def _shows(self, runner: Runner, trace: Trace, fresh: bool) -> bool:
+        return self.fault.is_same(look(runner, print_trace(trace), self.limits, self.fault.kind, fresh).fault)
+
+    def close(self) -> None:
+        """Wait for what is tried."""
+        self._pool.shutdown()
+
+
+def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool = False) -> RunResult:
+    """Repeat a trace as it takes to see a fault of ``kind``."""
+    if kind == LEAK:
+        return runner.repeat(text, limits, fresh)
+    return runner.replay_fresh(text, limits) if fresh else runner.replay(text, limits)
+
+
+@contextlib.contextmanager
+def trial(
+    setup: Setup, trace: Trace, fault: Fault | None, jobs: int, limits: Limits, fresh: bool = True
+) -> Iterator[Trial]:
+    """A trial of what ``trace`` shows: the golden run is made, and sets the limit of all others.
+
+    ``fault`` is what it should show, None for whatever it does. Raises NotShown.
+    """
+    text = print_trace(trace)
+    kind = fault.kind if fault else ""
+    with contextlib.ExitStack() as stack:
+        runners = [stack.enter_context(Runner(setup)) for _ in range(jobs)]
+        # The first one loads the library; its time is not the run's.
+        golden = look(runners[0], text, Limits(_LONGEST, limits.memory, limits.output), kind)
+        found = golden.fault
+        if found is None or (fault is not None and not fault.is_same(found)):
+            told = found.detail if found else golden.detail or golden.outcome
+            raise NotShown(f"the trace does not show the error when it is repeated: {told}")
+        if fresh and not found.is_same(look(runners[0], text, limits, kind, True).fault):
+            raise NotShown("the trace shows an error in a forked process only, not in a fresh one")
+        seconds = max(_SHORTEST, GOLDEN_FACTOR * golden.seconds)
+        if kind == LEAK:
+            seconds /= 2
+        made = Trial(runners, found, Limits(seconds, limits.memory, limits.output))
+        stack.callback(made.close)
+        yield made
+
+
+def minimise(
+    trace: Trace,
+    setup: Setup,
+    fault: Fault | None = None,
+    *,
+    jobs: int = 1,
+    seconds: float = 300.0,
+    limits: Limits = RUN_LIMITS,
+    result: Path | None = None,
+    on_step: Callable[[Trace, int], None] = lambda trace, checks: None,
+) -> Minimised:
+    """Make a trace as small as it gets while it shows ``fault`` (None: whatever error it ends in).
+
+    ``result`` is where the smallest trace so far stands, at any time whole; if it holds one that shows the
+    error already, that is gone on with. ``on_step`` is told each smaller trace. Raises NotShown, and BadOutput
+    where ``result`` cannot be written.
+    """
+    started = time.monotonic()
+    with trial(setup, trace, fault, jobs, limits) as tried:
+
+        def show(traces: Sequence[Trace]) -> int | None:
+            if time.monotonic() - started > seconds:
+                raise OutOfTime
+            return tried.show(traces)
+
+        def save(smaller: Trace) -> None:
+            if result is not None:
+                write_trace(result, smaller)
+            on_step(smaller, work.checks)
+
+        work = Work(trace, show, save, jobs)
+        earlier = _earlier(result, trace)
+        if earlier is not None and tried.show([earlier]) == 0:
+            work.trace = earlier
+        work.run()
+        confirmed = tried.show([work.trace], fresh=True) == 0
+        if not confirmed and work.trace != trace:
+            # What forks show is not what fresh processes do: each step has to be seen in one, then.
+            work = Work(trace, lambda traces: _first_fresh(tried, show, traces), save, jobs, work.checks)
+            work.run()
+            confirmed = tried.show([work.trace], fresh=True) == 0
+        if result is not None:
+            write_trace(result, work.trace)
+        spent = time.monotonic() - started
+        return Minimised(trace, work.trace, tried.fault, work.checks, spent, work.complete, confirmed)
+
+
+def _first_fresh(
+    tried: Trial, show: Callable[[Sequence[Trace]], int | None], traces: Sequence[Trace]
+) -> int | None:
+    won = show(traces)
+    return won if won is not None and tried.show([traces[won]], fresh=True) == 0 else None
+
+
+def _earlier(result: Path | None, trace: Trace) -> Trace | None:
+    """What an earlier minimisation reached, if it can be read and is smaller."""
+    if result is None or not result.is_file():
+        return None
+    try:
+        found = read_trace(result.read_text("utf-8", "replace"))
+    except (OSError, TraceError):
+        return None
+    return found if measure(found) < measure(trace) else None
+
+
+def write_trace(file: Path, trace: Trace) -> None:
+    """Put a trace into a file, whole or not at all. Raises BadOutput."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(print_trace(trace), "utf-8")
+        beside.replace(file)
+    except OSError as problem:
+        raise BadOutput(f"cannot write {file}: {problem.strerror or problem}") from problem

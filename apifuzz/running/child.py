@@ -1,0 +1,160 @@
+"""What happens inside the process of a run: the wrapper is made, a run drawn or a trace repeated.
+
+It is an engine of a supervisor (``prepare``), which forks a child per run, and a program of its own that does
+the same once in a fresh process. What is written to the trace's file is there whatever becomes of the
+process; how the run ended goes to standard output as one JSON document, and what the solver prints to
+standard error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from apifuzz.feeding import Feed
+from apifuzz.model import default_model
+
+from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Trace, TraceError, read_trace
+
+
+def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
+    """The engine of a setup (JSON) and a corpus (a file, or empty), both loaded for all that is forked."""
+    setup, corpus = Setup.from_json(arguments[0]), arguments[1]
+    feed = Feed.load(Path(corpus)) if corpus else None
+    default_model(setup.make())
+    gc.collect()
+    # What is loaded stays shared with the children: their collector does not touch it.
+    gc.freeze()
+    return lambda head, body: perform(setup, feed, json.loads(body))
+
+
+def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
+    """Do what is asked: ``generate``, ``replay`` or ``repeat``; the exit status is 0, also where it fails."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    faulthandler.enable(2, all_threads=False)
+    try:
+        told = _MODES[request["mode"]](setup, feed, request)
+    except TraceError as error:
+        told = {"kind": "trace", "detail": str(error)}
+    except Exception as error:  # noqa: BLE001 (told to who asked: it is an error of ours)
+        told = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
+    data = json.dumps(told).encode()
+    while data:
+        data = data[os.write(channel, data) :]
+    return 0
+
+
+def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+    drawn = request["settings"]
+    settings = Settings(
+        tuple(drawn["theories"]),
+        drawn["quantifiers"],
+        drawn["options"],
+        tuple((name, value) for name, value in drawn["fixed_options"]),
+        tuple(drawn["only_options"]),
+        drawn["calls"],
+        feed,
+    )
+    with _Writer(request["file"], setup) as writer:
+        return _told(generate(setup.make(), settings, request["seed"], writer.write))
+
+
+def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+    trace = read_trace(request["trace"])
+    with _Writer(request["file"], None) as writer:
+        return _told(replay(setup.make(), trace, writer.write))
+
+
+def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+    """Make the calls of a trace again and again; how much memory there is after each time, in bytes."""
+    trace = read_trace(request["trace"])
+    ending: Ending | None = None
+    resident = []
+    for _ in range(request["times"]):
+        ending = _once(setup, trace)
+        gc.collect()
+        _give_back()
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        resident.append(pages * os.sysconf("SC_PAGESIZE"))
+    return {**_told(ending), "resident": resident} if ending else {"kind": "done"}
+
+
+def _once(setup: Setup, trace: Trace) -> Ending:
+    return replay(setup.make(), trace)
+
+
+_MODES = {"generate": _generate, "replay": _replay, "repeat": _repeat}
+
+
+def _told(ending: Ending) -> dict[str, Any]:
+    return {
+        "kind": ending.kind,
+        "error": ending.error,
+        "detail": ending.detail,
+        "answers": list(ending.answers),
+        "calls": ending.calls,
+        "refused": [list(pair) for pair in ending.refused],
+        "statistics": ending.statistics.as_dict(),
+    }
+
+
+def _where(error: Exception) -> str:
+    """An error of ours in a line, with the file and line that it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{last}: {error}"
+
+
+def _give_back() -> None:
+    """Have the C library give freed memory back, where it is one that can."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+class _Writer:
+    """Writes a trace to a file, at once and unbuffered; the setup's settings go below its first line."""
+
+    def __init__(self, file: str, setup: Setup | None) -> None:
+        self._fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self._setup = setup
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+    def write(self, text: str) -> None:
+        """Put ``text`` down."""
+        if self._setup is not None:
+            text += "".join(f"set {name} {value}\n" for name, value in self._setup.settings())
+            self._setup = None
+        data = text.encode("utf-8", "backslashreplace")
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+
+def main() -> None:
+    """Read a request with its setup from standard input and do it."""
+    asked = json.load(sys.stdin)
+    run = prepare([json.dumps(asked["setup"]), asked["corpus"]])
+    os._exit(run({}, json.dumps(asked["request"]).encode()))
+
+
+if __name__ == "__main__":
+    main()

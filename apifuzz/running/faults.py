@@ -1,0 +1,103 @@
+"""What is wrong with a run, in terms that stay when its trace is cut: kind, place, shape of the message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from difftest.outcomes import crash_place, message_shape, tells_of_a_crash
+
+# Kinds of faults besides those of ``Misbehaviour``.
+CRASH = "crash"
+REJECTED = "rejected"
+LEAK = "leak"
+INTERNAL = "internal"
+
+# What a message says of the run and not of the fault: what it quotes, and ids.
+_QUOTED = re.compile(
+    r"\"(?:[^\"]|\"\")*\"|'[^'\n]*'|`[^`\n]*`|\|[^|\n]*\||\b[st]\d+\b|\((?:[^()]|\([^()]*\))*\)"
+)
+_MOST_DETAIL = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error of a run.
+
+    ``kind`` is ``crash``, ``rejected`` (the solver says that a call was wrong), ``leak``, ``internal`` (an
+    error of exhume's own), or the kind of a ``Misbehaviour``. ``action`` is the one it happened in. ``place``
+    is the ``file:line`` that a crash names; ``shape`` the message without what belongs to this run alone.
+    ``detail`` is the message for people.
+    """
+
+    kind: str
+    action: str
+    detail: str
+    place: str | None = None
+    shape: str = ""
+
+    def is_same(self, other: Fault | None) -> bool:
+        """Whether the other one is the same error: by its place where there is one, else kind and shape."""
+        if other is None or self.kind != other.kind:
+            return False
+        if self.place or other.place:
+            return self.place == other.place
+        return (self.action, self.shape) == (other.action, other.shape)
+
+    @property
+    def stem(self) -> str:
+        """What a key begins with after the solver: the place, or where it happened and what was said."""
+        return self.place or f"{self.action}: {self.shape}".rstrip(": ")
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``finding.json`` holds it."""
+        return {
+            "kind": self.kind,
+            "action": self.action,
+            "detail": self.detail,
+            "place": self.place,
+            "shape": self.shape,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Fault:
+        """The opposite of ``to_json``."""
+        place = data["place"]
+        return cls(
+            *(str(data[name]) for name in ("kind", "action", "detail")),
+            None if place is None else str(place),
+            str(data["shape"]),
+        )
+
+
+def crash(action: str, signal_name: str, printed: str) -> Fault:
+    """A process that died of a signal; ``printed`` is what it said before."""
+    line = next((line.strip() for line in printed.splitlines() if tells_of_a_crash(line)), "")
+    shape = f"{signal_name} {shape_of(line)}".strip()
+    detail = f"{signal_name}: {line}" if line else f"{signal_name} in {action}"
+    return Fault(CRASH, action, _short(detail), crash_place(printed), shape)
+
+
+def told(kind: str, action: str, message: str) -> Fault:
+    """An error that came as a message: of the solver, or of what looks at it."""
+    if kind == REJECTED and tells_of_a_crash(message):
+        # An assertion of the solver's that its interface turned into an exception.
+        return Fault(CRASH, action, _short(message), crash_place(message), shape_of(message))
+    return Fault(kind, action, _short(message), None, shape_of(message))
+
+
+def shape_of(message: str) -> str:
+    """The first line of a message without what it quotes, without terms and ids, numbers and addresses."""
+    first = message.strip().partition("\n")[0]
+    for _ in range(4):
+        shorter = _QUOTED.sub("", first)
+        if shorter == first:
+            break
+        first = shorter
+    return message_shape(first).strip(" .:")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_DETAIL else text[:_MOST_DETAIL] + "..."

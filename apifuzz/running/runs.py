@@ -1,0 +1,251 @@
+"""Runs in processes of their own: drawn, repeated from a trace, and repeated for leaks.
+
+A run is a fork of a process that has the solver's library loaded (a supervisor of ``difftest``), held to its
+limits; its trace is written to a file outside, so that it is there when the process dies. Fresh runs start a
+Python of their own: what counts as an error was seen in one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from apifuzz.running import faults
+from apifuzz.running.faults import Fault
+from apifuzz.running.setup import Setup
+from apifuzz.trace import MAX_TEXT, print_trace, read_trace
+from difftest.process import Limits, Run, Supervisor
+
+ROOT = Path(__file__).resolve().parents[2]
+_CHILD = Path(__file__).with_name("child.py")
+
+RUN_LIMITS = Limits(seconds=2.0, memory=1 << 30, output=8 << 20)
+"""What a run may take; most need a fraction of it."""
+
+FRESH_FACTOR = 3.0
+"""How much longer than that a run in a fresh process may take, and what it needs to load besides."""
+FRESH_SECONDS = 10.0
+
+REPEATS = 8
+"""How often a trace is repeated in one process to see whether it leaks."""
+_SETTLING = 3
+_LEAK_BYTES = 256 << 10
+
+Outcome = Literal["done", "fault", "timeout", "memout", "trace"]
+
+# Signals that a process dies of when something inside it broke.
+_DEATHS = {
+    getattr(signal, name).value
+    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
+    if hasattr(signal, name)
+}
+_NO_MEMORY = "bad_alloc", "out of memory", "memory exhausted"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How the runs of a campaign are drawn; the fields are those of ``apifuzz.run.Settings``."""
+
+    theories: tuple[str, ...] = ()
+    quantifiers: bool | None = None
+    options: bool = True
+    fixed_options: tuple[tuple[str, str], ...] = ()
+    only_options: tuple[str, ...] = ()
+    calls: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What came of one run.
+
+    ``outcome`` is ``done``, ``fault``, ``timeout``, ``memout`` (also too much output) or ``trace`` (it could
+    not be repeated: ``detail`` says why). ``trace`` is the text of the calls made, without the ``return`` of
+    the one it ended in. ``printed`` is what the solver printed. ``refused`` are calls that the wrapper would
+    not make (line of the trace repeated, reason). ``resident`` is the memory after each repetition, in bytes.
+    """
+
+    outcome: Outcome
+    trace: str
+    seconds: float
+    fault: Fault | None = None
+    detail: str = ""
+    printed: str = ""
+    answers: tuple[str, ...] = ()
+    calls: int = 0
+    refused: tuple[tuple[int, str], ...] = ()
+    statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    resident: tuple[int, ...] = ()
+
+
+def run_seed(campaign: int, number: int) -> int:
+    """The seed of a campaign's run: of 63 bits, and the same on every machine."""
+    digest = hashlib.sha256(f"exhume apifuzz {campaign} {number}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+class Runner:
+    """One worker: runs one thing after the other; use under ``with``, from one thread at a time.
+
+    ``close`` may be called from another thread; the run under way ends as ``timeout``. Raises
+    EnvironmentProblem where the wrapper cannot be made.
+    """
+
+    def __init__(self, setup: Setup, corpus: Path | None = None) -> None:
+        self.setup = setup
+        self.closed = False
+        self._corpus = str(corpus) if corpus else ""
+        self._folder = tempfile.TemporaryDirectory(prefix="exhume-apifuzz-")
+        self._file = Path(self._folder.name, "trace")
+        arguments = [str(ROOT), "apifuzz.running.child", setup.to_json(), self._corpus]
+        self._forks = Supervisor("module", arguments)
+        self._programs = Supervisor()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        self._folder.cleanup()
+
+    def close(self) -> None:
+        """End what runs."""
+        self.closed = True
+        self._forks.close()
+        self._programs.close()
+
+    def generate(self, drawing: Drawing, seed: int, limits: Limits = RUN_LIMITS) -> RunResult:
+        """Draw a run and make its calls."""
+        return self._ask({"mode": "generate", "settings": asdict(drawing), "seed": seed}, limits)
+
+    def replay(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
+        """Make the calls of a trace again, in a fork."""
+        return self._ask({"mode": "replay", "trace": trace}, limits)
+
+    def replay_fresh(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
+        """Make the calls of a trace again, in a Python of its own, with time to load the solver."""
+        seconds = FRESH_SECONDS + FRESH_FACTOR * limits.seconds
+        return self._ask({"mode": "replay", "trace": trace}, _with_seconds(limits, seconds), fresh=True)
+
+    def repeat(self, trace: str, limits: Limits = RUN_LIMITS, fresh: bool = False) -> RunResult:
+        """Make the calls of a trace again and again in one process: a fault where memory grows each time."""
+        seconds = FRESH_SECONDS * fresh + REPEATS * limits.seconds
+        request = {"mode": "repeat", "trace": trace, "times": REPEATS}
+        return self._ask(request, _with_seconds(limits, seconds), fresh)
+
+    def _ask(self, request: dict[str, Any], limits: Limits, fresh: bool = False) -> RunResult:
+        self._file.unlink(missing_ok=True)
+        request["file"] = str(self._file)
+        if fresh:
+            asked = Path(self._folder.name, "request")
+            document = {"setup": asdict(self.setup), "corpus": "", "request": request}
+            asked.write_text(json.dumps(document), "utf-8")
+            run = self._programs.execute([sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
+        else:
+            run = self._forks.evaluate(json.dumps(request).encode(), limits)
+        return _result(run, self._written(), request)
+
+    def _written(self) -> str:
+        try:
+            with self._file.open("rb") as handle:
+                return handle.read(MAX_TEXT).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
+def _with_seconds(limits: Limits, seconds: float) -> Limits:
+    return Limits(seconds, limits.memory, limits.output)
+
+
+def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
+    """What a run means. Its trace is what was written; of a repetition the trace that was repeated."""
+    trace = trace or str(request.get("trace", ""))
+    told = _told(run)
+    if told is None:
+        return _died(run, trace)
+    kind = told["kind"]
+    common: dict[str, Any] = {
+        "answers": tuple(told.get("answers", ())),
+        "calls": told.get("calls", 0),
+        "refused": tuple((number, reason) for number, reason in told.get("refused", ())),
+        "statistics": told.get("statistics", {}),
+        "printed": run.stderr,
+        "resident": tuple(told.get("resident", ())),
+    }
+    if kind == "trace":
+        return RunResult("trace", trace, run.seconds, detail=told["detail"], **common)
+    fault = _fault(told, trace, common["resident"])
+    return RunResult("fault" if fault else "done", trace, run.seconds, fault, **common)
+
+
+def _told(run: Run) -> dict[str, Any] | None:
+    """What the process said of itself at its end; None where it did not come to that."""
+    if run.ended != "exit" or run.code != 0:
+        return None
+    try:
+        told = json.loads(run.stdout)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...]) -> Fault | None:
+    action = last_action(trace)
+    match told["kind"]:
+        case "done":
+            return _leak(resident)
+        case "rejected":
+            return faults.told(faults.REJECTED, action, told["detail"])
+        case "internal":
+            return Fault(faults.INTERNAL, action, told["traceback"], None, faults.shape_of(told["detail"]))
+        case _:
+            return faults.told(str(told["error"]), action, told["detail"])
+
+
+def _leak(resident: tuple[int, ...]) -> Fault | None:
+    """A fault where each repetition, once memory has settled, takes some more."""
+    grown = [
+        after - before for before, after in zip(resident[_SETTLING:], resident[_SETTLING + 1 :], strict=False)
+    ]
+    if not grown or min(grown) < _LEAK_BYTES:
+        return None
+    mean = sum(grown) // len(grown)
+    return Fault(faults.LEAK, "delete", f"each repetition of the run takes {mean >> 10} KiB more memory")
+
+
+def _died(run: Run, trace: str) -> RunResult:
+    """A process that did not come to its end."""
+    lowered = run.stderr[-4000:].lower()
+    if run.ended in ("timeout", "cancelled"):
+        return RunResult("timeout", trace, run.seconds, printed=run.stderr, detail=run.ended)
+    if run.ended != "exit" or run.signal == signal.SIGKILL or any(word in lowered for word in _NO_MEMORY):
+        return RunResult("memout", trace, run.seconds, printed=run.stderr, detail=run.ended)
+    if run.signal in _DEATHS or run.code is None:
+        name = next((s.name for s in signal.Signals if s == run.signal), f"signal {run.signal}")
+    else:
+        name = f"exit status {run.code}"
+    fault = faults.crash(last_action(trace), name, run.stderr)
+    return RunResult("fault", trace, run.seconds, fault, printed=run.stderr)
+
+
+def last_action(trace: str) -> str:
+    """The action of the last call in a trace's text; empty if there is none."""
+    for line in reversed(trace.splitlines()):
+        words = line.split(None, 2)
+        if len(words) >= 2 and words[0].isdigit():
+            return words[1]
+    return ""
+
+
+def whole(trace: str) -> str:
+    """A trace's text as it is printed anew: without comments and refused calls, and without a half line."""
+    return print_trace(read_trace(trace))

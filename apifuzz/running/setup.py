@@ -1,0 +1,93 @@
+"""How the wrapper of a run is put together, as plain data: for a request to a process, and for a trace."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from apifuzz.interface import Wrapper
+from apifuzz.trace import Trace, TraceError, quote_name, unquote_name
+from apifuzz.wrappers import WRAPPERS, WrapperMissing, make_wrapper
+
+_CROSS_CHECK = "cross-check"
+_WITNESSES = "check-witnesses"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The solver (a spec of ``make_wrapper``), the one it is compared with, whether witnesses are checked.
+
+    ``factory`` is a wrapper that is not among exhume's: ``MODULE:FUNCTION`` below the folder ``path``. It
+    comes from Python only, never from a command line or a trace.
+    """
+
+    solver: str
+    cross_check: str | None = None
+    witnesses: bool = False
+    factory: str | None = None
+    path: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The solver under test, for people and keys: without a command line."""
+        return self.solver.partition("=")[0]
+
+    def make(self) -> Wrapper:
+        """The wrapper. Raises WrapperMissing."""
+        wrapper = self._solver()
+        if self.cross_check is not None:
+            from apifuzz.wrappers.crosscheck import CrossCheck
+
+            wrapper = CrossCheck(wrapper, make_wrapper(self.cross_check))
+        if self.witnesses:
+            from apifuzz.wrappers.witness import WitnessWrapper
+
+            wrapper = WitnessWrapper(wrapper)
+        return wrapper
+
+    def _solver(self) -> Wrapper:
+        if self.factory is None:
+            return make_wrapper(self.solver)
+        if self.path is not None and self.path not in sys.path:
+            sys.path.insert(0, self.path)
+        module, _, name = self.factory.partition(":")
+        return cast(Callable[[], Wrapper], getattr(importlib.import_module(module), name))()
+
+    def settings(self) -> list[tuple[str, str]]:
+        """What a trace says of it, besides the solver."""
+        said = []
+        if self.cross_check is not None:
+            said.append((_CROSS_CHECK, quote_name(self.cross_check)))
+        if self.witnesses:
+            said.append((_WITNESSES, "true"))
+        return said
+
+    def to_json(self) -> str:
+        """As text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Setup:
+        """The opposite of ``to_json``."""
+        data: dict[str, Any] = json.loads(text)
+        return cls(**data)
+
+    @classmethod
+    def of_trace(cls, trace: Trace, solver: str | None = None) -> Setup:
+        """The setup of the run that a trace is of, on ``solver`` if that is named.
+
+        A trace may come from a stranger: solvers that are started by a command line are taken only from the
+        caller. Raises TraceError where it names one.
+        """
+        other = unquote_name(trace.setting(_CROSS_CHECK)) or None
+        for name in (solver is None and trace.solver, other):
+            if name and name not in WRAPPERS:
+                raise TraceError(f"the trace is of {name!r}: say with --solver what to run it on")
+        return cls(solver or trace.solver, other, trace.setting(_WITNESSES) == "true")
+
+
+__all__ = ["Setup", "WrapperMissing"]
