@@ -1,1 +1,22 @@
 """API fuzzing: valid call sequences to the solvers' own interfaces."""
+
+from apifuzz.interface import Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
+
+__all__ = [
+    "Ending",
+    "Line",
+    "Misbehaviour",
+    "Rejected",
+    "Run",
+    "Settings",
+    "Trace",
+    "TraceError",
+    "Unsupported",
+    "Wrapper",
+    "generate",
+    "print_trace",
+    "read_trace",
+    "replay",
+]

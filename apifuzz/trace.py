@@ -10,8 +10,9 @@
     return s1                       the ids of what the call returned
 
 Every argument is one s-expression of SMT-LIB on one line. Sorts and terms that the run has made are the
-symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A trace whose last call
-has no ``return`` is what a crash leaves behind. Traces may come from strangers: everything here is bounded.
+symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A line ``refused`` takes
+back the call before it, which was written before the wrapper found that the solver cannot do it. A trace whose
+last call has no ``return`` is what a crash leaves. Traces may come from strangers: everything here is bounded.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ _TOKEN = re.compile(
 )
 _ID = re.compile(r"[st](?:0|[1-9][0-9]{0,8})\Z")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9:._-]{0,79}\Z")
+_ATOM = re.compile(r"""[^\s()";|]+\Z""")
 _SEED = re.compile(r"[0-9]{1,20}\Z")
 
 
@@ -151,6 +153,11 @@ def quote_name(name: str) -> str:
     return inner if is_simple_symbol(inner) and not is_id(inner) else f"|{inner}|"
 
 
+def quote_word(text: str) -> str:
+    """``text`` (a value of an option, say) as one token: as it is where that reads back, else between bars."""
+    return text if _ATOM.match(text) and not is_id(text) else quote_name(text)
+
+
 def unquote_name(token: str) -> str:
     """The name that a symbol of a trace stands for."""
     return token[1:-1] if len(token) > 1 and token[0] == token[-1] == "|" else token
@@ -212,6 +219,8 @@ class _Reader:
             self._setting(tokens)
         elif tokens[0] == "return":
             self._return(tokens[1:])
+        elif tokens[0] == "refused":
+            self._refused(tokens[1:])
         else:
             self._call(tokens, number)
 
@@ -239,6 +248,12 @@ class _Reader:
             raise TraceError("expected 'return ID ...' with ids like s1 and t1")
         last = self.lines[-1]
         self.lines[-1] = Line(last.seed, last.action, last.args, tuple(ids), last.number)
+        self.may_return = False
+
+    def _refused(self, rest: list[str]) -> None:
+        if not self.may_return or rest:
+            raise TraceError("a refusal that follows no call" if not rest else "expected 'refused' alone")
+        self.lines.pop()
         self.may_return = False
 
     def _call(self, tokens: list[str], number: int) -> None:

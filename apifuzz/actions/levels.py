@@ -1,0 +1,61 @@
+"""Assertion levels: ``push`` and ``pop``. Sorts, terms and definitions outlive the level they were made on."""
+
+from __future__ import annotations
+
+from apifuzz.actions import Action
+from apifuzz.actions.reading import read_count, require_count
+from apifuzz.interface import Feature
+from apifuzz.run import Run
+from apifuzz.trace import TraceError
+
+_MOST = 3
+_DEEPEST = 8
+
+
+class Push(Action):
+    """``push N``: open levels."""
+
+    name = "push"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.has(Feature.INCREMENTAL) and len(run.levels) <= _DEEPEST
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return (str(1 if run.random.random() < 0.7 else 1 + int(run.random.random() * _MOST)),)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1, 1)
+        count = read_count(args[0])
+        run.require(Feature.INCREMENTAL)
+        run.wrapper.push(count)
+        run.levels.extend([] for _ in range(count))
+        run.changed()
+        return ()
+
+
+class Pop(Action):
+    """``pop N``: close levels, with the assertions on them."""
+
+    name = "pop"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.has(Feature.INCREMENTAL) and len(run.levels) > 1
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return (
+            str(1 if run.random.random() < 0.6 else 1 + int(run.random.random() * (len(run.levels) - 1))),
+        )
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1, 1)
+        count = read_count(args[0])
+        run.require(Feature.INCREMENTAL)
+        if count >= len(run.levels):
+            raise TraceError(f"{count} levels are to be closed, {len(run.levels) - 1} are open")
+        run.wrapper.pop(count)
+        del run.levels[-count:]
+        run.changed()
+        return ()
+
+
+ACTIONS = (Push(), Pop())

@@ -1,0 +1,100 @@
+"""Options: ``set-option`` with values of the kinds that the solver says."""
+
+from __future__ import annotations
+
+import random
+
+from apifuzz.actions import Action
+from apifuzz.actions.reading import read_name, require_count
+from apifuzz.interface import Option, OptionKind, Unsupported
+from apifuzz.run import Run
+from apifuzz.trace import TraceError, quote_name, quote_word, unquote_name
+
+_FAR = 1000
+_SPAN = 50
+
+
+class SetRequiredOption(Action):
+    """``set-option``: the next of the options that every run sets, and those that bring features."""
+
+    name = "set-required-option"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.has_required_options and run.is_empty
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        name, value = run.required_options[0]
+        run.call("set-option", (quote_name(name), quote_word(value)))
+        return None
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        raise TraceError("written as set-option")
+
+
+class SetOption(Action):
+    """``set-option NAME VALUE``, each option once, before anything is made."""
+
+    name = "set-option"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.settings.options and run.is_empty
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        options = run.drawn_options
+        for _ in range(4):
+            if not options:
+                return None
+            option = options[int(run.random.random() * len(options))]
+            if option.name not in run.options:
+                return quote_name(option.name), quote_word(draw_value(option, run.random))
+        return None
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 2, 2)
+        name = read_name(args[0])
+        value = unquote_name(args[1])
+        if not run.is_empty:
+            raise TraceError("options are set before anything is made")
+        if name in run.options:
+            raise TraceError(f"the option {name} is set already")
+        # Asked or not, it is not drawn again: a refusal would be repeated.
+        run.options[name] = value
+        try:
+            run.wrapper.set_option(name, value)
+        except Unsupported:
+            run.options[name] = ""
+            raise
+        run.statistics.options[name] += 1
+        run.options_changed()
+        return ()
+
+
+def draw_value(option: Option, chance: random.Random) -> str:
+    """A value of the option's kind, within its range."""
+    if option.kind is OptionKind.BOOL:
+        return "true" if chance.random() < 0.5 else "false"
+    if option.kind is OptionKind.MODE or option.choices:
+        return (
+            option.choices[int(chance.random() * len(option.choices))] if option.choices else option.default
+        )
+    if option.kind is OptionKind.INT:
+        return str(_integer(option, chance))
+    if option.kind is OptionKind.FLOAT:
+        low = option.low if option.low is not None else 0.0
+        high = option.high if option.high is not None else max(1.0, low + 1.0)
+        return f"{low + chance.random() * (min(high, low + _FAR) - low):.3f}"
+    return option.default
+
+
+def _integer(option: Option, chance: random.Random) -> int:
+    low = int(option.low) if option.low is not None else 0
+    high = int(option.high) if option.high is not None else max(low, 0) + _FAR
+    share = chance.random()
+    if share < 0.2:
+        return low
+    if share < 0.25:
+        return min(high, low + _FAR)
+    return low + int(chance.random() * (min(high - low, _SPAN) + 1))
+
+
+ACTIONS = (SetRequiredOption(), SetOption())

@@ -1,0 +1,201 @@
+"""Assertions, checks, and what can be asked after one."""
+
+from __future__ import annotations
+
+from apifuzz.actions import Action
+from apifuzz.actions.reading import read_closed, read_formulas, require_count
+from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, Unsupported
+from apifuzz.run import Run
+from smtlib import BOOL
+
+_MOST_ASSUMPTIONS = 5
+_MOST_VALUES = 4
+
+
+class Assert(Action):
+    """``assert FORMULA``"""
+
+    name = "assert"
+
+    def is_possible(self, run: Run) -> bool:
+        return BOOL in run.store.pools and run.may_change
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        pool = run.store.pools[BOOL]
+        if not pool.closed:
+            return None
+        # What was made last is what the run is about; a constant alone says little.
+        latest = [t for t in pool.closed[-8:] if t.args and not t.uses]
+        if latest and run.random.random() < 0.7:
+            return (str(latest[int(run.random.random() * len(latest))]),)
+        term = run.store.pick_closed(BOOL, run.random)
+        return None if term is None else (str(term),)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1, 1)
+        (term,) = read_formulas(run, args)
+        _require_change(run)
+        run.wrapper.assert_formula(term)
+        term.uses += 1
+        run.levels[-1].append(term)
+        run.changed()
+        return ()
+
+
+class CheckSat(Action):
+    """``check-sat``"""
+
+    name = "check-sat"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.may_change
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        _check(run, None)
+        return ()
+
+
+class CheckSatAssuming(Action):
+    """``check-sat-assuming FORMULA...``"""
+
+    name = "check-sat-assuming"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.has(Feature.ASSUMPTIONS) and BOOL in run.store.pools and run.may_change
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        drawn: list[ApiTerm] = []
+        for _ in range(1 + int(run.random.random() * _MOST_ASSUMPTIONS)):
+            term = run.store.pick_closed(BOOL, run.random)
+            if term is not None and term not in drawn:
+                drawn.append(term)
+        return tuple(map(str, drawn)) or None
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        run.require(Feature.ASSUMPTIONS)
+        _check(run, read_formulas(run, args))
+        return ()
+
+
+def _require_change(run: Run) -> None:
+    if not run.may_change:
+        raise Unsupported("a second check, without incremental solving")
+
+
+def _check(run: Run, assumptions: tuple[ApiTerm, ...] | None) -> None:
+    _require_change(run)
+    run.changed()
+    run.checks += 1
+    run.answer = run.wrapper.check_sat(assumptions)
+    run.assumptions = assumptions
+    run.answers.append(str(run.answer))
+    run.statistics.answers[str(run.answer)] += 1
+
+
+class UnsatAssumptions(Action):
+    """``unsat-assumptions``: those that failed are among those that were assumed."""
+
+    name = "unsat-assumptions"
+
+    def is_possible(self, run: Run) -> bool:
+        return (
+            run.answer is Answer.UNSAT and run.assumptions is not None and run.has(Feature.UNSAT_ASSUMPTIONS)
+        )
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        run.require(Feature.UNSAT_ASSUMPTIONS)
+        run.require_answer(Answer.UNSAT)
+        if run.assumptions is None:
+            raise Unsupported("the last check assumed nothing")
+        for term in run.wrapper.unsat_assumptions():
+            if term not in run.assumptions:
+                raise Misbehaviour("assumptions", f"{term} was not assumed")
+        return ()
+
+
+class UnsatCore(Action):
+    """``unsat-core``: a part of what was asserted and assumed."""
+
+    name = "unsat-core"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.UNSAT and run.has(Feature.UNSAT_CORES)
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        run.require(Feature.UNSAT_CORES)
+        run.require_answer(Answer.UNSAT)
+        known = {*run.assertions, *(run.assumptions or ())}
+        for term in run.wrapper.unsat_core():
+            if term not in known:
+                raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
+        return ()
+
+
+class GetValue(Action):
+    """``get-value TERM...``"""
+
+    name = "get-value"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.SAT and run.has(Feature.MODELS) and bool(run.store.closed_terms)
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        drawn: list[ApiTerm] = []
+        for _ in range(1 + int(run.random.random() * _MOST_VALUES)):
+            term = run.store.pick_any(run.random)
+            if term is not None and not term.sort.sort.is_function:
+                drawn.append(term)
+        return tuple(map(str, drawn)) or None
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        run.require(Feature.MODELS)
+        run.require_answer(Answer.SAT)
+        terms = read_closed(run, args)
+        values = run.wrapper.values(terms)
+        if len(values) != len(terms):
+            raise Misbehaviour("value", f"{len(values)} values of {len(terms)} terms")
+        return ()
+
+
+class PrintModel(Action):
+    """``print-model``"""
+
+    name = "print-model"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.SAT and run.has(Feature.MODELS)
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        run.require(Feature.MODELS)
+        run.require_answer(Answer.SAT)
+        run.wrapper.print_model()
+        return ()
+
+
+ACTIONS = (
+    Assert(),
+    CheckSat(),
+    CheckSatAssuming(),
+    UnsatAssumptions(),
+    UnsatCore(),
+    GetValue(),
+    PrintModel(),
+)

@@ -1,0 +1,103 @@
+"""The datatypes of a run: members of a datatype sort, parametric ones instantiated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apifuzz.interface import ApiSort, DatatypeSpec, Field
+from apifuzz.trace import TraceError
+from smtlib import Sort, SortError, make_sort
+from smtlib.environment import instantiate, parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """A constructor of a datatype sort: its name, and selectors with their sorts."""
+
+    name: str
+    fields: tuple[tuple[str, Sort], ...]
+
+    @property
+    def sorts(self) -> tuple[Sort, ...]:
+        """The sorts of the arguments."""
+        return tuple([sort for _, sort in self.fields])
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    params: tuple[Sort, ...]
+    constructors: tuple[Constructor, ...]
+
+
+class Datatypes:
+    """Declared datatypes by name; members by sort."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, _Declared] = {}
+        self._instances: dict[Sort, tuple[Constructor, ...]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._declared)
+
+    def declare(self, group: Sequence[DatatypeSpec]) -> list[Sort]:
+        """Add a group; its sorts in order, over parameters where they have some.
+
+        Raises :class:`TraceError` where a field's sort is unknown or a datatype has no finite value.
+        """
+        require_values(group)
+        sorts = [make_sort(s.name, (), tuple(map(parameter, s.parameters))) for s in group]
+        for spec, own in zip(group, sorts, strict=True):
+            by_name = {s.name: sort for s, sort in zip(group, sorts, strict=True)}
+            by_name |= {p: parameter(p) for p in spec.parameters}
+            constructors = tuple(
+                Constructor(name, tuple((f.name, _field_sort(f, by_name)) for f in fields))
+                for name, fields in spec.constructors
+            )
+            self._declared[spec.name] = _Declared(own.args, constructors)
+        return sorts
+
+    def withdraw(self, group: Sequence[DatatypeSpec]) -> None:
+        """Forget a group that the solver did not take."""
+        for spec in group:
+            self._declared.pop(spec.name, None)
+
+    def members(self, sort: Sort) -> tuple[Constructor, ...]:
+        """The constructors of a datatype sort; none where the sort is no datatype."""
+        found = self._instances.get(sort)
+        if found is None:
+            declared = self._declared.get(sort.name)
+            if declared is None:
+                return ()
+            bindings = dict(zip(declared.params, sort.args, strict=True))
+            found = self._instances[sort] = tuple(
+                Constructor(c.name, tuple((name, instantiate(s, bindings)) for name, s in c.fields))
+                for c in declared.constructors
+            )
+        return found
+
+
+def _field_sort(field: Field, by_name: dict[str, Sort]) -> Sort:
+    if isinstance(field.sort, ApiSort):
+        return field.sort.sort
+    try:
+        return by_name[field.sort]
+    except (KeyError, SortError):
+        raise TraceError(f"unknown sort {field.sort[:60]} of the field {field.name[:60]}") from None
+
+
+def require_values(group: Sequence[DatatypeSpec]) -> None:
+    """Raise :class:`TraceError` where a datatype of the group has no finite value (is not well-founded)."""
+    empty = {spec.name for spec in group}
+    changed = True
+    while changed:
+        changed = False
+        for spec in group:
+            if spec.name in empty and any(
+                not any(isinstance(f.sort, str) and f.sort in empty for f in fields)
+                for _, fields in spec.constructors
+            ):
+                empty.discard(spec.name)
+                changed = True
+    if empty:
+        raise TraceError(f"the datatype {min(empty)} is not well-founded")

@@ -1,0 +1,204 @@
+"""A weighted finite-state machine over actions, as data: drawn from, changed per solver, printed.
+
+A state has transitions; a transition has a weight, perhaps an action, perhaps a condition, and the state it leads
+to. From the transitions whose condition holds and whose action is possible one is drawn by weight. What stands
+in the machine is all there is: a table of it and a picture of it (Graphviz) say everything.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from apifuzz.actions import Action
+    from apifuzz.run import Run
+
+_TRIES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One way out of a state: ``weight`` 0 switches it off; no ``action``: a step without a call."""
+
+    action: str
+    weight: float
+    target: str
+    condition: str = ""
+
+
+@dataclass(slots=True)
+class State:
+    """A state: what it is for, and the ways out of it."""
+
+    name: str
+    about: str
+    transitions: list[Transition] = field(default_factory=list)
+    # Running sums of the weights, made when they are first needed.
+    sums: list[float] = field(default_factory=list)
+
+
+class MachineError(Exception):
+    """The machine names an unknown state, action or condition, or stands where no way leads on."""
+
+
+class Machine:
+    """States, actions and conditions by name. ``start`` is the first state, ``final`` has no way out."""
+
+    def __init__(
+        self,
+        actions: Mapping[str, Action],
+        conditions: Mapping[str, Callable[[Run], bool]],
+        start: str,
+        final: str,
+    ) -> None:
+        self.actions = dict(actions)
+        self.conditions = dict(conditions)
+        self.states: dict[str, State] = {}
+        self.start = start
+        self.final = final
+
+    # Building and changing
+
+    def add_state(self, name: str, about: str) -> None:
+        """Add a state without transitions."""
+        self.states[name] = State(name, about)
+
+    def add_action(self, action: Action) -> None:
+        """Make an action known by its name; a transition makes it happen."""
+        self.actions[action.name] = action
+
+    def add(self, state: str, action: str, weight: float, target: str = "", condition: str = "") -> None:
+        """Add a transition; without ``target`` it stays in ``state``. ``action`` may be empty."""
+        if action and action not in self.actions:
+            raise MachineError(f"unknown action {action}")
+        if condition and condition not in self.conditions:
+            raise MachineError(f"unknown condition {condition}")
+        if weight < 0:
+            raise MachineError(f"{state}: a weight below zero")
+        self._state(state).transitions.append(Transition(action, weight, target or state, condition))
+        self._state(state).sums.clear()
+
+    def weigh(self, state: str, action: str, weight: float) -> None:
+        """Give the transitions of this action out of ``state`` another weight; 0 switches them off.
+
+        Raises :class:`MachineError` where there is none.
+        """
+        here = self._state(state)
+        if all(t.action != action for t in here.transitions):
+            raise MachineError(f"no transition {action or '(step)'} out of {state}")
+        here.transitions = [
+            Transition(t.action, weight, t.target, t.condition) if t.action == action else t
+            for t in here.transitions
+        ]
+        here.sums.clear()
+
+    def switch_off(self, action: str) -> None:
+        """Give every transition of this action the weight 0."""
+        for state in self.states.values():
+            if any(t.action == action for t in state.transitions):
+                self.weigh(state.name, action, 0)
+
+    def _state(self, name: str) -> State:
+        try:
+            return self.states[name]
+        except KeyError:
+            raise MachineError(f"unknown state {name}") from None
+
+    def check(self) -> None:
+        """Raise :class:`MachineError` where a transition leads nowhere or a state cannot be reached."""
+        reached = {self.start}
+        for name in (todo := [self.start]):
+            for transition in self._state(name).transitions:
+                if transition.weight > 0 and transition.target not in reached:
+                    reached.add(transition.target)
+                    todo.append(transition.target)
+        for state in self.states:
+            if state not in reached:
+                raise MachineError(f"state {state} cannot be reached")
+
+    # Running
+
+    def draw(self, state: str, run: Run) -> Transition:
+        """One of the possible transitions out of ``state``, by weight, from ``run.random``."""
+        here = self.states[state]
+        if not here.sums:
+            here.sums = list(accumulate(t.weight for t in here.transitions))
+        total = here.sums[-1] if here.sums else 0
+        chance = run.random.random
+        for _ in range(_TRIES):
+            if total <= 0:
+                break
+            transition = here.transitions[bisect_right(here.sums, chance() * total)]
+            if self.is_possible(transition, run):
+                return transition
+        return self._draw_among_possible(here, run)
+
+    def _draw_among_possible(self, here: State, run: Run) -> Transition:
+        possible = [t for t in here.transitions if t.weight > 0 and self.is_possible(t, run)]
+        if not possible:
+            raise MachineError(f"no way out of state {here.name}")
+        sums = list(accumulate(t.weight for t in possible))
+        return possible[bisect_right(sums, run.random.random() * sums[-1])]
+
+    def is_possible(self, transition: Transition, run: Run) -> bool:
+        """Whether the condition holds and the action is possible now."""
+        if transition.condition and not self.conditions[transition.condition](run):
+            return False
+        return not transition.action or self.actions[transition.action].is_possible(run)
+
+    # Printing
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """State, action, share of the state's weight in percent, target, condition; of all that is on."""
+        for state in self.states.values():
+            total = sum(t.weight for t in state.transitions)
+            for t in sorted(state.transitions, key=lambda t: -t.weight):
+                if t.weight > 0:
+                    yield state.name, t.action or "-", f"{100 * t.weight / total:.2f}", t.target, t.condition
+
+    def table(self) -> str:
+        """The machine as a table for people."""
+        head = ("state", "action", "%", "to", "when")
+        rows = [head, *self.rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        lines = []
+        last = ""
+        for row in rows:
+            shown = ("" if row[0] == last else row[0], *row[1:])
+            last = row[0]
+            cells = [
+                c.rjust(w) if i == 2 else c.ljust(w)
+                for i, (c, w) in enumerate(zip(shown, widths, strict=True))
+            ]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines) + "\n"
+
+    def dot(self) -> str:
+        """The machine as text for Graphviz: an edge between two states bears what leads over it."""
+        lines = [
+            "digraph model {",
+            "  rankdir=TB;",
+            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        ]
+        for state in self.states.values():
+            inner = sorted(
+                {t.action for t in state.transitions if t.action and t.target == state.name and t.weight > 0}
+            )
+            label = "\\n".join([state.name.upper(), *inner])
+            lines.append(f'  "{state.name}" [label="{label}"];')
+        for state in self.states.values():
+            edges: dict[str, list[str]] = {}
+            for t in state.transitions:
+                if t.weight > 0 and t.target != state.name:
+                    edges.setdefault(t.target, []).append(
+                        t.action or (f"[{t.condition}]" if t.condition else "")
+                    )
+            for target, labels in edges.items():
+                label = "\\n".join(dict.fromkeys(filter(None, labels)))
+                lines.append(f'  "{state.name}" -> "{target}"' + (f' [label="{label}"];' if label else ";"))
+        lines.append("}")
+        return "\n".join(lines) + "\n"

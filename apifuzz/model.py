@@ -1,0 +1,169 @@
+"""The default model: which calls follow which, and how often.
+
+States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are made;
+then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
+weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model in
+:meth:`apifuzz.interface.Wrapper.adjust`, by :meth:`Machine.add`, :meth:`Machine.weigh` and the like.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apifuzz.interface import Answer, Wrapper
+from apifuzz.machine import Machine
+from smtlib import BOOL
+
+if TYPE_CHECKING:
+    from apifuzz.run import Run
+
+
+class Model(Machine):
+    """The machine that runs are drawn from."""
+
+
+def _has_sorts(run: Run) -> bool:
+    return BOOL in run.store.sorts and len(run.store.plain_sorts) > 1
+
+
+def _has_terms(run: Run) -> bool:
+    return len(run.store.closed_terms) > 2
+
+
+def _has_assertions(run: Run) -> bool:
+    return any(run.levels)
+
+
+CONDITIONS = {
+    "sorts": _has_sorts,
+    "terms": _has_terms,
+    "assertions": _has_assertions,
+    "may change": lambda run: run.may_change,
+    "options left": lambda run: run.has_required_options,
+    "options set": lambda run: not run.has_required_options,
+    "sat": lambda run: run.answer is Answer.SAT,
+    "unsat": lambda run: run.answer is Answer.UNSAT,
+    "unknown": lambda run: run.answer is Answer.UNKNOWN,
+}
+"""What a transition may depend on, by the name that is printed."""
+
+STATES = {
+    "new": "make an instance",
+    "required": "set what every run sets",
+    "logic": "set a logic, perhaps",
+    "options": "set options",
+    "sorts": "make sorts",
+    "inputs": "make constants and values",
+    "terms": "make terms",
+    "assert": "assert formulas",
+    "check": "check",
+    "answer": "go where the answer leads",
+    "sat": "ask for values and models",
+    "unsat": "ask for cores and assumptions",
+    "unknown": "nothing to ask",
+    "levels": "open and close levels",
+    "delete": "let go of the instance",
+    "final": "the run is over",
+}
+
+# State, action (empty: none), weight, target (empty: the same state), condition.
+TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
+    ("new", "new", 1, "required", ""),
+    ("required", "set-required-option", 1, "", "options left"),
+    ("required", "", 1, "logic", "options set"),
+    ("logic", "set-logic", 6, "options", ""),
+    ("logic", "", 4, "options", ""),
+    ("options", "set-option", 3, "", ""),
+    ("options", "", 1, "sorts", ""),
+    ("sorts", "make-sort", 10, "", ""),
+    ("sorts", "declare-sort", 2, "", ""),
+    ("sorts", "declare-datatypes", 2, "", ""),
+    ("sorts", "inspect-sort", 0.3, "", ""),
+    ("sorts", "", 3, "inputs", "sorts"),
+    ("inputs", "make-constant", 10, "", ""),
+    ("inputs", "make-value", 4, "", ""),
+    ("inputs", "make-special-value", 3, "", ""),
+    ("inputs", "make-function", 2, "", ""),
+    ("inputs", "", 3, "terms", "terms"),
+    ("terms", "make-term", 100, "", ""),
+    ("terms", "make-constant", 5, "", ""),
+    ("terms", "make-value", 3, "", ""),
+    ("terms", "make-special-value", 4, "", ""),
+    ("terms", "make-variable", 6, "", ""),
+    ("terms", "make-binder", 8, "", ""),
+    ("terms", "make-function", 1.5, "", ""),
+    ("terms", "define-function", 2, "", ""),
+    ("terms", "define-recursive", 0.5, "", ""),
+    ("terms", "make-sort", 2, "", ""),
+    ("terms", "declare-sort", 0.3, "", ""),
+    ("terms", "declare-datatypes", 0.3, "", ""),
+    ("terms", "feed-term", 4, "", ""),
+    ("terms", "inspect-term", 4, "", ""),
+    ("terms", "inspect-sort", 1, "", ""),
+    ("terms", "read-back", 2, "", ""),
+    ("terms", "simplify", 3, "", ""),
+    ("terms", "substitute", 3, "", ""),
+    ("terms", "", 14, "assert", "may change"),
+    ("terms", "", 2, "check", "assertions"),
+    ("terms", "", 2, "levels", ""),
+    ("terms", "reset-assertions", 0.2, "", ""),
+    ("terms", "reset", 0.1, "", ""),
+    ("terms", "", 0.1, "delete", ""),
+    ("assert", "assert", 4, "", ""),
+    ("assert", "", 3, "terms", ""),
+    ("assert", "", 2, "check", "assertions"),
+    ("assert", "", 0.5, "levels", ""),
+    ("check", "check-sat", 3, "answer", ""),
+    ("check", "check-sat-assuming", 2, "answer", ""),
+    ("check", "", 0.5, "terms", ""),
+    ("answer", "", 1, "sat", "sat"),
+    ("answer", "", 1, "unsat", "unsat"),
+    ("answer", "", 1, "unknown", "unknown"),
+    ("sat", "get-value", 4, "", ""),
+    ("sat", "print-model", 0.5, "", ""),
+    ("sat", "inspect-term", 0.3, "", ""),
+    ("sat", "", 3, "terms", ""),
+    ("sat", "", 0.5, "assert", "may change"),
+    ("sat", "", 0.5, "check", ""),
+    ("sat", "", 1, "levels", ""),
+    ("sat", "reset-assertions", 0.1, "terms", ""),
+    ("sat", "reset", 0.05, "terms", ""),
+    ("sat", "", 0.05, "delete", ""),
+    ("unsat", "unsat-core", 3, "", ""),
+    ("unsat", "unsat-assumptions", 3, "", ""),
+    ("unsat", "inspect-term", 0.3, "", ""),
+    ("unsat", "", 3, "terms", ""),
+    ("unsat", "", 0.5, "check", ""),
+    ("unsat", "", 2.5, "levels", ""),
+    ("unsat", "reset-assertions", 0.5, "terms", ""),
+    ("unsat", "reset", 0.2, "terms", ""),
+    ("unsat", "", 0.05, "delete", ""),
+    ("unknown", "", 3, "terms", ""),
+    ("unknown", "", 0.3, "check", ""),
+    ("unknown", "", 1, "levels", ""),
+    ("unknown", "reset-assertions", 0.2, "terms", ""),
+    ("unknown", "reset", 0.1, "terms", ""),
+    ("unknown", "", 0.05, "delete", ""),
+    ("levels", "push", 3, "terms", ""),
+    ("levels", "pop", 3, "terms", ""),
+    ("levels", "", 0.5, "terms", ""),
+    ("delete", "delete", 1, "new", ""),
+    ("delete", "delete", 1, "final", ""),
+)
+
+
+def default_model(wrapper: Wrapper) -> Model:
+    """The default model with the solver's own actions, as the solver wants it."""
+    from apifuzz.actions.registry import ACTIONS
+
+    extra = wrapper.extra_actions()
+    model = Model({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
+    for name, about in STATES.items():
+        model.add_state(name, about)
+    for state, action, weight, target, condition in TRANSITIONS:
+        model.add(state, action, weight, target, condition)
+    wrapper.adjust(model)
+    for action in extra:
+        if not any(t.action == action.name for s in model.states.values() for t in s.transitions):
+            model.add("terms", action.name, 1)
+    return model

@@ -1,0 +1,118 @@
+"""The operators that a run draws on: those of its theories that the solver knows, with weights.
+
+They come from the theory files only. What solvers are slow at is drawn more seldom, never not at all.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+
+from apifuzz.interface import Capabilities
+from smtlib import Signature, default_theories
+from smtlib.theory import SortPattern
+
+WEIGHTS = {
+    **dict.fromkeys(("bvudiv", "bvurem", "bvsdiv", "bvsrem", "bvsmod", "bvmul", "bvsdivo"), 0.3),
+    **dict.fromkeys(("bvumulo", "bvsmulo", "bvumul_noovfl", "bvsmul_noovfl", "bvsmul_noudfl"), 0.3),
+    **dict.fromkeys(("fp.mul", "fp.div", "fp.sqrt", "fp.roundToIntegral"), 0.3),
+    **dict.fromkeys(("fp.fma", "fp.rem"), 0.1),
+    **dict.fromkeys(("*", "div", "mod", "/", "rem"), 0.4),
+    **dict.fromkeys(("^", "int.pow2", "int.log2", "piand", "iand"), 0.2),
+    **dict.fromkeys(("re.comp", "re.inter", "re.diff", "re.loop", "re.^"), 0.4),
+    **dict.fromkeys(("str.replace_all", "str.replace_re", "str.replace_re_all", "seq.replace_all"), 0.3),
+    **dict.fromkeys(("set.complement", "set.universe", "rel.tclosure", "set.fold", "bag.fold"), 0.3),
+    **dict.fromkeys(("ff.bitsum",), 0.5),
+}
+"""Operators that are not drawn as often as the others of their theory, because solving them takes long."""
+
+_THEORY_WEIGHTS = {"Core": 1.5}
+_CACHE: dict[object, Operators] = {}
+_CACHED = 256
+
+
+class Operators:
+    """Operators by theory, to draw from."""
+
+    def __init__(self, signatures: Iterable[Signature]) -> None:
+        self.signatures = tuple(signatures)
+        groups: dict[str, dict[str, list[Signature]]] = {}
+        for signature in self.signatures:
+            groups.setdefault(signature.theory, {}).setdefault(signature.name, []).append(signature)
+        self._theories = [
+            (list(accumulate(WEIGHTS.get(name, 1.0) for name in names)), list(names.values()))
+            for names in groups.values()
+        ]
+        self._sums = list(accumulate(_THEORY_WEIGHTS.get(theory, 1.0) for theory in groups))
+        self.function_sorts = any(_has_function_sort(s) for s in self.signatures)
+        """Whether some operator takes a function."""
+        self.heads = frozenset(n for s in self.signatures for n in _head_names(s))
+        """Names of the sorts that the operators are about."""
+
+    def draw(self, chance: random.Random) -> Signature:
+        """A signature: a theory, an operator of it by weight, one of its ranks."""
+        sums, names = self._theories[bisect_right(self._sums, chance.random() * self._sums[-1])]
+        ranks = names[bisect_right(sums, chance.random() * sums[-1])]
+        return ranks[0] if len(ranks) == 1 else ranks[int(chance.random() * len(ranks))]
+
+
+def is_known(only: tuple[str, ...], families: tuple[str, ...]) -> bool:
+    """Whether what a theory file marks ``:only`` these solvers is known to all of ``families``."""
+    return not only or all(family in only for family in families)
+
+
+def sort_theory(name: str) -> str | None:
+    """The theory that a sort of the theory files belongs to; None for any other sort, and for functions."""
+    symbol = default_theories().sorts.get(name)
+    return None if symbol is None else symbol.theory
+
+
+def operators_for(
+    families: tuple[str, ...], capabilities: Capabilities, theories: frozenset[str]
+) -> Operators:
+    """The operators of ``theories`` that the solver knows and that are about sorts of ``theories`` only."""
+    key = (families, capabilities.theories, capabilities.without, theories)
+    found = _CACHE.get(key)
+    if found is None:
+        if len(_CACHE) >= _CACHED:
+            _CACHE.clear()
+        enabled = theories & capabilities.theories
+        found = _CACHE[key] = Operators(
+            s
+            for s in default_theories().signatures()
+            if s.theory in enabled
+            and s.name not in capabilities.without
+            and is_known(s.only, families)
+            and not _is_synonym(s)
+            and all(sort_theory(name) in (None, *enabled) for name in _head_names(s))
+        )
+    return found
+
+
+def known_theories(families: tuple[str, ...], capabilities: Capabilities) -> frozenset[str]:
+    """The theories of which the solver knows some operator."""
+    return frozenset(
+        s.theory for s in operators_for(families, capabilities, capabilities.theories).signatures
+    )
+
+
+def _is_synonym(signature: Signature) -> bool:
+    """Whether this is another spelling for strings (``seq.len`` of a String): each function counts once."""
+    strings = any(p.name == "String" for p in (*signature.params, signature.result))
+    return signature.theory == "Sequences" and strings
+
+
+def _head_names(signature: Signature) -> set[str]:
+    names: set[str] = set()
+    todo: list[SortPattern] = [*signature.params, signature.result]
+    for pattern in todo:
+        if not pattern.is_parameter:
+            names.add(pattern.name)
+            todo.extend(pattern.args)
+    return names
+
+
+def _has_function_sort(signature: Signature) -> bool:
+    return any(p.name == "->" for p in signature.params)

@@ -1,0 +1,31 @@
+"""SMT-LIB's options that switch features on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from apifuzz.interface import Feature, Option
+
+PRODUCERS = {
+    "incremental": Feature.INCREMENTAL,
+    "produce-models": Feature.MODELS,
+    "produce-unsat-cores": Feature.UNSAT_CORES,
+    "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
+}
+"""Where a solver lists one of these options, it has the feature only while the option is true."""
+
+_SHARES = {
+    "incremental": 0.9,
+    "produce-models": 0.8,
+    "produce-unsat-cores": 0.5,
+    "produce-unsat-assumptions": 0.5,
+}
+
+
+def draw_producers(
+    options: Sequence[Option], fuzzed: bool, chance: random.Random
+) -> tuple[tuple[str, str], ...]:
+    """Which features a run switches on: all where options are not ``fuzzed``, else most of them."""
+    listed = [o.name for o in options if o.name in PRODUCERS]
+    return tuple((name, "true") for name in listed if not fuzzed or chance.random() < _SHARES[name])

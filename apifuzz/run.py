@@ -1,0 +1,378 @@
+"""One run: the state that actions work on, and the two ways to drive it, drawing calls or repeating a trace's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from apifuzz.actions import Action
+from apifuzz.feeding import Feed
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Feature,
+    Head,
+    Misbehaviour,
+    Option,
+    Rejected,
+    TermKind,
+    Unsupported,
+    Wrapper,
+)
+from apifuzz.model import default_model
+from apifuzz.operators import Operators, known_theories, operators_for
+from apifuzz.producers import PRODUCERS, draw_producers
+from apifuzz.scope import Scope, draw_scope
+from apifuzz.statistics import Statistics
+from apifuzz.store import Store
+from apifuzz.trace import Line, Trace, TraceError, print_call, print_header, print_return
+from smtlib import Sort, default_theories
+
+_STEPS_PER_CALL = 50
+"""A run that takes more steps of the machine than this for a call has nothing left to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How runs are drawn.
+
+    ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with, without,
+    or (None) as chance has it. ``options``: whether options are drawn; ``fixed_options`` are set in every run, and
+    never drawn; ``only_options`` narrows what is drawn to names that contain one of these words. ``calls``: a run
+    makes about as many calls at most. ``feed``: terms of a corpus to draw on.
+    """
+
+    theories: tuple[str, ...] = ()
+    quantifiers: bool | None = None
+    options: bool = True
+    fixed_options: tuple[tuple[str, str], ...] = ()
+    only_options: tuple[str, ...] = ()
+    calls: int = 200
+    feed: Feed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended.
+
+    ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error`` says
+    of what kind); ``detail`` is the message. ``calls`` counts the calls made, the last one is where it ended;
+    ``refused`` are the calls that the wrapper would not make: their line in the trace (0: not in it) and why.
+    """
+
+    kind: str
+    detail: str = ""
+    error: str = ""
+    answers: tuple[str, ...] = ()
+    calls: int = 0
+    refused: tuple[tuple[int, str], ...] = ()
+    statistics: Statistics = field(default_factory=Statistics)
+
+
+class Run:
+    """The state of one run, which actions read and change.
+
+    ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer`` is the
+    last check's, until something changes; ``assumptions`` are the last check's, None where it had none.
+    """
+
+    def __init__(
+        self,
+        wrapper: Wrapper,
+        settings: Settings,
+        seed: int,
+        write: Callable[[str], None] | None = None,
+    ) -> None:
+        self.wrapper = wrapper
+        self.settings = settings
+        self.random = random.Random(seed)
+        self.capabilities = wrapper.capabilities()
+        self.model = default_model(wrapper)
+        self.scope = Scope()
+        self.store = Store()
+        self.statistics = Statistics()
+        self.replaying = False
+        self.exists = False
+        self.logic = ""
+        self.options: dict[str, str] = {}
+        self.levels: list[list[ApiTerm]] = [[]]
+        self.answer: Answer | None = None
+        self.answers: list[str] = []
+        self.assumptions: tuple[ApiTerm, ...] | None = None
+        self.checks = 0
+        self.calls = 0
+        self.refused: list[tuple[int, str]] = []
+        self.impossible: set[Sort] = set()
+        """Sorts that the wrapper refused to make."""
+        self.available_options = wrapper.options()
+        self._features = self._current_features()
+        self._operators: Operators | None = None
+        self._write = write or (lambda text: None)
+        self._names = 0
+
+        self.producers: tuple[tuple[str, str], ...] = ()
+        """The options for features that this run switches on."""
+        self.drawn_options: tuple[Option, ...] = ()
+        """The options that this run may draw."""
+
+    def prepare(self) -> None:
+        """Draw what the run draws on."""
+        settings = self.settings
+        known = known_theories(self.wrapper.families, self.capabilities)
+        features = self.capabilities.features
+        self.scope = draw_scope(known, features, settings.theories, settings.quantifiers, self.random)
+        self.producers = draw_producers(self.available_options, settings.options, self.random)
+        kept = {name for name, _ in (*self.capabilities.required_options, *settings.fixed_options)}
+        words = settings.only_options
+        self.drawn_options = tuple(
+            o
+            for o in self.available_options
+            if o.name not in kept
+            and o.name not in PRODUCERS
+            and (not words or any(word in o.name for word in words))
+        )
+
+    @property
+    def required_options(self) -> list[tuple[str, str]]:
+        """The options that this run still has to set before others."""
+        wanted = (*self.capabilities.required_options, *self.settings.fixed_options, *self.producers)
+        return [(name, value) for name, value in wanted if name not in self.options]
+
+    @property
+    def has_required_options(self) -> bool:
+        """Whether some of those are left."""
+        return bool(self.required_options)
+
+    def forget(self) -> None:
+        """The instance is gone: so is all that was made with it."""
+        self.exists = False
+        self.store.clear()
+        self.impossible.clear()
+        self.options.clear()
+        self.logic = ""
+        self.levels = [[]]
+        self.checks = 0
+        self.changed()
+
+    # What there is
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was made yet, so that options and logic can be set."""
+        return self.store.is_empty and not self.checks
+
+    @property
+    def may_change(self) -> bool:
+        """Whether assertions can be added and checked: always, for an incremental solver."""
+        return not self.checks or Feature.INCREMENTAL in self._features
+
+    @property
+    def assertions(self) -> list[ApiTerm]:
+        """The assertions of all levels, in order."""
+        return [term for level in self.levels for term in level]
+
+    @property
+    def operators(self) -> Operators:
+        """The operators that the run draws on."""
+        if self._operators is None:
+            self._operators = operators_for(self.wrapper.families, self.capabilities, self.scope.theories)
+        return self._operators
+
+    def has(self, feature: Feature) -> bool:
+        """Whether the solver has the feature now, as its options stand."""
+        return feature in self._features
+
+    def draws_on(self, feature: Feature) -> bool:
+        """Whether the solver has the feature and this run draws on it."""
+        return feature in self.scope.features and feature in self._features
+
+    def options_changed(self) -> None:
+        """Ask again what the solver can do."""
+        self.capabilities = self.wrapper.capabilities()
+        self._features = self._current_features()
+
+    def _current_features(self) -> frozenset[Feature]:
+        listed = {o.name: o.default for o in self.available_options if o.name in PRODUCERS}
+        off = {PRODUCERS[n] for n, default in listed.items() if self.options.get(n, default) != "true"}
+        return self.capabilities.features - off
+
+    def changed(self) -> None:
+        """The assertions changed: the last answer holds no longer."""
+        self.answer = None
+        self.assumptions = None
+
+    def require_answer(self, *answers: Answer) -> None:
+        """Raise :class:`Unsupported` unless the last answer, still valid, is one of these."""
+        if self.wrapper.answers and self.answer not in answers:
+            now = self.answer or "no answer"
+            raise Unsupported(f"asked after {' or '.join(answers)} only; there is {now}")
+
+    def require(self, feature: Feature) -> None:
+        """Raise :class:`Unsupported` unless the solver has the feature now."""
+        if feature not in self._features:
+            raise Unsupported(f"without {feature}")
+
+    def fresh_name(self, prefix: str) -> str:
+        """A name that the run has not used; for drawing only."""
+        while True:
+            self._names += 1
+            name = f"{prefix}{self._names}"
+            if self.random.random() < 0.02:
+                name = f"{prefix} {self._names}"
+            if name not in self.store.names:
+                return name
+
+    def take_sort_name(self, name: str) -> None:
+        """Use ``name`` for a new sort. Raises :class:`TraceError` where it is taken."""
+        if name in default_theories().sorts or name == "->":
+            raise TraceError(f"{name[:60]} is a sort of a theory")
+        self.store.take_name(name)
+
+    # Keeping what was made
+
+    def keep_sort(self, sort: Sort, handle: Any) -> ApiSort:
+        """Take in a sort that the solver made."""
+        known = sort.name in default_theories().sorts or sort.is_function
+        self.statistics.sorts[sort.name if known else "declared"] += 1
+        return self.store.add_sort(sort, handle)
+
+    def keep_term(
+        self,
+        sort: ApiSort,
+        handle: Any,
+        kind: TermKind,
+        head: Head | None = None,
+        args: tuple[ApiTerm, ...] = (),
+        free: frozenset[ApiTerm] = frozenset(),
+    ) -> ApiTerm:
+        """Take in a term that the solver made; raises :class:`Misbehaviour` where it has another sort."""
+        term = self.store.add_term(sort, handle, kind, head, args, free)
+        if kind is not TermKind.FUNCTION and not self.wrapper.same_sort(self.wrapper.sort_of(term), sort):
+            raise Misbehaviour("sort", f"{term} has not the sort {sort.sort}")
+        return term
+
+    # Calling
+
+    def call(self, name: str, args: Sequence[str]) -> tuple[str, ...]:
+        """Make a new call: write its line, do it, write what it returned.
+
+        Raises what the action raises; for :class:`Unsupported` the line is taken back.
+        """
+        line = Line(self.random.getrandbits(32), name, tuple(args))
+        return self._do(self.model.actions[name], line)
+
+    def repeat(self, line: Line) -> tuple[str, ...]:
+        """Make a call of a trace again; it returns the same ids.
+
+        Raises what the action raises, and :class:`TraceError` for what is not in the model.
+        """
+        action = self.model.actions.get(line.action)
+        if action is None:
+            if ":" in line.action:
+                raise Unsupported(f"only {line.action.partition(':')[0]} has {line.action}")
+            raise TraceError(f"unknown action {line.action}")
+        return self._do(action, line)
+
+    def _do(self, action: Action, line: Line) -> tuple[str, ...]:
+        if self.exists == (action.name == "new"):
+            raise TraceError(f"{action.name}: there is {'already an' if self.exists else 'no'} instance")
+        self._write(print_call(line) + "\n")
+        self.calls += 1
+        self.statistics.tried[action.name] += 1
+        self.wrapper.random.seed(line.seed)
+        self.store.expect(line.returns)
+        try:
+            returned = action.perform(self, line.args)
+        except Unsupported as reason:
+            self.statistics.refused[action.name] += 1
+            self.refused.append((line.number, f"{action.name}: {reason}"))
+            self._write(f"refused ; {_one_line(str(reason))}\n")
+            raise
+        if returned:
+            self._write(print_return(returned) + "\n")
+        return returned
+
+    def ending(self, kind: str, detail: str = "", error: str = "") -> Ending:
+        """How the run ended, with what it counted."""
+        return Ending(
+            kind, detail, error, tuple(self.answers), self.calls, tuple(self.refused), self.statistics
+        )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
+    """Draw and make the calls of one run. ``write`` receives the trace, every line before its call is made."""
+    run = Run(wrapper, settings, seed, write)
+    run.prepare()
+    for line in print_header(wrapper.name, seed, run.scope.settings()):
+        write(line + "\n")
+    return _ended(run, lambda: _draw_calls(run))
+
+
+def _draw_calls(run: Run) -> None:
+    model = run.model
+    state = model.start
+    steps = 0
+    while state != model.final and run.calls < run.settings.calls:
+        steps += 1
+        if steps > _STEPS_PER_CALL * run.settings.calls:
+            break
+        transition = model.draw(state, run)
+        run.statistics.states[state] += 1
+        if not transition.action or _draw_call(run, model.actions[transition.action]):
+            state = transition.target
+    if run.exists:
+        run.call("delete", ())
+
+
+def _draw_call(run: Run, action: Action) -> bool:
+    """Draw arguments and make the call; whether it was made."""
+    try:
+        args = action.draw(run)
+        if args is None:
+            run.statistics.idle[action.name] += 1
+            return False
+        run.call(action.name, args)
+    except Unsupported:
+        return False
+    return True
+
+
+def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
+    """Make the calls of a trace again, on the same solver or on another.
+
+    What the wrapper cannot do is left out, with everything that needs what it would have returned; the ending
+    lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have been written.
+    """
+    run = Run(wrapper, Settings(), trace.seed, write)
+    run.replaying = True
+    if write is not None:
+        for text in print_header(trace.solver, trace.seed, trace.settings):
+            write(text + "\n")
+    return _ended(run, lambda: _repeat_calls(run, trace))
+
+
+def _repeat_calls(run: Run, trace: Trace) -> None:
+    for line in trace.lines:
+        try:
+            run.repeat(line)
+        except Unsupported:
+            run.store.lose(line.returns)
+        except TraceError as error:
+            raise TraceError(f"{line.action}: {error.reason}", line.number) from None
+
+
+def _ended(run: Run, drive: Callable[[], None]) -> Ending:
+    try:
+        drive()
+    except Rejected as error:
+        return run.ending("rejected", str(error))
+    except Misbehaviour as error:
+        return run.ending("misbehaviour", str(error), error.kind)
+    return run.ending("done")

@@ -1,0 +1,234 @@
+"""What a run has made: sorts and terms by id and by sort, and the names it has given.
+
+Terms that were seldom used are preferred as arguments. A term with free variables is open: it is an argument of
+other terms until a binder binds one of its variables; then it and every other term with that variable are no
+arguments any more, so that no variable escapes its binder and none is bound twice.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from apifuzz.datatypes import Datatypes
+from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind, Unsupported
+from apifuzz.trace import TraceError, is_id
+from smtlib import Sort, default_theories
+from smtlib.environment import has_parameters
+
+_CLOSED: frozenset[ApiTerm] = frozenset()
+_OPEN_SHARE = 0.6
+_SAMPLES = 3
+
+
+@dataclass(slots=True)
+class Pool:
+    """The terms of one sort that can be arguments."""
+
+    closed: list[ApiTerm] = field(default_factory=list)
+    open: list[ApiTerm] = field(default_factory=list)
+    constants: list[ApiTerm] = field(default_factory=list)
+    values: list[ApiTerm] = field(default_factory=list)
+
+
+class Store:
+    """The sorts and terms of one solver instance."""
+
+    def __init__(self) -> None:
+        self.sorts: dict[Sort, ApiSort] = {}
+        self.pools: dict[Sort, Pool] = {}
+        self.populated: list[Sort] = []
+        """Sorts that have terms, functions apart, in order."""
+        self.by_head: dict[str, list[Sort]] = {}
+        """Sorts that have terms, by the name of the sort's head."""
+        self.plain_sorts: list[Sort] = []
+        """Sorts that were made, functions apart, in order, and those over parameters left out."""
+        self.made_by_head: dict[str, list[Sort]] = {}
+        self.open_variables: list[ApiTerm] = []
+        """Variables that nothing binds yet."""
+        self.functions: list[ApiTerm] = []
+        self.undefined: list[ApiTerm] = []
+        """Declared functions that ``define-fun-rec`` may still define: nothing was made of them."""
+        self.closed_terms: list[ApiTerm] = []
+        self.names: set[str] = set()
+        self.sort_constructors: dict[str, int] = {}
+        """Declared sort constructors and parametric datatypes: their number of arguments."""
+        self.datatypes = Datatypes()
+        self._ids: dict[str, ApiSort | ApiTerm] = {}
+        self._lost: set[str] = set()
+        self._expected: list[str] = []
+        self._last = {"s": 0, "t": 0}
+
+    def clear(self) -> None:
+        """Forget everything that was made; ids count on."""
+        last = self._last
+        self.__init__()  # type: ignore[misc]
+        self._last = last
+
+    # Ids
+
+    def expect(self, ids: Sequence[str]) -> None:
+        """What is added next gets these ids, in this order; what comes after them is numbered on."""
+        self._expected = list(reversed(ids))
+
+    def _next_id(self, letter: str) -> int:
+        if self._expected:
+            token = self._expected.pop()
+            if token[0] != letter:
+                raise TraceError(f"the call returns a {'sort' if letter == 's' else 'term'}, not {token}")
+            if token in self._ids:
+                raise TraceError(f"{token} is returned twice")
+            number = int(token[1:])
+        else:
+            number = self._last[letter] + 1
+        self._last[letter] = max(self._last[letter], number)
+        return number
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was made."""
+        return not self._ids
+
+    def lose(self, ids: Iterable[str]) -> None:
+        """A call of a trace that would have returned these could not be made."""
+        self._lost.update(ids)
+
+    def sort(self, token: str) -> ApiSort:
+        """The sort with this id. Raises :class:`TraceError`, or :class:`Unsupported` where it was lost."""
+        found = self._ids.get(token)
+        if not isinstance(found, ApiSort):
+            raise self._unknown(token, "sort")
+        return found
+
+    def term(self, token: str) -> ApiTerm:
+        """The term with this id. Raises :class:`TraceError`, or :class:`Unsupported` where it was lost."""
+        found = self._ids.get(token)
+        if not isinstance(found, ApiTerm):
+            raise self._unknown(token, "term")
+        return found
+
+    def _unknown(self, token: str, what: str) -> TraceError | Unsupported:
+        if token in self._lost:
+            return Unsupported(f"{token} could not be made")
+        return TraceError(
+            f"unknown {what} {token[:60]}" if is_id(token) else f"{token[:60]} is no {what}'s id"
+        )
+
+    def take_name(self, name: str) -> None:
+        """Use ``name`` for something new. Raises :class:`TraceError` where it is taken."""
+        if name in self.names or name in default_theories().functions:
+            raise TraceError(f"the name {name[:60]} is already used")
+        self.names.add(name)
+
+    # Adding
+
+    def add_sort(self, sort: Sort, handle: Any) -> ApiSort:
+        """Keep a sort. Made a second time it is another object of the same sort; the newer one is used."""
+        made = ApiSort(self._next_id("s"), sort, handle)
+        self._ids[str(made)] = made
+        if sort not in self.sorts and not has_parameters(sort):
+            self.made_by_head.setdefault(sort.name, []).append(sort)
+            if not sort.is_function:
+                self.plain_sorts.append(sort)
+        self.sorts[sort] = made
+        return made
+
+    def add_term(
+        self,
+        sort: ApiSort,
+        handle: Any,
+        kind: TermKind,
+        head: Head | None = None,
+        args: tuple[ApiTerm, ...] = (),
+        free: frozenset[ApiTerm] = _CLOSED,
+    ) -> ApiTerm:
+        """Keep a term. ``free`` are its free variables; a variable's own is itself."""
+        made = ApiTerm(self._next_id("t"), sort, handle, kind, free, 0, head, args)
+        for arg in args:
+            arg.uses += 1
+        self._ids[str(made)] = made
+        if kind is TermKind.VARIABLE:
+            made.free = frozenset((made,))
+            self.open_variables.append(made)
+        self._file(made)
+        return made
+
+    def _file(self, term: ApiTerm) -> None:
+        sort = term.sort.sort
+        pool = self.pools.get(sort)
+        if pool is None:
+            pool = self.pools[sort] = Pool()
+            self.by_head.setdefault(sort.name, []).append(sort)
+            if not sort.is_function:
+                self.populated.append(sort)
+        if term.free:
+            pool.open.append(term)
+            return
+        pool.closed.append(term)
+        if term.kind is TermKind.FUNCTION:
+            self.functions.append(term)
+            return
+        if sort.is_function:
+            self.functions.append(term)
+        self.closed_terms.append(term)
+        if term.kind is TermKind.CONSTANT:
+            pool.constants.append(term)
+        elif term.kind is TermKind.VALUE:
+            pool.values.append(term)
+
+    def bind(self, variables: Iterable[ApiTerm]) -> None:
+        """These variables are bound now: whatever has them free is no argument any more."""
+        bound = frozenset(variables)
+        self.open_variables = [v for v in self.open_variables if v not in bound]
+        for pool in self.pools.values():
+            if pool.open:
+                pool.open = [t for t in pool.open if t.free.isdisjoint(bound)]
+
+    def is_bound(self, term: ApiTerm) -> bool:
+        """Whether a variable of the term was bound elsewhere, so that the term is out of scope."""
+        return bool(term.free) and not term.free.issubset(self.open_variables)
+
+    # Choosing
+
+    def pick(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
+        """A term of this sort, seldom-used ones preferred, open ones where there are; None: there is none."""
+        pool = self.pools.get(sort)
+        if pool is None:
+            return None
+        if pool.open and (not pool.closed or chance.random() < _OPEN_SHARE):
+            return seldom_used(pool.open, chance)
+        return seldom_used(pool.closed, chance)
+
+    def pick_closed(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
+        """A closed term of this sort; None: there is none."""
+        pool = self.pools.get(sort)
+        return seldom_used(pool.closed, chance) if pool is not None else None
+
+    def pick_constant(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
+        """A free constant of this sort; None: there is none."""
+        pool = self.pools.get(sort)
+        return seldom_used(pool.constants, chance) if pool is not None else None
+
+    def pick_value(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
+        """A value of this sort that was made; None: there is none."""
+        pool = self.pools.get(sort)
+        return seldom_used(pool.values, chance) if pool is not None else None
+
+    def pick_any(self, chance: random.Random) -> ApiTerm | None:
+        """A closed term of any sort."""
+        return seldom_used(self.closed_terms, chance)
+
+
+def seldom_used(terms: Sequence[ApiTerm], chance: random.Random) -> ApiTerm | None:
+    """One of ``terms``, the least used of a few that are drawn; None of none."""
+    count = len(terms)
+    if count == 0:
+        return None
+    best = terms[int(chance.random() * count)]
+    for _ in range(min(count, _SAMPLES) - 1):
+        other = terms[int(chance.random() * count)]
+        if other.uses < best.uses:
+            best = other
+    return best

@@ -1,0 +1,409 @@
+"""A run as an SMT-LIB script: no solver, only its text.
+
+Handles are the terms and sorts of ``smtlib``; commands are printed as they come. Used to translate traces, to
+print what a run did, and to check that what is drawn is well sorted. What SMT-LIB cannot say is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apifuzz.heads import operator_text
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    DatatypeSpec,
+    Feature,
+    Head,
+    HeadKind,
+    Option,
+    Unsupported,
+    Wrapper,
+)
+from apifuzz.trace import Trace
+from smtlib import (
+    BOOL,
+    REAL,
+    Declaration,
+    Kind,
+    Sort,
+    Term,
+    TermTable,
+    declarations_in,
+    default_theories,
+    make_sort,
+    print_datatypes,
+    print_term,
+    quote_symbol,
+    read_sexps,
+    rewrite,
+    sort_text,
+)
+from smtlib.elaborator import Elaborator
+from smtlib.environment import (
+    Constructor,
+    Datatype,
+    Environment,
+    determines,
+    has_parameters,
+    parameter,
+)
+
+_SECOND_CLASS = frozenset(("RegLan",))
+
+REFUSED_BY_SOME = {
+    "quantifier": _SECOND_CLASS,
+    "array-index": _SECOND_CLASS,
+    "array-element": _SECOND_CLASS,
+    "function": _SECOND_CLASS,
+    "datatype": _SECOND_CLASS,
+    "constant": _SECOND_CLASS,
+    "equality": _SECOND_CLASS,
+    "ite": _SECOND_CLASS,
+    "seq-element": _SECOND_CLASS,
+    "set-element": _SECOND_CLASS,
+    "bag-element": _SECOND_CLASS,
+    "tuple-element": _SECOND_CLASS,
+    "nullable-element": _SECOND_CLASS,
+}
+"""Regular expressions are no first-class citizens in most solvers."""
+
+
+class TextWrapper(Wrapper):
+    """Prints the script of a run: :attr:`commands`, :meth:`script`.
+
+    ``families``: the solvers that the script is for; it has only what all of them know.
+    """
+
+    name = "smt2"
+    answers = False
+
+    def __init__(self, families: Sequence[str] = ("z3", "cvc5")) -> None:
+        super().__init__()
+        self._families = tuple(families)
+        self._theories = default_theories()
+        self.commands: list[str] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.table = TermTable()
+        self._elaborator = Elaborator(Environment(self._theories), self.table)
+        self._members: dict[str, Declaration] = {}
+        self._unprinted: dict[Declaration, str] = {}
+        self._declared: list[str] = []
+        self._setup: list[str] = []
+
+    def script(self) -> str:
+        """The commands so far, one a line."""
+        return "".join(f"{command}\n" for command in self.commands)
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        return "SMT-LIB 2.7"
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return self._families
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            theories=frozenset(s.theory for s in self._theories.signatures()),
+            features=frozenset(Feature),
+            sorts_without=REFUSED_BY_SOME,
+        )
+
+    def options(self) -> tuple[Option, ...]:
+        return ()
+
+    # Life
+
+    def new(self) -> None:
+        if self.commands:
+            self.commands.append("(reset)")
+        self._forget()
+        self._set_up("(set-option :global-declarations true)")
+
+    def delete(self) -> None:
+        self._forget()
+
+    def sibling(self) -> Wrapper:
+        other = TextWrapper(self._families)
+        other.new()
+        return other
+
+    def _set_up(self, command: str) -> None:
+        """A command that has to be repeated after a reset."""
+        self._setup.append(command)
+        self.commands.append(command)
+
+    def _declare(self, command: str) -> None:
+        """A declaration, which a reset takes away though the run keeps it."""
+        self._declared.append(command)
+        self.commands.append(command)
+
+    def set_logic(self, logic: str) -> None:
+        self._set_up(f"(set-logic {quote_symbol(logic)})")
+
+    def set_option(self, name: str, value: str) -> None:
+        shown = (
+            value
+            if value in ("true", "false") or value.replace(".", "", 1).isdigit()
+            else quote_symbol(value)
+        )
+        self._set_up(f"(set-option :{quote_symbol(name)} {shown})")
+
+    # Sorts
+
+    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
+        return sort
+
+    def declare_sort(self, name: str, arity: int) -> Sort:
+        self._declare(f"(declare-sort {quote_symbol(name)} {arity})")
+        return make_sort(name, (), tuple(parameter(f"P{i}") for i in range(arity)))
+
+    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
+        names = tuple(quote_symbol(spec.name) for spec in group)
+        own = {
+            spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
+            for spec, name in zip(group, names, strict=True)
+        }
+        datatypes = [self._datatype(spec, own, names) for spec in group]
+        self._declare(print_datatypes(datatypes))
+        return [d.sort for d in datatypes]
+
+    def _datatype(self, spec: DatatypeSpec, own: Mapping[str, Sort], group: tuple[str, ...]) -> Datatype:
+        sort = own[spec.name]
+        by_name = {**own, **{p: parameter(p) for p in spec.parameters}}
+        constructors = []
+        for name, fields in spec.constructors:
+            selectors = []
+            for field in fields:
+                result = field.sort.sort if isinstance(field.sort, ApiSort) else by_name[field.sort]
+                selectors.append(Declaration(quote_symbol(field.name), (sort,), result, "selector"))
+                self._members[field.name] = selectors[-1]
+            params = tuple(s.result for s in selectors)
+            self._members[name] = Declaration(quote_symbol(name), params, sort, "constructor")
+            constructors.append(Constructor(self._members[name], tuple(selectors)))
+        return Datatype(quote_symbol(spec.name), sort.args, tuple(constructors), group)
+
+    # Terms
+
+    def make_value(self, sort: ApiSort, text: str) -> Term:
+        if sort.sort.name == "FiniteField":
+            value = text.split()[1].removeprefix("ff")
+            return self.table.literal(f"#f{value}m{sort.sort.indices[0]}", sort.sort)
+        self._elaborator.start(read_sexps("()")[0])
+        term = self._elaborator.term(read_sexps(text)[0])
+        return self._as_real(term) if sort.sort is REAL else term
+
+    def _as_real(self, term: Term) -> Term:
+        if term.sort is REAL:
+            return term
+        return self._elaborator.applications.to_real(term)
+
+    def make_constant(self, name: str, sort: ApiSort) -> Term:
+        symbol = quote_symbol(name)
+        self._declare(f"(declare-const {symbol} {sort_text(sort.sort)})")
+        return self.table.symbol(Declaration(symbol, (), sort.sort))
+
+    def make_variable(self, name: str, sort: ApiSort) -> Term:
+        return self.table.variable(quote_symbol(name), sort.sort)
+
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Term:
+        declaration = Declaration(quote_symbol(name), tuple(p.sort for p in params), result.sort)
+        inner = " ".join(sort_text(p) for p in declaration.params)
+        # It may yet be defined: it is printed when it is first used.
+        command = f"(declare-fun {declaration.name} ({inner}) {sort_text(declaration.result)})"
+        self._unprinted[declaration] = command
+        return self._function(declaration)
+
+    def _function(self, declaration: Declaration) -> Term:
+        sort = make_sort("->", (), (*declaration.params, declaration.result))
+        op = self.table.op(Kind.SYMBOL, declaration.name, None, (), declaration)
+        return self.table.make(op, (), sort)
+
+    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Term:
+        terms = tuple([a.handle for a in args])
+        if head.kind is HeadKind.OPERATOR:
+            return self._operator(head, sort, terms)
+        if head.kind is HeadKind.APPLY:
+            declaration = terms[0].op.declaration
+            if declaration is not None and declaration.params and not terms[0].args:
+                return self.table.symbol(declaration, terms[1:])
+            return self.table.make(self.table.op(Kind.OPERATOR, "@"), terms, sort)
+        return self._member(head, sort, terms)
+
+    def _operator(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
+        indices: tuple[int | str, ...] = head.indices
+        if head.name == "char":
+            indices = tuple(f"#x{i:X}" for i in head.indices)
+        text = operator_text(head.name, head.indices, False)
+        if self._theories.find(head.name, head.indices, tuple([t.sort for t in terms])) is None:
+            text = f"(as {text} {sort})"
+        return self.table.make(self.table.op(Kind.OPERATOR, head.name, text, indices), terms, sort)
+
+    def _member(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
+        declaration = self._members[head.name]
+        if head.kind in (HeadKind.TESTER, HeadKind.UPDATER):
+            word = "is" if head.kind is HeadKind.TESTER else "update"
+            text = f"(_ {word} {declaration.name})"
+            op = self.table.op(Kind.SYMBOL, word, text, (declaration.name,), declaration)
+            return self.table.make(op, terms, sort)
+        text_of_head = None
+        if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
+            text_of_head = f"(as {declaration.name} {sort})"
+        op = self.table.op(Kind.SYMBOL, declaration.name, text_of_head, (), declaration)
+        return self.table.make(op, terms, sort)
+
+    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
+        sort = BOOL
+        if binder == "lambda":
+            sort = make_sort("->", (), (*(v.sort.sort for v in variables), body.sort.sort))
+        elif binder == "set.comprehension":
+            raise Unsupported("set.comprehension")
+        op = self.table.op(Kind.BINDER, binder)
+        return self.table.make(op, (body.handle,), sort, tuple([v.handle for v in variables]))
+
+    def define_function(
+        self,
+        name: str,
+        variables: Sequence[ApiTerm],
+        result: ApiSort,
+        body: ApiTerm,
+        recursive: ApiTerm | None,
+    ) -> Term | None:
+        word = "define-fun"
+        if recursive is None:
+            params = tuple([v.sort.sort for v in variables])
+            declaration = Declaration(quote_symbol(name), params, result.sort, "define")
+        else:
+            word = "define-fun-rec"
+            declaration = recursive.handle.op.declaration
+            if declaration not in self._unprinted:
+                raise Unsupported(f"{declaration.name} is declared already")
+            del self._unprinted[declaration]
+        self._print_functions(body.handle)
+        inner = " ".join(f"({v.handle.op.text} {sort_text(v.sort.sort)})" for v in variables)
+        self._declare(
+            f"({word} {declaration.name} ({inner}) {sort_text(result.sort)} {print_term(body.handle)})"
+        )
+        return self._function(declaration) if recursive is None else None
+
+    def _print_functions(self, *terms: Term) -> None:
+        """Declare the functions in ``terms`` that were not printed yet."""
+        if self._unprinted:
+            for declaration in declarations_in(terms):
+                command = self._unprinted.pop(declaration, None)
+                if command is not None:
+                    self._declare(command)
+
+    def sort_of(self, term: ApiTerm) -> Sort:
+        sort: Sort = term.handle.sort
+        return sort
+
+    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
+        return handle is sort.sort
+
+    def inspect_sort(self, sort: ApiSort) -> None:
+        """Nothing to ask: a sort is its text."""
+
+    def inspect_term(self, term: ApiTerm) -> None:
+        """Nothing to ask: a term is its text."""
+
+    def read_back(self, term: ApiTerm) -> None:
+        """Nothing to ask: what is printed is read by whoever gets the script."""
+
+    def simplify(self, term: ApiTerm) -> Term:
+        """The term itself, which is equivalent to what a solver would give: there is no such command."""
+        handle: Term = term.handle
+        return handle
+
+    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Term:
+        new = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
+        return rewrite(self.table, term.handle, lambda old, args: new.get(old))
+
+    # Solving
+
+    def _command(self, name: str, terms: Sequence[ApiTerm], as_list: bool = False) -> None:
+        handles = [t.handle for t in terms]
+        self._print_functions(*handles)
+        inner = " ".join(map(print_term, handles))
+        self.commands.append(f"({name} ({inner}))" if as_list else f"({name} {inner})")
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        self._command("assert", [term])
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        if assumptions is None:
+            self.commands.append("(check-sat)")
+        else:
+            self._assume(assumptions)
+        return Answer.UNKNOWN
+
+    def _assume(self, assumptions: Sequence[ApiTerm]) -> None:
+        """``check-sat-assuming`` takes constants and their negations: other assumptions get names."""
+        names = []
+        for term in assumptions:
+            handle: Term = term.handle
+            inner = handle.args[0] if handle.op.name == "not" and handle.op.kind is Kind.OPERATOR else handle
+            if inner.op.declaration is not None and not inner.args:
+                names.append(print_term(handle))
+                continue
+            names.append(f"|assumed {len(self._declared)}|")
+            self._print_functions(handle)
+            self._declare(f"(define-fun {names[-1]} () Bool {print_term(handle)})")
+        self.commands.append(f"(check-sat-assuming ({' '.join(names)}))")
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        self.commands.append("(get-unsat-assumptions)")
+        return []
+
+    def unsat_core(self) -> list[ApiTerm]:
+        self.commands.append("(get-unsat-core)")
+        return []
+
+    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        self._command("get-value", terms, as_list=True)
+        return [t.handle for t in terms]
+
+    def equal(self, term: ApiTerm, value: Any) -> Term:
+        return self.table.make(self.table.op(Kind.OPERATOR, "="), (term.handle, value), BOOL)
+
+    def print_model(self) -> str:
+        self.commands.append("(get-model)")
+        return ""
+
+    def push(self, levels: int) -> None:
+        self.commands.append(f"(push {levels})")
+
+    def pop(self, levels: int) -> None:
+        self.commands.append(f"(pop {levels})")
+
+    def reset(self) -> None:
+        self.commands += ["(reset)", *self._setup, *self._declared]
+
+    def reset_assertions(self) -> None:
+        self.commands.append("(reset-assertions)")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A trace as an SMT-LIB script, and what could not be said: line of the trace, and why."""
+
+    script: str
+    refused: tuple[tuple[int, str], ...]
+
+
+def translate(trace: Trace) -> Translation:
+    """The SMT-LIB script that makes the calls of ``trace``. Raises :class:`apifuzz.trace.TraceError`."""
+    from apifuzz.run import replay
+
+    wrapper = TextWrapper((trace.solver,))
+    ending = replay(wrapper, trace)
+    return Translation(wrapper.script(), ending.refused)
