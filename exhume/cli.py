@@ -13,6 +13,7 @@ from corpus.acceptance import SolverMissing
 from corpus.errors import CorpusError
 from difftest import DifftestError
 from exhume import (
+    apifuzz_commands,
     ask_commands,
     corpus_commands,
     demo,
@@ -50,6 +51,7 @@ for module in (
     ask_commands,
     generate_commands,
     hunt_commands,
+    apifuzz_commands,
     replay_commands,
     solver_commands,
     triage_commands,

@@ -24,7 +24,6 @@ if __name__ == "__main__":
 
 from apifuzz.feeding import Feed
 from apifuzz.model import default_model
-
 from apifuzz.run import Ending, Settings, generate, replay
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
@@ -33,7 +32,11 @@ from apifuzz.trace import Trace, TraceError, read_trace
 def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
     """The engine of a setup (JSON) and a corpus (a file, or empty), both loaded for all that is forked."""
     setup, corpus = Setup.from_json(arguments[0]), arguments[1]
-    feed = Feed.load(Path(corpus)) if corpus else None
+    feed = None
+    if corpus:
+        from apifuzz.running.feed import load_feed
+
+        feed = load_feed(Path(corpus))
     default_model(setup.make())
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.
@@ -42,7 +45,7 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
 
 
 def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
-    """Do what is asked: ``generate``, ``replay`` or ``repeat``; the exit status is 0, also where it fails."""
+    """Do what is asked: ``describe``, ``generate``, ``replay`` or ``repeat``; the exit status is 0."""
     channel = os.dup(1)
     os.dup2(2, 1)
     faulthandler.enable(2, all_threads=False)
@@ -97,7 +100,12 @@ def _once(setup: Setup, trace: Trace) -> Ending:
     return replay(setup.make(), trace)
 
 
-_MODES = {"generate": _generate, "replay": _replay, "repeat": _repeat}
+def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+    """What the wrapper says of itself."""
+    return {"kind": "done", "detail": setup.make().version}
+
+
+_MODES = {"describe": _describe, "generate": _generate, "replay": _replay, "repeat": _repeat}
 
 
 def _told(ending: Ending) -> dict[str, Any]:

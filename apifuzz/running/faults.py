@@ -20,6 +20,8 @@ _QUOTED = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'[^'\n]*'|`[^`\n]*`|\|[^|\n]*\||\b[st]\d+\b|\((?:[^()]|\([^()]*\))*\)"
 )
 _MOST_DETAIL = 2000
+# What Python's own handler says of a signal.
+_PYTHONS = "Fatal Python error: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +67,14 @@ class Fault:
     def from_json(cls, data: Mapping[str, Any]) -> Fault:
         """The opposite of ``to_json``."""
         place = data["place"]
-        return cls(
-            *(str(data[name]) for name in ("kind", "action", "detail")),
-            None if place is None else str(place),
-            str(data["shape"]),
-        )
+        kind, action, detail, shape = (str(data[name]) for name in ("kind", "action", "detail", "shape"))
+        return cls(kind, action, detail, None if place is None else str(place), shape)
 
 
 def crash(action: str, signal_name: str, printed: str) -> Fault:
     """A process that died of a signal; ``printed`` is what it said before."""
-    line = next((line.strip() for line in printed.splitlines() if tells_of_a_crash(line)), "")
+    lines = [line.strip() for line in printed.splitlines() if not line.startswith(_PYTHONS)]
+    line = next((line for line in lines if tells_of_a_crash(line)), "")
     shape = f"{signal_name} {shape_of(line)}".strip()
     detail = f"{signal_name}: {line}" if line else f"{signal_name} in {action}"
     return Fault(CRASH, action, _short(detail), crash_place(printed), shape)

@@ -123,6 +123,10 @@ class Runner:
         self._forks.close()
         self._programs.close()
 
+    def version(self) -> str:
+        """The version of the solver, as its wrapper tells it."""
+        return self._ask({"mode": "describe"}, Limits()).detail
+
     def generate(self, drawing: Drawing, seed: int, limits: Limits = RUN_LIMITS) -> RunResult:
         """Draw a run and make its calls."""
         return self._ask({"mode": "generate", "settings": asdict(drawing), "seed": seed}, limits)
@@ -179,10 +183,11 @@ def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
         "refused": tuple((number, reason) for number, reason in told.get("refused", ())),
         "statistics": told.get("statistics", {}),
         "printed": run.stderr,
+        "detail": str(told.get("detail", "")),
         "resident": tuple(told.get("resident", ())),
     }
     if kind == "trace":
-        return RunResult("trace", trace, run.seconds, detail=told["detail"], **common)
+        return RunResult("trace", trace, run.seconds, **common)
     fault = _fault(told, trace, common["resident"])
     return RunResult("fault" if fault else "done", trace, run.seconds, fault, **common)
 

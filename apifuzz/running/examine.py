@@ -1,0 +1,77 @@
+"""From an error of a run to what is filed: seen again in a fresh process, quickly made small, given a key."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from apifuzz.minimise.session import GOLDEN_FACTOR, look
+from apifuzz.minimise.work import OutOfTime, Work
+from apifuzz.running.faults import Fault
+from apifuzz.running.keys import Key, key_of
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from difftest.process import Limits
+
+QUICK_SECONDS = 15.0
+"""How long a confirmed error's trace is minimised at once, for its key and its report."""
+_LEAST_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A confirmed error: ``trace`` as drawn, ``minimised`` as far as there was time (``complete``: wholly).
+
+    ``fault`` and ``printed`` are of the fresh process that made the calls of ``minimised``.
+    """
+
+    fault: Fault
+    key: Key
+    trace: Trace
+    minimised: Trace
+    complete: bool
+    printed: str
+
+
+def examine(
+    runner: Runner, found: RunResult, limits: Limits = RUN_LIMITS, seconds: float = QUICK_SECONDS
+) -> Examined | None:
+    """Look at an error again; None where a fresh process does not show it."""
+    assert found.fault is not None
+    fault = found.fault
+    try:
+        trace = read_trace(found.trace)
+    except TraceError:
+        return None
+    shown = look(runner, print_trace(trace), limits, fault.kind, fresh=True)
+    if not fault.is_same(shown.fault):
+        return None
+    small, complete = _quickly(runner, trace, fault, limits, seconds)
+    if small != trace:
+        again = look(runner, print_trace(small), limits, fault.kind, fresh=True)
+        if fault.is_same(again.fault):
+            shown = again
+        else:
+            small, complete = trace, False
+    key = key_of(fault, runner.setup.label, small, complete)
+    return Examined(shown.fault or fault, key, trace, small, complete, shown.printed)
+
+
+def _quickly(
+    runner: Runner, trace: Trace, fault: Fault, limits: Limits, seconds: float
+) -> tuple[Trace, bool]:
+    """Minimise in forks for a short time: the trace, and whether it came to its end."""
+    started = time.monotonic()
+    golden = look(runner, print_trace(trace), limits, fault.kind)
+    if not fault.is_same(golden.fault):
+        return trace, False
+    each = replace(limits, seconds=max(_LEAST_SECONDS, GOLDEN_FACTOR * golden.seconds))
+
+    def show(traces: Sequence[Trace]) -> int | None:
+        if time.monotonic() - started > seconds or runner.closed:
+            raise OutOfTime
+        return 0 if fault.is_same(look(runner, print_trace(traces[0]), each, fault.kind).fault) else None
+
+    work = Work(trace, show)
+    return work.run(), work.complete

@@ -1,0 +1,54 @@
+"""What runs draw on of a corpus: assertions of its formulas, and of tests made of its skeletons and atoms."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from apifuzz.feeding import Feed
+from corpus.store import Corpus
+from generator import (
+    GenerationError,
+    SeedSource,
+    StrategySettings,
+    load_library,
+    make_strategy,
+    seeds_of_corpus,
+    seeds_of_strategy,
+)
+from generator.seeds import SeedSkipped
+from smtlib import Term
+
+_SEED = 1
+_FORMULAS = 200
+_TESTS = 300
+
+
+def load_feed(file: Path) -> Feed:
+    """The terms of a corpus file: the same ones each time. Raises CorpusError, or GenerationError where it
+    has none.
+    """
+    with Corpus.open(file) as corpus:
+        sources: list[tuple[SeedSource, int]] = [(seeds_of_corpus(corpus), _FORMULAS)]
+        try:
+            library = load_library(corpus, ())
+        except GenerationError:
+            library = None  # not learned: its formulas are there all the same
+        if library is not None:
+            skeletons = make_strategy("skeletons", library, StrategySettings(_SEED))
+            sources.append((seeds_of_strategy(skeletons), _TESTS))
+        terms = [term for source, count in sources for term in _assertions(source, count)]
+    if not terms:
+        raise GenerationError(f"{file}: no formula in it can be used")
+    return Feed(terms)
+
+
+def _assertions(source: SeedSource, count: int) -> Iterator[Term]:
+    """The assertions of ``count`` seeds, drawn without repeats."""
+    places = random.Random(_SEED).sample(range(len(source)), min(count, len(source)))
+    for place in places:
+        try:
+            yield from source[place].script().assertions
+        except SeedSkipped:
+            continue

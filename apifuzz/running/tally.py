@@ -1,0 +1,139 @@
+"""Counts of a campaign, and the file that keeps them from one run of it to the next."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from apifuzz.running.runs import RunResult
+from difftest.state import NoCampaign, SettingsDiffer
+
+FILE = "apifuzz.json"
+FORMAT = 1
+
+KINDS = ("states", "tried", "refused", "idle", "operators", "sorts", "options", "answers")
+"""The counts that a run brings along."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over runs. ``done`` holds runs beyond ``first``, the number below which all are done.
+
+    ``errors`` counts the errors of runs by kind, before anything else is known of them; ``seen`` the runs per
+    key that were counted under it, ``looks`` how many errors that begin alike were looked at, ``missed`` how
+    many of these did not show again, and ``first_key`` what the first that did came to.
+    """
+
+    first: int = 0
+    done: set[int] = field(default_factory=set)
+    runs: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    solver_seconds: float = 0.0
+    unconfirmed: int = 0
+    duplicates: int = 0
+    known: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    looks: Counter[str] = field(default_factory=Counter)
+    first_key: dict[str, str] = field(default_factory=dict)
+    statistics: dict[str, Counter[str]] = field(default_factory=lambda: {kind: Counter() for kind in KINDS})
+
+    def count(self, number: int, result: RunResult) -> None:
+        """A run is done."""
+        self.done.add(number)
+        while self.first in self.done:
+            self.done.discard(self.first)
+            self.first += 1
+        self.runs += 1
+        self.calls += result.calls
+        self.solver_seconds += result.seconds
+        self.outcomes[result.outcome] += 1
+        if result.fault:
+            self.errors[result.fault.kind] += 1
+        for kind, counts in result.statistics.items():
+            if kind in self.statistics:
+                self.statistics[kind].update(counts)
+
+    def is_done(self, number: int) -> bool:
+        """Whether a run was counted already."""
+        return number < self.first or number in self.done
+
+    def to_json(self) -> dict[str, Any]:
+        """As the file holds it."""
+        return {
+            "first": self.first,
+            "done": sorted(self.done),
+            **{name: getattr(self, name) for name in _NUMBERS},
+            **{name: dict(sorted(getattr(self, name).items())) for name in _COUNTERS},
+            "first_key": dict(sorted(self.first_key.items())),
+            "statistics": {kind: dict(sorted(c.items())) for kind, c in self.statistics.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Tally:
+        """The opposite of ``to_json``."""
+        made = cls(int(data["first"]), {int(number) for number in data["done"]})
+        for name in _NUMBERS:
+            setattr(made, name, data[name])
+        for name in _COUNTERS:
+            setattr(made, name, Counter(data[name]))
+        made.first_key = dict(data["first_key"])
+        for kind, counts in data["statistics"].items():
+            made.statistics[kind] = Counter(counts)
+        return made
+
+
+_NUMBERS = ("runs", "calls", "seconds", "solver_seconds", "unconfirmed", "duplicates", "known")
+_COUNTERS = ("outcomes", "errors", "missed", "seen", "looks")
+
+
+def load(out: Path, settings: Mapping[str, Any]) -> Tally:
+    """What the campaign in ``out`` has counted; new where there is none.
+
+    Raises SettingsDiffer where it was begun with others, NoCampaign where its file cannot be read.
+    """
+    file = out / FILE
+    if not file.exists():
+        return Tally()
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        stored, counts = dict(data["settings"]), data["counts"]
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}")
+        tally = Tally.from_json(counts)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise NoCampaign(f"{file}: no campaign can be read there: {problem}") from problem
+    for name, value in json.loads(json.dumps(dict(settings))).items():
+        if stored.get(name) != value:
+            raise SettingsDiffer(
+                f"{out}: the campaign there was begun with {name} {stored.get(name)!r}, not {value!r};"
+                " give these, or another folder"
+            )
+    return tally
+
+
+def save(out: Path, settings: Mapping[str, Any], tally: Tally) -> None:
+    """Keep the counts, whole or not at all."""
+    beside = out / f".{FILE}.part"
+    document = {"format": FORMAT, "settings": dict(settings), "counts": tally.to_json()}
+    beside.write_text(json.dumps(document) + "\n", "utf-8")
+    beside.replace(out / FILE)
+
+
+def called(trace: str) -> Counter[str]:
+    """The calls per action in a trace's text, for a run that could not count them itself."""
+    return Counter(_actions(trace.splitlines()))
+
+
+def _actions(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        words = line.split(None, 2)
+        if len(words) >= 2 and words[0].isdigit():
+            yield words[1]

@@ -1,0 +1,226 @@
+"""Solvers with planted bugs: a wrapper that prints instead of solving, and a solver's own, each gone wrong.
+
+Each function makes one; a test names it as the factory of a ``Setup``, so that it is made in the process of a
+run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, Misbehaviour, Rejected, Wrapper
+from apifuzz.wrappers import make_wrapper
+from apifuzz.wrappers.around import Around
+from apifuzz.wrappers.crosscheck import CrossCheck
+from apifuzz.wrappers.witness import WitnessWrapper
+from smtlib import Sort
+
+CHUNK = 2 << 20
+_kept: list[bytearray] = []
+
+
+class CrashesAfterPops(Around):
+    """The process dies of a real SIGSEGV after so many pops of one instance."""
+
+    def __init__(self, pops: int, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.pops = self.left = pops
+
+    def new(self) -> None:
+        super().new()
+        self.left = self.pops
+
+    def pop(self, levels: int) -> None:
+        super().pop(levels)
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class AbortsOnOperator(Around):
+    """The process aborts, with a message and a place, when a term is made with an operator below itself."""
+
+    def __init__(self, operator: str, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.operator = operator
+
+    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+        if head.name == self.operator and any(a.head and a.head.name == self.operator for a in args):
+            sys.stderr.write(f"Fatal failure within rewrite() at rewriter.cpp:{len(self.operator)}\n")
+            sys.stderr.flush()
+            os.abort()
+        return super().make_term(head, sort, args)
+
+
+class ForgetsDeclarations(Around):
+    """After a pop, constants made since the matching push are unknown, as in a solver without global ones."""
+
+    def __init__(self, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.scopes: list[set[str]] = [set()]
+        self.lost: set[str] = set()
+
+    def make_constant(self, name: str, sort: ApiSort) -> Any:
+        self.scopes[-1].add(name)
+        return super().make_constant(name, sort)
+
+    def push(self, levels: int) -> None:
+        super().push(levels)
+        self.scopes += [set() for _ in range(levels)]
+
+    def pop(self, levels: int) -> None:
+        super().pop(levels)
+        for _ in range(levels):
+            self.lost |= self.scopes.pop()
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        for name in sorted(names_in(term) & self.lost):
+            raise Rejected(f"symbol '{name}' is not declared")
+        super().assert_formula(term)
+
+
+class AnswersWrongly(Around):
+    """Says sat instead of unsat and the other way, while an assertion has an operator in it."""
+
+    def __init__(self, operator: str, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.operator = operator
+        self.levels: list[list[ApiTerm]] = [[]]
+
+    def new(self) -> None:
+        super().new()
+        self.levels = [[]]
+
+    def reset(self) -> None:
+        super().reset()
+        self.levels = [[]]
+
+    def reset_assertions(self) -> None:
+        super().reset_assertions()
+        self.levels = [[]]
+
+    def push(self, levels: int) -> None:
+        super().push(levels)
+        self.levels += [[] for _ in range(levels)]
+
+    def pop(self, levels: int) -> None:
+        super().pop(levels)
+        del self.levels[len(self.levels) - levels :]
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        super().assert_formula(term)
+        self.levels[-1].append(term)
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        answer = super().check_sat(assumptions)
+        if any(self.operator in operators_in(term) for level in self.levels for term in level):
+            return {Answer.SAT: Answer.UNSAT, Answer.UNSAT: Answer.SAT}.get(answer, answer)
+        return answer
+
+
+class ReturnsWrongCores(Around):
+    """Leaves the last assertion out of a core of two or more."""
+
+    def unsat_core(self) -> list[ApiTerm]:
+        core = super().unsat_core()
+        return core[:-1] if len(core) > 1 else core
+
+
+class Leaks(Around):
+    """Keeps some memory for each assertion, for ever."""
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        super().assert_formula(term)
+        _kept.append(bytearray(os.urandom(1) * CHUNK))
+
+
+class PrintsWrongly(Around):
+    """A term with a given operator does not read back."""
+
+    def __init__(self, operator: str, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.operator = operator
+
+    def read_back(self, term: ApiTerm) -> None:
+        super().read_back(term)
+        if self.operator in operators_in(term):
+            raise Misbehaviour("print", f"{term} reads back as another term")
+
+
+def operators_in(term: ApiTerm) -> set[str]:
+    """The operators that a term is made with, at any depth."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    todo = [term]
+    while todo:
+        here = todo.pop()
+        if here.id not in seen:
+            seen.add(here.id)
+            todo += here.args
+            if here.head is not None:
+                found.add(here.head.name)
+    return found
+
+
+def names_in(term: ApiTerm) -> set[str]:
+    """The names of the constants in a printed term."""
+    found: set[str] = set()
+    todo = [term.handle]
+    while todo:
+        here = todo.pop()
+        if not here.args:
+            found.add(here.name)
+        todo += here.args
+    return found
+
+
+def _text() -> Wrapper:
+    return make_wrapper("smtlib")
+
+
+def _solver() -> Wrapper:
+    return make_wrapper("bitwuzla")
+
+
+def crashes_after_pops() -> Wrapper:
+    return CrashesAfterPops(3, _text())
+
+
+def crashes_at_first_pop() -> Wrapper:
+    return CrashesAfterPops(1, _text())
+
+
+def aborts_on_bvnot() -> Wrapper:
+    return AbortsOnOperator("bvnot", _text())
+
+
+def aborts_on_not() -> Wrapper:
+    return AbortsOnOperator("not", _text())
+
+
+def forgets_declarations() -> Wrapper:
+    return ForgetsDeclarations(_text())
+
+
+def answers_wrongly() -> Wrapper:
+    return CrossCheck(AnswersWrongly("bvxor", _solver()), _solver())
+
+
+def returns_wrong_cores() -> Wrapper:
+    return WitnessWrapper(ReturnsWrongCores(_solver()))
+
+
+def leaks() -> Wrapper:
+    return Leaks(_text())
+
+
+def prints_wrongly() -> Wrapper:
+    return PrintsWrongly("xor", _text())
+
+
+def honest() -> Wrapper:
+    return _text()
