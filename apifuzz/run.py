@@ -30,6 +30,7 @@ from apifuzz.statistics import Statistics
 from apifuzz.store import Store
 from apifuzz.trace import Line, Trace, TraceError, print_call, print_header, print_return
 from smtlib import Sort, default_theories
+from smtlib.reader import is_simple_symbol
 
 _STEPS_PER_CALL = 50
 """A run that takes more steps of the machine than this for a call has nothing left to do."""
@@ -215,18 +216,22 @@ class Run:
         if feature not in self._features:
             raise Unsupported(f"without {feature}")
 
-    def fresh_name(self, prefix: str) -> str:
-        """A name that the run has not used; for drawing only."""
+    def fresh_name(self, prefix: str, plain: bool = False) -> str:
+        """A name that the run has not used, now and then (not where ``plain``) one that needs bars; for drawing
+        only.
+        """
         while True:
             self._names += 1
             name = f"{prefix}{self._names}"
-            if self.random.random() < 0.02:
+            if not plain and self.random.random() < 0.02:
                 name = f"{prefix} {self._names}"
             if name not in self.store.names:
                 return name
 
     def take_sort_name(self, name: str) -> None:
         """Use ``name`` for a new sort. Raises :class:`TraceError` where it is taken."""
+        if not is_simple_symbol(name):
+            raise TraceError(f"a plain symbol is wanted for a sort, {name[:60]} is here")
         if name in default_theories().sorts or name == "->":
             raise TraceError(f"{name[:60]} is a sort of a theory")
         self.store.take_name(name)

@@ -21,15 +21,19 @@ MAX_DEPTH = 3
 """Drawn sorts are not nested deeper."""
 
 _WIDTHS = (1, 1, 2, 2, 3, 4, 4, 5, 8, 8, 8, 16, 32, 64)
-_FORMATS = ((3, 5), (2, 3), (5, 11), (8, 24), (8, 24), (11, 53), (4, 4), (2, 2), (3, 2))
+_FORMATS = ((3, 5), (2, 3), (5, 11), (5, 11), (8, 24), (8, 24), (8, 24), (11, 53), (4, 4), (3, 3))
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 29, 101, 257)
 _ROLES = {"Array": ("array-index", "array-element"), "->": ("function",)}
+
+
+_NEVER = {"seq-element": ("Unicode",)}
+"""A sequence of characters is another name of String."""
 
 
 def allowed(run: Run, role: str, sort: Sort) -> bool:
     """Whether the solver takes the sort in this role (see ``Capabilities.sorts_without``)."""
     without = run.capabilities.sorts_without.get(role)
-    return without is None or sort.name not in without
+    return (without is None or sort.name not in without) and sort.name not in _NEVER.get(role, ())
 
 
 def text_of(sort: Sort, ids: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from apifuzz.heads import operator_text
 from apifuzz.interface import ApiSort, ApiTerm
 from apifuzz.sort_drawing import allowed, draw_sort_of, ensure_sort, ensure_term
 from apifuzz.values import has_values, random_value
-from smtlib import Signature, Sort
+from smtlib import REAL, Signature, Sort, default_theories
 from smtlib.theory import Bindings, SortPattern
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ _MAKE_SHARE = 0.4
 """How often an argument that nothing fits is made for the purpose."""
 _MORE_SHARE = 0.15
 _MOST = 5
+_LONGEST_FLOAT = 113
+_LONGEST_EXPONENT = 15
 _INDEX_TRIES = 8
 _SMALL = (0, 1, 1, 2, 2, 3, 4, 5, 8)
+_VALUES = {"re.range": tuple(f'"{c}"' for c in "abcz019"), "^": ("0", "1", "2", "3", "4")}
+"""Values that fit where not every one does: single characters, small exponents."""
 _EQUALITIES = ("=", "distinct")
 
 
@@ -61,6 +65,10 @@ def apply_signature(run: Run, signature: Signature) -> Application | None:
         return None
     indices, result = found
     if not _is_bounded(run, result) or not run.wrapper.takes(signature, sorts, result):
+        return None
+    # Of several ranks that fit, the first one counts: (seq.unit c) of a character is a String.
+    named = default_theories().find(signature.name, indices, sorts, result if signature.needs_as else None)
+    if named is None or named[0] is not result:
         return None
     text = operator_text(signature.name, indices, signature.needs_as)
     return Application(signature, text, ensure_sort(run, result), args)
@@ -119,7 +127,7 @@ def _draw_argument(
         return None
     store = run.store
     if is_value:
-        found = store.pick_value(sort, run.random)
+        found = None if signature.name in _VALUES else store.pick_value(sort, run.random)
         return found or _make_value(run, signature, sort)
     found = store.pick(sort, run.random)
     if found is None and run.random.random() < _MAKE_SHARE:
@@ -130,9 +138,13 @@ def _draw_argument(
 def _make_value(run: Run, signature: Signature, sort: Sort) -> ApiTerm | None:
     if not has_values(sort):
         return None
-    text = random_value(sort, run.random)
-    if signature.name == "re.range":
-        text = f'"{"abcz019"[int(run.random.random() * 7)]}"'
+    fitting = _VALUES.get(signature.name)
+    if fitting is None:
+        text = random_value(sort, run.random)
+    else:
+        text = fitting[int(run.random.random() * len(fitting))]
+        if sort is REAL:
+            text += ".0"
     (made,) = run.call("make-value", (str(ensure_sort(run, sort)), text))
     return run.store.term(made)
 
@@ -233,4 +245,10 @@ def _candidate(
 
 
 def _is_bounded(run: Run, sort: Sort) -> bool:
-    return sort.name != "BitVec" or sort.indices[0] <= run.capabilities.max_width
+    if sort.name == "BitVec":
+        return sort.indices[0] <= run.capabilities.max_width
+    if sort.name == "FloatingPoint":
+        # z3 knows no arithmetic where the exponent is longer than the significand; cvc5 no shorter fractions.
+        exponent, significand = sort.indices
+        return 3 <= significand <= _LONGEST_FLOAT and exponent <= min(significand, _LONGEST_EXPONENT)
+    return True

@@ -90,7 +90,7 @@ class DeclareSort(Action):
         arity = 0
         if run.draws_on(Feature.SORT_CONSTRUCTORS) and run.random.random() < 0.3:
             arity = 1 + int(run.random.random() * 2)
-        return quote_name(run.fresh_name("U")), str(arity)
+        return quote_name(run.fresh_name("U", plain=True)), str(arity)
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 2, 2)
@@ -122,7 +122,7 @@ class DeclareDatatypes(Action):
         chance = run.random
         parametric = run.draws_on(Feature.PARAMETRIC_DATATYPES) and chance.random() < 0.4
         count = 1 if chance.random() < 0.65 else 2 + int(chance.random() * 2)
-        names = [quote_name(run.fresh_name("D")) for _ in range(count)]
+        names = [quote_name(run.fresh_name("D", plain=True)) for _ in range(count)]
         params = [f"P{i}" for i in range(1 + int(chance.random() * 2))] if parametric else []
         return tuple(_draw_datatype(run, name, names, params) for name in names)
 

@@ -57,7 +57,7 @@ _SECOND_CLASS = frozenset(("RegLan",))
 
 REFUSED_BY_SOME = {
     "quantifier": _SECOND_CLASS,
-    "array-index": _SECOND_CLASS,
+    "array-index": _SECOND_CLASS | {"Array"},
     "array-element": _SECOND_CLASS,
     "function": _SECOND_CLASS,
     "datatype": _SECOND_CLASS,
@@ -79,7 +79,7 @@ class TextWrapper(Wrapper):
     ``families``: the solvers that the script is for; it has only what all of them know.
     """
 
-    name = "smt2"
+    name = "smtlib"
     answers = False
 
     def __init__(self, families: Sequence[str] = ("z3", "cvc5")) -> None:
@@ -96,6 +96,7 @@ class TextWrapper(Wrapper):
         self._unprinted: dict[Declaration, str] = {}
         self._declared: list[str] = []
         self._setup: list[str] = []
+        self._logic = ""
 
     def script(self) -> str:
         """The commands so far, one a line."""
@@ -148,6 +149,7 @@ class TextWrapper(Wrapper):
         self.commands.append(command)
 
     def set_logic(self, logic: str) -> None:
+        self._logic = logic
         self._set_up(f"(set-logic {quote_symbol(logic)})")
 
     def set_option(self, name: str, value: str) -> None:
@@ -243,15 +245,26 @@ class TextWrapper(Wrapper):
         indices: tuple[int | str, ...] = head.indices
         if head.name == "char":
             indices = tuple(f"#x{i:X}" for i in head.indices)
+        self._refuse_unsayable(head.name, terms)
         text = operator_text(head.name, head.indices, False)
-        if self._theories.find(head.name, head.indices, tuple([t.sort for t in terms])) is None:
+        found = self._theories.find(head.name, head.indices, tuple([t.sort for t in terms]), sort)
+        if found is not None and found[1].needs_as:
             text = f"(as {text} {sort})"
         return self.table.make(self.table.op(Kind.OPERATOR, head.name, text, indices), terms, sort)
+
+    def _refuse_unsayable(self, name: str, terms: tuple[Term, ...]) -> None:
+        """Raise for what a solver's interface takes and its parser does not."""
+        if name == "const" and "cvc5" in self._families and terms[0].op.name in ("-", "/"):
+            raise Unsupported("a constant array of what cvc5's parser takes for no value")
+        if name == "^" and "z3" in self._families and self._logic not in ("", "ALL"):
+            raise Unsupported("^, which z3's parser knows without a logic only")
 
     def _member(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
         declaration = self._members[head.name]
         if head.kind in (HeadKind.TESTER, HeadKind.UPDATER):
-            word = "is" if head.kind is HeadKind.TESTER else "update"
+            if declaration.result.args and not declaration.params and "z3" in self._families:
+                raise Unsupported("a tester that z3's parser finds ambiguous")
+            word = "is" if head.kind is HeadKind.TESTER else self._update_word()
             text = f"(_ {word} {declaration.name})"
             op = self.table.op(Kind.SYMBOL, word, text, (declaration.name,), declaration)
             return self.table.make(op, terms, sort)
@@ -260,6 +273,13 @@ class TextWrapper(Wrapper):
             text_of_head = f"(as {declaration.name} {sort})"
         op = self.table.op(Kind.SYMBOL, declaration.name, text_of_head, (), declaration)
         return self.table.make(op, terms, sort)
+
+    def _update_word(self) -> str:
+        if "z3" not in self._families:
+            return "update"
+        if len(self._families) > 1:
+            raise Unsupported("updaters, which z3 spells otherwise")
+        return "update-field"
 
     def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
         sort = BOOL
