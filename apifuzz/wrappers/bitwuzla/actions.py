@@ -1,0 +1,187 @@
+"""Actions that only bitwuzla has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bitwuzla
+from bitwuzla import Kind
+
+from apifuzz.actions import Action
+from apifuzz.actions.reading import read_count, require_count
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.run import Run
+from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes
+from apifuzz.wrappers.bitwuzla.interpolants import Interpolants
+from apifuzz.wrappers.bitwuzla.limits import translated
+from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
+from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper, check, wrapper_of
+from smtlib import quote_symbol
+
+
+class _Plain(Action):
+    """An action without arguments."""
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        self.make(run, wrapper_of(run))
+        return ()
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        """Make the call."""
+        raise NotImplementedError
+
+
+class InspectOptions(_Plain):
+    """``bitwuzla:inspect-options``: every option, asked all it can be asked."""
+
+    name = "bitwuzla:inspect-options"
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        wrapper.settings.inspect()
+
+
+class Statistics(_Plain):
+    """``bitwuzla:statistics``: names and values, as text."""
+
+    name = "bitwuzla:statistics"
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        with translated():
+            found = wrapper.solver.statistics()
+        if not found or not all(found):
+            raise Misbehaviour("value", f"statistics: {str(found)[:300]}")
+
+
+class SimplifyAssertions(_Plain):
+    """``bitwuzla:simplify-assertions``: the assertions, in place; the last answer is forgotten."""
+
+    name = "bitwuzla:simplify-assertions"
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        wrapper.simplify_assertions()
+        run.changed()
+
+
+class LimitCheck(Action):
+    """``bitwuzla:limit-check N``: the next check asks its terminator N times only: it ends early, mostly."""
+
+    name = "bitwuzla:limit-check"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return (str(1 + int(run.random.random() * 20)),)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1, 1)
+        wrapper_of(run).terminator.limit_next(read_count(args[0]))
+        return ()
+
+
+class Assertions(_Plain):
+    """``bitwuzla:assertions``: those that were asserted, in order; before the first check only, which puts
+    others in their place.
+    """
+
+    name = "bitwuzla:assertions"
+
+    def is_possible(self, run: Run) -> bool:
+        return wrapper_of(run).untouched
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        _require_untouched(wrapper)
+        with translated():
+            found = wrapper.solver.get_assertions()
+        if [t.id() for t in found] != [t.handle.id() for t in wrapper.asserted()]:
+            raise Misbehaviour("term", f"assertions: {'; '.join(map(str, found))[:1000]}")
+
+
+class ReadFormula(_Plain):
+    """``bitwuzla:read-formula``: what is asserted, printed and read by another instance, has no other answer;
+    before the first check only, for bitwuzla 0.9 prints what that one left.
+    """
+
+    name = "bitwuzla:read-formula"
+
+    def is_possible(self, run: Run) -> bool:
+        return wrapper_of(run).untouched and bool(run.assertions)
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        _require_untouched(wrapper)
+        with translated():
+            wrapper.solver.print_formula("smt2", 16)  # not read: leading zeros are lost
+            text = wrapper.solver.print_formula("smt2", wrapper.random.choice((2, 10)))
+        _require_readable(wrapper.asserted())
+        other = wrapper.sibling()
+        for term in wrapper.asserted():
+            other.assert_formula(term)
+        answers = (check(_read(wrapper, text)), other.check_sat(None))
+        if {Answer.SAT, Answer.UNSAT} <= set(answers):
+            one, two = answers
+            raise Misbehaviour("print", f"printed {one}, asserted {two}: {text[:2000]}")
+
+
+class PrintCore(_Plain):
+    """``bitwuzla:print-core``: the core as a script, which another instance does not find satisfiable."""
+
+    name = "bitwuzla:print-core"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.UNSAT and wrapper_of(run).settings.is_on("produce-unsat-cores")
+
+    def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
+        run.require_answer(Answer.UNSAT)
+        with translated():
+            wrapper.solver.print_unsat_core("smt2", 16)
+            text = wrapper.solver.print_unsat_core("smt2", wrapper.random.choice((2, 10)))
+        _require_readable((*run.assertions, *(run.assumptions or ())))
+        if check(_read(wrapper, text)) is Answer.SAT:
+            raise Misbehaviour("core", f"the printed core is satisfiable: {text[:2000]}")
+
+
+def _require_untouched(wrapper: BitwuzlaWrapper) -> None:
+    if not wrapper.untouched:
+        raise Unsupported("assertions are not as they were asserted after a check")
+
+
+def _require_readable(terms: Sequence[ApiTerm]) -> None:
+    """Unsupported where bitwuzla's parser does not read what its printer writes."""
+    for term in terms:
+        for node in nodes(term.handle, MAX_NODES):
+            if node.kind() == Kind.LAMBDA:
+                raise Unsupported("reading back a lambda: the parser has none")
+            if node.kind() == Kind.VALUE and node.sort().is_uninterpreted():
+                raise Unsupported("reading back a value of an uninterpreted sort")
+
+
+def _read(wrapper: BitwuzlaWrapper, text: str) -> Any:
+    """An instance that has read the script."""
+    parser = bitwuzla.Parser(bitwuzla.TermManager(), bitwuzla.Options())
+    # bitwuzla 0.9 prints formulas without the declarations of their sorts.
+    sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in wrapper.session.declared)
+    try:
+        parser.configure_auto_print_model(False)
+        parser.parse(sorts + text, True, False)
+    except bitwuzla.BitwuzlaException as error:
+        raise Misbehaviour("print", f"{text[:2000]} does not read back: {error}") from error
+    if not parser.statistics():
+        raise Misbehaviour("value", "a parser without statistics")
+    return parser.bitwuzla()
+
+
+ACTIONS: tuple[Action, ...] = (
+    InspectOptions(),
+    Statistics(),
+    SimplifyAssertions(),
+    LimitCheck(),
+    Assertions(),
+    ReadFormula(),
+    PrintCore(),
+    Interpolants(),
+    MakeTerm(),
+    MakeRounded(),
+)
+"""All of them, for :meth:`apifuzz.interface.Wrapper.extra_actions`."""
