@@ -186,9 +186,12 @@ class Book:
         self.looks[first_key] += 1
         if result.fingerprint is not None:
             candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
-        if candidate.key != first_key:
-            self.folded.setdefault(first_key, candidate.key)
-        self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
+        # What came to be about another text says nothing of the tests with the same first key.
+        is_other = result.test is not None
+        if not is_other:
+            if candidate.key != first_key:
+                self.folded.setdefault(first_key, candidate.key)
+            self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
         record = self.records.get(candidate.key)
         if record is not None:
             yield self._duplicate(record, name)
@@ -196,7 +199,7 @@ class Book:
             yield FindingConfirmed(self._recognise(candidate.key), name.index)
         else:
             yield FindingConfirmed(self._write(result, candidate), name.index)
-        if waiting and self._is_worth_a_look(waiting[0].candidate):
+        if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
             self._step_in(first_key, waiting)
             return
         record = self.records[candidate.key]
@@ -209,7 +212,7 @@ class Book:
 
     def _write(self, result: Confirmation, candidate: Candidate) -> FindingRecord:
         assert result.evidence is not None
-        test, name = result.task.test, result.task.name
+        test, name = result.test or result.task.test, result.task.name
         # The workers' machine may keep its solvers elsewhere: the command lines shown are those of this one.
         ours = tuple(self.solvers.get(solver.name, solver) for solver in result.evidence.solvers)
         work = working_folder(self.folder, next(self._numbers))

@@ -9,7 +9,7 @@ another's model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftest.model_reader import Model, NotCrossed, Unit, read_model
@@ -83,6 +83,15 @@ class Crossing:
     def confirmed_by(self) -> tuple[str, ...]:
         """The solvers that confirm it."""
         return tuple(name for name, answer in self.answers.items() if answer == "sat")
+
+    def told(self) -> Iterator[tuple[str, str]]:
+        """What came of it in words to be counted, by judge: ``confirmed``, ``refuted``, else why it is not
+        known (without what differs from test to test). A model that was put into none has the judge ``""``.
+        """
+        if self.cause:
+            yield "", self.cause
+        for name, answer in self.answers.items():
+            yield name, {"sat": "confirmed", "unsat": "refuted"}.get(answer, answer.partition(":")[0])
 
 
 def cross(

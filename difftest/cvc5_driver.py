@@ -154,7 +154,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print_build() -> None:
-    """How the library was built, in its own words, with the commit; it can only be had to print that itself."""
+    """How the library was built, in its own words, with the commit; it can only be made to print it."""
     import ctypes  # Only here: a run should not pay for it.
 
     import cvc5

@@ -90,8 +90,9 @@ class HuntSummary:
 
     ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
-    dropped. Of a campaign that was gone on with, everything is counted from its beginning. ``problem`` says
-    what ended the hunt before its time.
+    dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver. Of a
+    campaign that was gone on with, everything is counted from its beginning. ``problem`` says what ended the
+    hunt before its time.
     """
 
     tests: int
@@ -104,6 +105,7 @@ class HuntSummary:
     unconfirmed: int = 0
     interrupted: bool = False
     problem: str | None = None
+    crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
@@ -116,6 +118,10 @@ class HuntSummary:
                 name: {str(outcome): counts.get(outcome, 0) for outcome in Outcome}
                 for name, counts in self.outcomes.items()
             },
+            "models_crossed": [
+                {"owner": owner, "judge": judge or None, "result": what, "count": count}
+                for (owner, judge, what), count in sorted(self.crossings.items())
+            ],
             "findings": [record.to_json() for record in self.findings],
         }
 

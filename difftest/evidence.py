@@ -6,7 +6,8 @@ In order of weight:
 2. a solver's own words: the one that says unsat is given the formula with the other's model put in, and says
    sat; or the one that said sat says unsat to its own model;
 3. third solvers (those of the campaign, then those installed): what they say of the formula with the model,
-   and of the formula itself;
+   and of the formula itself. Where they confirm a model that a solver refuted, that solver's answer to the
+   formula with the model is what is wrong;
 4. older releases of the same solver: one that changed its mind from what the others say.
 
 An operator that solvers read differently (``0^0``, z3's special relations) leaves only the first two: without
@@ -18,13 +19,13 @@ decided by a solver whose options change what formulas mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftest.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.errors import DifftestError
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
-from difftest.oracles.base import Candidate, FindingClass, Observation, decided
+from difftest.oracles.base import Candidate, FindingClass, Observation, decided, theories
 from difftest.oracles.releases import older_pairs
 from difftest.outcomes import Outcome
 from difftest.process import Limits
@@ -34,6 +35,8 @@ from difftest.script import Script
 from difftest.solvers import Solver, find_solver
 
 _MAX_SECONDS = 10.0
+# A report on who refutes a right model runs so many others on it.
+_MOST_CONFIRMERS = 2
 # Beside a finding: its formula with the model put in, and the formula that it follows from.
 WITH_MODEL = "with-model.smt2"
 PARENT = "parent.smt2"
@@ -44,7 +47,8 @@ class Judgement:
     """Who is wrong by the evidence (None: not known), why in one sentence, and all the evidence.
 
     ``formula`` is the test with a model put in, where that told something. ``seconds`` were spent in solvers.
-    ``dismissed``: nothing is wrong on this test after all.
+    ``dismissed``: nothing is wrong on this test after all. ``confirmers``: what is wrong is the answer of the
+    solver that refutes the model, to ``formula``, for these say sat to it.
     """
 
     guilty: str | None = None
@@ -53,6 +57,7 @@ class Judgement:
     formula: str = ""
     seconds: float = 0.0
     dismissed: bool = False
+    confirmers: tuple[Solver, ...] = ()
 
     def blame(self, name: str, reason: str) -> None:
         """Note evidence against a solver; what came first weighs most and decides."""
@@ -84,6 +89,8 @@ def weigh(
     # The look at a crossing names the model's owner before it is known to be wrong.
     guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
     reason = found.reason or candidate.reason
+    if found.confirmers:
+        return _on_the_model(candidate, found), found
     settled = replace(candidate, guilty=guilty, reason=reason, evidence=tuple(found.evidence))
     if guilty != candidate.guilty:
         parts = candidate.key.split("|")
@@ -91,32 +98,61 @@ def weigh(
     return settled, found
 
 
+def _on_the_model(candidate: Candidate, found: Judgement) -> Candidate:
+    """The wrong answer of the solver that refuted a right model."""
+    assert found.guilty is not None, "who refutes a model that others confirm is wrong"
+    solvers = (found.guilty, *(solver.name for solver in found.confirmers))
+    key = f"soundness|{found.guilty}|{'+'.join(theories(found.formula))}"
+    return Candidate(
+        *(FindingClass.SOUNDNESS, solvers, key, found.guilty, found.reason),
+        *(0, "soundness", tuple(found.evidence)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of a candidate: with its evidence, or None if it does not show; ``files`` to keep with it,
+    and the ``seconds`` spent in solvers.
+
+    Where the candidate is about ``text`` instead of the test (a right model that a solver refuted, put in),
+    it takes the ``solvers`` to show it.
+    """
+
+    candidate: Candidate | None
+    seconds: float
+    files: Mapping[str, str] = field(default_factory=dict)
+    text: str | None = None
+    solvers: tuple[Solver, ...] = ()
+
+
 def confirm_and_weigh(
     candidate: Candidate, seen: Observation, others: Sequence[Solver], limits: Limits
-) -> tuple[Candidate | None, dict[str, str], float]:
+) -> Settled:
     """Whether the verdicts of fresh runs in ``seen`` show ``candidate`` again, and who is wrong.
 
-    All further runs are made in fresh processes, too. Gives the candidate with its evidence (None: it does
-    not show), files to keep with it, and the seconds spent in solvers.
+    All further runs are made in fresh processes, too.
     """
     oracle = ORACLES[candidate.oracle or "soundness"]
     names = [name for name in ORACLES if name in (*PLAIN, oracle.name)]
     with Runner(warm=False) as runner:
         seen, spent = probe(seen, names, runner, limits)
         if not is_same(candidate, look(seen, names)):
-            return None, {}, spent
+            return Settled(None, spent)
         if oracle.measure is not None and not oracle.measure(candidate, seen, runner, limits):
-            return None, {}, spent
+            return Settled(None, spent)
         settled, found = weigh(candidate, seen, runner, limits, others)
     spent += found.seconds
     if found.dismissed:
-        return None, {}, spent
+        return Settled(None, spent)
+    if found.confirmers:
+        judge = seen.solver(settled.guilty or "")
+        return Settled(settled, spent, {PARENT: seen.text}, found.formula, (judge, *found.confirmers))
     files = {}
     if found.formula:
         files[WITH_MODEL] = found.formula
     if oracle.name == "implication" and seen.parent is not None:
         files[PARENT] = seen.parent
-    return settled, files, spent
+    return Settled(settled, spent, files)
 
 
 @dataclass(slots=True)
@@ -249,7 +285,8 @@ def _weigh_crossing(
     judge = crossing.refuted_by[0]
     found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
     said: dict[str, str] = {}
-    for solver in (seen.solver(owner), *_third_solvers(seen, (owner, judge), others)):
+    asked = (seen.solver(owner), *_third_solvers(seen, (owner, judge), others))
+    for solver in asked:
         answer, seconds = answer_to(runner, solver, crossing.formula, limits)
         found.seconds += seconds
         if answer in ("sat", "unsat"):
@@ -264,8 +301,13 @@ def _weigh_crossing(
     elif refute and not confirm:
         found.blame(owner, f"{judge} and {' and '.join(refute)} refute its model")
     elif confirm and not refute:
-        # The model is right, and who refutes it wrong: on another formula than the test.
-        found.dismissed = True
+        # The model is right, and who refutes it is wrong: on another formula than the test.
+        sure = [solver for solver in asked if said.get(solver.name) == "sat"]
+        found.confirmers = tuple(sure[:_MOST_CONFIRMERS])
+        names = " and ".join(solver.name for solver in sure)
+        found.blame(
+            judge, f"it says unsat to a formula with the model of {owner} put in, and {names} say sat"
+        )
     else:
         found.reason = f"{judge} refutes the model of {owner}; which of them is wrong is not known"
 

@@ -76,8 +76,9 @@ class RunTask:
 class RunResult:
     """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task.
 
-    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``test`` is None where nothing
-    looks wrong and the task did not bring it along.
+    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``crossings`` is what came of
+    models put into another solver: (owner, judge, what). ``test`` is None where nothing looks wrong and the
+    task did not bring it along.
     """
 
     task: RunTask
@@ -86,6 +87,7 @@ class RunResult:
     candidates: tuple[Candidate, ...] = ()
     theories: tuple[str, ...] = ()
     test: GeneratedTest | None = None
+    crossings: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,8 @@ class ConfirmTask:
 class Confirmation:
     """The evidence for a candidate, or None if it did not show again; and its key after a quick reduction.
 
-    ``candidate`` is the task's with what the evidence says of who is wrong.
+    ``candidate`` is the task's with what the evidence says of who is wrong; ``test`` the one that it is
+    about, where that is not the task's.
     """
 
     task: ConfirmTask
@@ -117,6 +120,7 @@ class Confirmation:
     solver_seconds: float
     fingerprint: Fingerprint | None = None
     candidate: Candidate | None = None
+    test: GeneratedTest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,10 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     spent += extra
     found = tuple(look(seen, names))
     kept = test if found else task.test
-    return RunResult(task, verdicts, spent, found, theories(test.text), kept)
+    crossed = tuple(
+        (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
+    )
+    return RunResult(task, verdicts, spent, found, theories(test.text), kept, crossed)
 
 
 def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
@@ -219,12 +226,14 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
     if settled is None:
         return Confirmation(task, None, again.spent)
     candidate, evidence = settled
+    other = again.test if again.test is not task.test else None
     if task.reduction <= 0 or not needs_reduction(candidate):
-        return Confirmation(task, evidence, again.spent, None, candidate)
+        return Confirmation(task, evidence, again.spent, None, candidate, other)
     expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs)
     with Confirmer(expected) as confirmer:
-        found = fingerprint(candidate, task.test.text, confirmer, task.reduction)
-        return Confirmation(task, evidence, again.spent + confirmer.seconds, found, candidate)
+        found = fingerprint(candidate, again.test.text, confirmer, task.reduction)
+        spent = again.spent + confirmer.seconds
+        return Confirmation(task, evidence, spent, found, candidate, other)
 
 
 class LocalExecutor:

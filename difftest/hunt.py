@@ -253,6 +253,7 @@ class _Hunt:
             self.tally.unconfirmed,
             self._is_interrupted(),
             str(self.problem) if self.problem else None,
+            self.tally.crossings,
         )
 
     def _progress(self) -> Progress:

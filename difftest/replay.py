@@ -140,7 +140,7 @@ def _settled(found: Iterable[Candidate], seen: Observation, limits: Limits) -> I
     for candidate in found:
         involved = [solver for solver in seen.solvers if solver.name in candidate.solvers]
         others = [solver for solver in seen.solvers if solver not in involved]
-        settled, _, _ = confirm_and_weigh(candidate, replace(seen, solvers=involved), others, limits)
+        settled = confirm_and_weigh(candidate, replace(seen, solvers=involved), others, limits).candidate
         if settled is not None:
             yield settled
 

@@ -19,7 +19,8 @@ Tables (``SCHEMA`` below has the columns):
              showed
 ``bucket``   counts over time: a row per ``bucket_seconds`` of wall time in which anything happened
 ``outcome``  per bucket the verdicts, once by strategy and once by theory (a test of two theories counts in
-             both)
+             both); and what came of models put into another solver: kind ``crossing``, the judge's name
+             (empty where the model was put into none) and for an outcome confirmed, refuted, or why not
 ``finding``  the findings, with how many later tests showed them again
 ``folded``   what quick reduction made of the keys that tests show at first
 
@@ -53,6 +54,7 @@ FILE = "campaign.sqlite"
 FORMAT = 1
 MAX_BUCKETS = 360
 _FIRST_WIDTH = 60
+CROSSING = "crossing"
 
 SCHEMA = """
 create table setting (name text primary key, value text not null) without rowid;
@@ -106,7 +108,7 @@ create table bucket (
 );
 create table outcome (
     start integer not null,
-    kind text not null,             -- strategy or theory
+    kind text not null,             -- strategy, theory or crossing
     name text not null,
     solver text not null,
     outcome text not null,
@@ -205,7 +207,9 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCount:
-    """How often ``solver`` came to ``outcome`` on tests of strategy or theory ``name`` from ``start`` on."""
+    """How often ``solver`` came to ``outcome`` on tests of strategy or theory ``name`` from ``start`` on; or
+    its models, put into the solver ``name``.
+    """
 
     start: int
     kind: str
@@ -347,7 +351,7 @@ class CampaignState:
         ``notes`` are settings that may change from run to run; the last ones are kept. Raises InUse,
         SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is no room.
         """
-        lock = _lock(out)
+        lock = lock_folder(out)
         try:
             with _told(out):
                 opened = sqlite3.connect(out / FILE, isolation_level=None)
@@ -484,8 +488,10 @@ def ranges(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
-def _lock(out: Path) -> int:
-    """Lock the folder itself: no file is left behind, and the lock ends with the process."""
+def lock_folder(out: Path) -> int:
+    """Lock the folder of a campaign, made if need be: no file is left behind, and the lock ends with the
+    process. A descriptor to be closed; BadOutput or InUse.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
@@ -496,7 +502,7 @@ def _lock(out: Path) -> int:
     except BlockingIOError:
         os.close(lock)
         raise InUse(
-            f"{out}: another hunt works on this folder{_holder(out)}; wait for it or stop it"
+            f"{out}: another campaign works on this folder{_holder(out)}; wait for it or stop it"
         ) from None
     except OSError:
         # A file system without locks: better no lock than no hunt.

@@ -12,7 +12,7 @@ from difftest._supervisor import descendants
 from difftest.executor import RunResult
 from difftest.modes import base_name
 from difftest.outcomes import Outcome
-from difftest.state import Campaign, Changes, FindingState
+from difftest.state import CROSSING, Campaign, Changes, FindingState
 
 _HOUR = 3600.0
 
@@ -24,6 +24,7 @@ class Tally:
         self.tests = self.decided = self.duplicates = self.unconfirmed = 0
         self.solver_seconds = self.earlier_seconds = 0.0
         self.outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
+        self.crossings: Counter[tuple[str, str, str]] = Counter()
         self.memory = 0
         self._found: deque[float] = deque()
         self._changes = Changes()
@@ -40,6 +41,8 @@ class Tally:
         for row in loaded.outcomes:
             if row.kind == "strategy" and row.solver in self.outcomes:
                 self.outcomes[row.solver][Outcome(row.outcome)] += row.count
+            elif row.kind == CROSSING:
+                self.crossings[row.solver, row.name, row.outcome] += row.count
         self._found.extend(found.found_at for found in loaded.findings if not found.earlier)
 
     def spend(self, seconds: float) -> None:
@@ -58,6 +61,11 @@ class Tally:
             self._add(result, solver, outcome, -1)
         for solver, verdict in result.verdicts.items():
             self._add(result, solver, verdict.outcome, 1)
+        for owner, judge, what in result.crossings:
+            # Each time it was tried: a model may come with a longer limit, and be another one then.
+            owner, judge = base_name(owner, self.outcomes), base_name(judge, self.outcomes)
+            self.crossings[owner, judge, what] += 1
+            self._changes.outcomes[CROSSING, judge, owner, what] += 1
 
     def _add(self, result: RunResult, name: str, outcome: Outcome, count: int) -> None:
         # A solver under a test's options is counted with those that run without.

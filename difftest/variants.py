@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftest.errors import DifftestError
-from difftest.evidence import confirm_and_weigh
+from difftest.evidence import Settled, confirm_and_weigh
 from difftest.folders import FORMULA, Evidence
 from difftest.modes import asked_options, why_refused
 from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
@@ -88,7 +88,8 @@ class LookAgain:
     """Sees in fresh processes whether a candidate shows again, and under which options.
 
     ``solvers`` are those of the test's hunt, with what the test adds to their options. ``spent`` counts the
-    seconds that solvers took. A solver runs once under the same options.
+    seconds that solvers took. A solver runs once under the same options. ``test`` is the one that it came to
+    be about: another one than at first where a right model was refuted, with that put in.
     """
 
     def __init__(
@@ -100,8 +101,8 @@ class LookAgain:
         runner: Runner,
     ) -> None:
         self.spent = 0.0
+        self.test = test
         self._candidate = candidate
-        self._test = test
         self._solvers = solvers
         self._limits = limits
         self._runner = runner
@@ -135,16 +136,45 @@ class LookAgain:
         # The same solver without what the test added is a witness, too.
         others += [bare(solver) for solver in involved if solver.mode]
         observed = self._observe(involved)
-        candidate, files, seconds = confirm_and_weigh(self._renamed(involved), observed, others, self._limits)
-        self.spent += seconds
-        if candidate is None:
+        settled = confirm_and_weigh(self._renamed(involved), observed, others, self._limits)
+        self.spent += settled.seconds
+        if settled.candidate is None:
             return None
+        if settled.text is not None:
+            return self._on_another_text(settled)
         runs = {solver.name: self._run(solver)[1] for solver in involved}
-        return candidate, Evidence(tuple(involved), observed.verdicts, runs, files)
+        return settled.candidate, Evidence(tuple(involved), observed.verdicts, runs, settled.files)
+
+    def _on_another_text(self, settled: Settled) -> tuple[Candidate, Evidence] | None:
+        """What is wrong is an answer to the test with a model put in: a finding of its own."""
+        assert settled.candidate is not None and settled.text is not None, "there is something wrong there"
+        test = replace(self.test, text=settled.text, known=(), implied_by=None, implies=None)
+        known = {solver.name for solver in self._solvers}
+        solvers = (*self._solvers, *(solver for solver in settled.solvers if solver.name not in known))
+        again = LookAgain(settled.candidate, test, solvers, self._limits, self._runner)
+        seen = look(again._observe(settled.solvers), [settled.candidate.oracle])
+        if seen:
+            again = again._about(seen[0])
+        found = again.settle() if seen else None
+        self.spent += again.spent
+        if found is None:
+            return None
+        self.test = test
+        candidate, evidence = found
+        # What was said when the model was put in comes first.
+        told = tuple(dict.fromkeys((*settled.candidate.evidence, *candidate.evidence)))
+        files = {**evidence.files, **settled.files}
+        return replace(candidate, evidence=told), replace(evidence, files=files)
+
+    def _about(self, candidate: Candidate) -> LookAgain:
+        """The same about another candidate of the test; nothing is run twice."""
+        other = LookAgain(candidate, self.test, self._solvers, self._limits, self._runner)
+        other.spent, other._seen = self.spent, self._seen
+        return other
 
     def _observe(self, involved: Sequence[Solver]) -> Observation:
         verdicts = {solver.name: self._run(solver)[0] for solver in involved}
-        return observe_test(self._test, involved, verdicts)
+        return observe_test(self.test, involved, verdicts)
 
     def _renamed(self, involved: Sequence[Solver]) -> Candidate:
         pairs = zip(self._involved, involved, strict=True)
@@ -153,7 +183,7 @@ class LookAgain:
     def _run(self, solver: Solver) -> tuple[Verdict, Run]:
         key = (*solver.argv, *solver.checks)
         if key not in self._seen:
-            script = Script(self._test.text.encode("utf-8", "surrogateescape"))
+            script = Script(self.test.text.encode("utf-8", "surrogateescape"))
             with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
                 file = Path(folder) / FORMULA
                 file.write_bytes(script.data)

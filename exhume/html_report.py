@@ -23,7 +23,7 @@ from markupsafe import Markup
 from difftest import BadOutput, Outcome
 from difftest.folders import FindingRecord
 from difftest.reports import FindingFolder, report_title
-from difftest.state import Campaign, FindingState, NoCampaign, read_campaign
+from difftest.state import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
 from exhume.plots import columns, lines_over_time, stacked_bars
 from generator.text import VERSION
 
@@ -304,7 +304,11 @@ def _campaign_plots(campaign: Campaign | None) -> Iterable[Plot]:
     plots = [_over_time(campaign)]
     per_solver: dict[str, Counter[str]] = defaultdict(Counter)
     by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
+    crossed: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
+        if row.kind == CROSSING:
+            crossed[row.outcome][row.solver] += row.count
+            continue
         if row.kind == "strategy":
             per_solver[row.solver][row.outcome] += row.count
         by_kind.setdefault(row.kind, {}).setdefault(row.name, Counter())[row.outcome] += row.count
@@ -320,6 +324,13 @@ def _campaign_plots(campaign: Campaign | None) -> Iterable[Plot]:
     if by_kind["theory"]:
         note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
         plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
+    if crossed:
+        note = (
+            "Models of each solver that another one confirmed or refuted, and why it is not known of others."
+        )
+        plots.append(
+            _outcome_plot("model", "Models put into another solver", note, crossed, list(per_solver))
+        )
     return plots
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from difftest import FindingRecord, HuntSummary, Outcome
@@ -19,7 +20,20 @@ def show_summary(summary: HuntSummary) -> None:
         f" ({rate:.1f} a second)"
     )
     show_outcomes(summary.outcomes)
+    if summary.crossings:
+        out.print(crossings_line(summary.crossings), markup=False)
     _show_findings(summary)
+
+
+def crossings_line(crossings: Mapping[tuple[str, str, str], int]) -> str:
+    """What came of models put into another solver, those that could not be with their causes."""
+    counts: Counter[str] = Counter()
+    for (_, _, what), count in crossings.items():
+        counts[what] += count
+    known = [f"{counts.pop(what, 0)} {what}" for what in ("confirmed", "refuted")]
+    causes = ", ".join(f"{what} {count}" for what, count in counts.most_common())
+    rest = f", {counts.total()} not known ({causes})" if counts else ""
+    return f"models put into another solver: {', '.join(known)}{rest}"
 
 
 def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:

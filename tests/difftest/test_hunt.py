@@ -36,6 +36,8 @@ from difftest import (
     find_solver,
     hunt,
 )
+from difftest.state import CampaignState, read_campaign
+from difftest.tally import Tally
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -286,6 +288,38 @@ def test_which_tests_get_more_time_depends_on_the_seed_alone(
     assert any(retried(1, 1) != retried(seed, 1) for seed in (2, 3, 4))
 
 
+def test_models_put_over_are_counted_with_why_others_are_not(
+    make_test: Make, fake: Fake, tmp_path: Path
+) -> None:
+    """Models of ours go into z3 and z3's into ours, which is at a loss about some of either."""
+    wrong, right = "((define-fun x () Int 0))", "((define-fun x () Int 5))"
+    body = (
+        f"model = {wrong!r} if 'wrong' in text else '(' if 'lost' in text else {right!r}\n"
+        "if 'define-fun' in text: say('unknown' if 'lost' in text else 'sat')\n"
+        "else: say('sat', *([model] if 'get-model' in text else []))"
+    )
+    ours, z3 = fake(body, "ours"), find_solver("z3")
+    named = [f"(declare-const {name} Int)\n{TEXT}" for name in ("right", "wrong", "lost", "right2")]
+    tests = [make_test(text, number) for number, text in enumerate(named)]
+    out = tmp_path / "out"
+    with CampaignState.open(out, {"seed": 1}) as state:
+        options = HuntOptions(out, stages=(Stage(20.0, 1.0),), oracles=("model-cross-check",), reduction=0)
+        events = list(hunt(tests, [ours, z3], options, state=state))
+    assert isinstance(events[-1], HuntFinished)
+    summary = events[-1].summary
+    assert summary.crossings == {
+        ("ours", "z3", "confirmed"): 2,
+        ("ours", "z3", "refuted"): 1,
+        ("ours", "", "the model cannot be read"): 1,
+        ("z3", "ours", "confirmed"): 3,
+        ("z3", "ours", "unknown"): 1,
+    }
+    told = {"owner": "ours", "judge": None, "result": "the model cannot be read", "count": 1}
+    assert told in summary.to_json()["models_crossed"]
+    # Who goes on with the campaign goes on with its counts.
+    assert Tally(["ours", "z3"], read_campaign(out)).crossings == summary.crossings
+
+
 def test_as_many_tests_are_taken_as_asked_for(make_test: Make, honest: Solver, tmp_path: Path) -> None:
     taken = []
 
@@ -434,7 +468,8 @@ def test_a_test_that_kills_its_supervisor_is_a_refusal_and_no_end(
 def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: Solver, tmp_path: Path) -> None:
     _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
     document = json.loads(json.dumps(summary.to_json()))
-    assert list(document) == ["tests", "decided", "seconds", "solver_seconds", "outcomes", "findings"]
+    counts = ["tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"]
+    assert list(document) == [*counts, "findings"]
     assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
     assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}
 

@@ -286,10 +286,38 @@ def test_right_models_and_rubbish_are_no_findings(fake: Fake, tmp_path: Path) ->
 
 
 def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake, tmp_path: Path) -> None:
+    """Its answer to the formula with the model is the finding, and that formula is what is kept."""
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
-    test = GeneratedTest(0, TEXT, "by-hand")
-    summary, _ = run([test], [find_solver("z3"), denier], tmp_path, "model-cross-check")
-    assert (summary.findings, summary.unconfirmed) == ((), 1)
+    tests = [GeneratedTest(number, TEXT, "by-hand", known=("sat",)) for number in range(2)]
+    summary, (data,) = run(tests, [find_solver("z3"), denier], tmp_path, "model-cross-check")
+    assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Int")
+    assert (len(summary.findings), summary.duplicates, summary.unconfirmed) == (1, 1, 0)
+    told = list(data["evidence"])  # type: ignore[call-overload]
+    assert told[0] == "denier says unsat to the formula with the model of z3 put in"
+    against = "against denier: it says unsat to a formula with the model of z3 put in, and z3 and cvc5 "
+    assert any(line.startswith(against) for line in told)
+    folder = summary.findings[0].path
+    formula = (folder / "original.smt2").read_text()
+    assert "(define-fun x () Int " in formula
+    assert (folder / PARENT).read_text() == TEXT
+    assert [entry["name"] for entry in data["solvers"]] == ["z3", "denier", "cvc5"]  # type: ignore[attr-defined]
+    with Confirmer(load_expectation(folder)) as confirmer:
+        assert confirmer.fresh(formula)
+        assert not confirmer(TEXT)
+    # Its unknown to the test is no part of that; z3's model is no finding.
+    assert not any(r.finding_class is FindingClass.INVALID_MODEL for r in summary.findings)
+
+
+def test_who_refutes_a_model_of_old_that_only_a_third_solver_confirms_is_wrong(
+    fake: Fake, tmp_path: Path
+) -> None:
+    """Its owner is silent about it; strangers are not."""
+    shy = fake("say('unknown' if 'define-fun' in text else 'sat', '((define-fun x () Int 2))')", "shy")
+    denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
+    summary, (data,) = run([GeneratedTest(0, TEXT, "by-hand")], [shy, denier], tmp_path, "model-cross-check")
+    assert (data["class"], data["guilty"]) == ("soundness", "denier")
+    assert [entry["name"] for entry in data["solvers"]] == ["denier", "z3", "cvc5"]  # type: ignore[attr-defined]
+    assert summary.unconfirmed == 0
 
 
 def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) -> None:
@@ -299,6 +327,10 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
     solvers = [liar, find_solver("z3")]
     (told,) = replay([file], solvers, Limits(20), oracles=("model-cross-check",))
     assert [(c.finding_class, c.guilty) for c in told.findings] == [(FindingClass.INVALID_MODEL, "liar")]
+    denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
+    (told,) = replay([file], [denier, find_solver("z3")], Limits(20), oracles=("model-cross-check",))
+    assert [(c.finding_class, c.guilty) for c in told.findings] == [(FindingClass.SOUNDNESS, "denier")]
+    assert "with the model of z3 put in" in told.findings[0].reason
     (quiet,) = replay([file], solvers, Limits(20), oracles=("crash", "soundness"))
     assert quiet.findings == ()
 

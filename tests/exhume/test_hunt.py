@@ -39,7 +39,8 @@ def test_solvers_that_disagree_are_a_finding(
     )
     assert ended.code == 1
     document = ended.json
-    assert set(document) == {"tests", "decided", "seconds", "solver_seconds", "outcomes", "findings"}
+    counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
+    assert set(document) == {*counts, "findings"}
     assert (document["tests"], document["decided"]) == (3, 3)
     assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
         "yes": OUTCOMES,

@@ -37,6 +37,8 @@ def campaign(out: Path, name: str = "skeletons", solver: str = "z3") -> None:
     counts.outcomes[("strategy", name, solver, "ok")] = 20
     counts.outcomes[("strategy", name, solver, "timeout")] = 10
     counts.outcomes[("theory", "Int", solver, "ok")] = 20
+    counts.outcomes[("crossing", "cvc5", solver, "confirmed")] = 7
+    counts.outcomes[("crossing", "", solver, "no model was printed")] = 3
     identity = f"{1:012x}"
     row = FindingState(
         identity, "invalid-model", "z3-4.8.5", "k", f"invalid-model-{identity}", name, 7, 1, 1e9, 41
@@ -108,6 +110,7 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
     assert is_harmless(page)
     for words in (
         "Over time", "Outcomes per solver", "Outcomes by strategy", "Outcomes by theory",
+        "Models put into another solver", "no model was printed",
         "Affected releases of z3",
         "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
         "seen 42 times", "z3#9: same place", "no known issue", "first affected: 4.8.5; fixed in 4.8.7",
