@@ -1,63 +1,54 @@
 """The strategy ``opfuzz``: type-aware operator mutation.
 
 Source: Winterer, Zhang, Su, "On the Unusual Effectiveness of Type-Aware Operator Mutations for Testing SMT
-Solvers" (OOPSLA 2020), as the special case of generative type-aware mutation that Park et al. (OOPSLA
-2021, Section 3.2) show it to be: an operator is replaced by another that takes the same arguments and gives
+Solvers" (OOPSLA 2020), which Park et al. (OOPSLA 2021, Section 3.2) show to be a special case of generative
+type-aware mutation: an operator is replaced by another that takes the same arguments and gives
 the same sort. Quantifiers are swapped; functions of the seed count as operators.
 """
 
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 
-from generator.mutation.chain import Chain
-from generator.mutation.operators import apply_declaration
-from generator.mutation.places import Place
-from generator.typefuzz import NO_OPERATOR, TypeFuzz
-from smtlib import Kind, Term
+from generator.chains import ATTEMPTS, MUTATIONS, NO_OPERATOR, ChainStrategy
+from generator.mutation.heads import HeadChain, Sites, find_sites
+from generator.mutation.operators import Operators
+from generator.seeds import Seed
+from generator.seedscript import SeedScript
 
-_SWAPPED = {"forall": "exists", "exists": "forall"}
+_DRAWS = 20
+"""So many sites are drawn of all, before one is drawn of those where another head fits."""
+
+_KEPT_SITES = 256
 
 
-class OpFuzz(TypeFuzz):
+class OpFuzz(ChainStrategy[HeadChain]):
     """Chains of type-aware operator mutations."""
 
     name = "opfuzz"
 
-    def attempt(self, chain: Chain, chance: random.Random) -> bool:
-        """One try to change one operator."""
-        found = chain.place(chance, _has_operator)
-        if found is None:
-            return False
-        number, place = found
-        new = self._changed(chain, place, chance)
-        if new is None:
-            self.counts[NO_OPERATOR] += 1
-            return False
-        chain.replace(number, place, new, "operator", keep=False)
-        return True
+    def start(self, seed: Seed) -> HeadChain:
+        """The seed's text, with the heads in it that can be exchanged."""
+        return HeadChain(seed.script(), _sites_of(seed.script(), self.operators))
 
-    @staticmethod
-    def _changed(chain: Chain, place: Place, chance: random.Random) -> Term | None:
-        term = place.term
-        if term.op.kind is Kind.BINDER:
-            op = chain.table.op(Kind.BINDER, _SWAPPED[term.op.name])
-            return chain.table.make(op, term.args, term.sort, term.variables)
-        signatures = chain.operators.alternatives(term, chain.guarded)
-        functions = chain.functions.alternatives(term)
-        count = len(signatures) + len(functions)
-        if not count:
-            return None
-        choice = int(chance.random() * count)
-        if choice < len(signatures):
-            return chain.applier.apply_signature(signatures[choice], term.args, term.sort, chance)
-        shape = functions[choice - len(signatures)]
-        assert shape.declaration is not None
-        return apply_declaration(chain.table, shape.declaration, term.args, term.sort, shape.tester)
+    def mutate(self, chain: HeadChain, chance: random.Random) -> bool:
+        """Change one operator, every occurrence as likely as any other."""
+        counts = self.counts
+        sites = len(chain.sites)
+        for draw in range(2 * _DRAWS if sites else 0):
+            # A formula may have many operators and few that another can stand for.
+            number = int(chance.random() * sites) if draw < _DRAWS else chain.draw_changeable(chance)
+            if number is None:
+                break
+            counts[ATTEMPTS] += 1
+            if chain.change(number, chance):
+                counts[MUTATIONS] += 1
+                return True
+            counts[NO_OPERATOR] += 1
+        return False
 
 
-def _has_operator(term: Term) -> bool:
-    kind = term.op.kind
-    if kind is Kind.BINDER:
-        return term.op.name in _SWAPPED
-    return kind is Kind.OPERATOR or (kind is Kind.SYMBOL and bool(term.args))
+@lru_cache(maxsize=_KEPT_SITES)
+def _sites_of(script: SeedScript, operators: Operators) -> Sites:
+    return find_sites(script, operators)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from generator.chains import COMMON_SETTINGS
 from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
 from generator.fusion import SETTINGS as FUSION_SETTINGS
@@ -19,7 +20,7 @@ from generator.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.storm import SETTINGS as STORM_SETTINGS
 from generator.storm import StormStrategy
 from generator.strategy import Strategy
-from generator.typefuzz import COMMON_SETTINGS, TYPEFUZZ_SETTINGS, TypeFuzz
+from generator.typefuzz import TYPEFUZZ_SETTINGS, TypeFuzz
 from generator.weaken import SETTINGS as WEAKEN_SETTINGS
 from generator.weaken import WeakenStrategy
 

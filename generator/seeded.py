@@ -18,24 +18,25 @@ from generator.errors import GenerationError
 from generator.seeds import Seed, SeedSource, random_for
 from generator.settings import Value
 from generator.strategy import GeneratedTest
-from generator.text import seed_header
+from generator.text import SeedHeader
 
 _FRUITLESS = 100
 """After so many seeds in a row that gave nothing a visit gives up."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mutant:
     """A test before it is printed. ``text`` gives its commands (no header), before the next mutant is made.
 
-    ``seeds`` are those it came from, ``notes`` lines for the header, such as the chain of mutations so far.
+    ``seeds`` are those it came from, the same tuple for all mutants of a visit; ``told`` comment lines for
+    the header (:func:`generator.text.comment`), such as the chain of mutations so far.
     The other fields are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text
     when called.
     """
 
     text: Callable[[], str]
     seeds: tuple[Seed, ...]
-    notes: tuple[str, ...] = ()
+    told: str = ""
     known: tuple[str | None, ...] = ()
     implied_by: Callable[[], str] | None = None
     implies: Callable[[], str] | None = None
@@ -55,6 +56,7 @@ class SeedStrategy(ABC):
         self.settings = dict(settings)
         self.per_seed = per_seed
         self.counts: Counter[str] = Counter()
+        self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -100,23 +102,23 @@ class SeedStrategy(ABC):
                 )
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
-        issues = tuple(dict.fromkeys(i for seed in mutant.seeds for i in seed.issues))
-        head = seed_header(
-            self.fingerprint,
-            self.seed,
-            index,
-            self.name,
-            [s.origin for s in mutant.seeds],
-            issues,
-            self.settings,
-            mutant.notes,
-        )
+        header, issues = self._head_of(mutant.seeds)
         return GeneratedTest(
             index,
-            head + mutant.text(),
+            header.text(index, mutant.told) + mutant.text(),
             self.name,
             issues=issues,
             known=mutant.known,
             implied_by=mutant.implied_by() if mutant.implied_by else None,
             implies=mutant.implies() if mutant.implies else None,
         )
+
+    def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[SeedHeader, tuple[str, ...]]:
+        """The header for tests from these seeds, and the issues behind them; kept until the seeds change."""
+        kept = self._head
+        if kept is None or kept[0] is not seeds:
+            issues = tuple(dict.fromkeys(i for seed in seeds for i in seed.issues))
+            origins = [s.origin for s in seeds]
+            header = SeedHeader(self.fingerprint, self.seed, self.name, origins, issues, self.settings)
+            kept = self._head = (seeds, header, issues)
+        return kept[1:]

@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import random
 import stat
+from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -33,7 +33,13 @@ MAX_BYTES = 1 << 20
 """Larger seeds are passed over. One of this size is read and checked in about two seconds."""
 
 _DRAWS = 200
-_KEPT_SCRIPTS = 16
+
+_HELD_TEXT = 8 << 20
+"""The files of a folder are held in memory up to so many characters; what comes after is read when drawn."""
+
+_KEPT_TEXT = 1 << 20
+"""Checked seeds are kept, the latest used ones, while their texts have so many characters together: as terms
+they take some hundred times as much."""
 
 
 class SeedSkipped(Exception):
@@ -59,17 +65,35 @@ class Seed:
 
         Raises :class:`SeedSkipped`.
         """
-        found = _script(self.text)
+        found = _checked.find(self.text)
         if isinstance(found, str):
             raise SeedSkipped(found)
         return found
 
 
-@lru_cache(maxsize=_KEPT_SCRIPTS)
-def _script(text: str) -> SeedScript | str:
-    if len(text) > MAX_BYTES:
-        return "larger than 1 MiB"
-    return read_seed(text)
+class _CheckedSeeds:
+    """The seeds checked last, by their texts; where one cannot be used, why."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[str, SeedScript | str] = OrderedDict()
+        self._characters = 0
+
+    def find(self, text: str) -> SeedScript | str:
+        """The seed of this text, checked now or before."""
+        found = self._found.get(text)
+        if found is not None:
+            self._found.move_to_end(text)
+            return found
+        found = "larger than 1 MiB" if len(text) > MAX_BYTES else read_seed(text)
+        self._found[text] = found
+        self._characters += len(text)
+        while self._characters > _KEPT_TEXT and len(self._found) > 1:
+            dropped, _ = self._found.popitem(last=False)
+            self._characters -= len(dropped)
+        return found
+
+
+_checked = _CheckedSeeds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +260,7 @@ def seeds_of_folder(folder: Path, answers: Mapping[str, Answer] | None = None) -
     known = answers or {}
     skipped: dict[str, str] = {}
     entries = []
+    held = 0
     for path, origin in _files(folder):
         try:
             text = _read(path)
@@ -243,7 +268,9 @@ def seeds_of_folder(folder: Path, answers: Mapping[str, Answer] | None = None) -
             skipped[origin] = str(skip)
             continue
         digest = sha256(text.encode()).hexdigest()
-        entries.append(_Entry(origin, digest, path, known.get(digest)))
+        held += len(text)
+        kept = text if held <= _HELD_TEXT else path
+        entries.append(_Entry(origin, digest, kept, known.get(digest)))
     return SeedSource(str(folder), entries, skipped)
 
 

@@ -13,6 +13,7 @@ from smtlib import (
     Definition,
     Kind,
     ReadError,
+    Sort,
     Term,
     TermTable,
     check_script,
@@ -56,13 +57,15 @@ class SeedScript:
     each time, so printing it gives the same text on every machine.
 
     ``prelude`` declares sorts, datatypes and symbols, in order. ``assertions`` are those in force at the
-    one check-sat, assumptions included. No assertion has ``:named`` annotations; no bound variable is named
+    one check-sat, assumptions included; ``terms`` all terms in them, each once, arguments before what uses
+    them. No assertion has ``:named`` annotations; no bound variable is named
     like a symbol of the script.
     """
 
     table: TermTable
     prelude: tuple[CheckedCommand, ...]
     assertions: tuple[Term, ...]
+    terms: tuple[Term, ...]
     definitions: Mapping[Declaration, Definition]
     datatypes: Mapping[str, Datatype]
     logic: str
@@ -143,30 +146,43 @@ def _script(checked: CheckedScript) -> SeedScript | str:
 def _bounded(
     checked: CheckedScript, prelude: tuple[CheckedCommand, ...], asked: Sequence[Term]
 ) -> SeedScript | str:
+    terms: list[Term] = []
     depth: dict[Term, int] = {}
     binders: dict[Term, int] = {}
-    named = higher = False
-    for number, term in enumerate(postorder(asked), 1):
-        if number > MAX_TERMS:
+    sorts: set[Sort] = set()
+    named = False
+    for term in postorder(asked):
+        if len(terms) == MAX_TERMS:
             return "too many terms"
-        depth[term] = 1 + max([depth[a] for a in term.args], default=0)
+        terms.append(term)
+        sorts.add(term.sort)
+        if not term.args:
+            depth[term], binders[term] = 1, 0
+            continue
+        depth[term] = 1 + max([depth[a] for a in term.args])
         if depth[term] > MAX_DEPTH:
             return "nested too deep"
-        below = max([binders[a] for a in term.args], default=0)
-        binders[term] = below + 1 if term.variables or term.patterns else below
-        if binders[term] > MAX_BINDERS:
+        below = max([binders[a] for a in term.args])
+        if term.variables or term.patterns:
+            below += 1
+            sorts.update([v.sort for v in term.variables])
+        binders[term] = below
+        if below > MAX_BINDERS:
             return "quantifiers nested too deep"
-        if term.sort.name == "BitVec" and term.sort.indices[0] > MAX_WIDTH:
-            return f"bit-vectors wider than {MAX_WIDTH} bits"
-        higher = higher or term.sort.is_function or any(v.sort.is_function for v in term.variables)
         named = named or any(key == ":named" for key, _ in term.op.attributes)
+    if any(s.name == "BitVec" and s.indices[0] > MAX_WIDTH for s in sorts):
+        return f"bit-vectors wider than {MAX_WIDTH} bits"
     for command in prelude:
         for d in command.declarations:
-            higher = higher or any(s.is_function for s in (*d.params, d.result))
+            sorts.update((*d.params, d.result))
+    higher = any(s.is_function for s in sorts)
     table = checked.table
     assertions = tuple(_unnamed(table, term) if named else term for term in asked)
     logic = "HO_ALL" if higher else "ALL"
-    return SeedScript(table, prelude, assertions, checked.definitions, checked.datatypes, logic)
+    return SeedScript(
+        *(table, prelude, assertions, tuple(postorder(assertions) if named else terms)),
+        *(checked.definitions, checked.datatypes, logic),
+    )
 
 
 def _unnamed(table: TermTable, root: Term) -> Term:
@@ -192,7 +208,7 @@ def _captures(script: SeedScript) -> bool:
         for constructor in datatype.constructors:
             names.add(constructor.declaration.name)
             names.update(s.name for s in constructor.selectors)
-    for term in postorder(script.assertions):
+    for term in script.terms:
         if term.variables and any(v.op.name in names for v in term.variables):
             return True
         if term.patterns and any(v.op.name in names for _, vs in term.patterns for v in vs):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes three times as long to make
 class GeneratedTest:
-    """One test: SMT-LIB text with its header comment, and where it came from.
+    """One test: SMT-LIB text with its header comment, and where it came from. Not to be changed.
 
     ``known`` holds what is known of the answer of each ``check-sat`` in order
     (``"sat"``, ``"unsat"`` or ``None``); it is empty where nothing is known.

@@ -29,32 +29,43 @@ def header(
     )
 
 
-def seed_header(
-    fingerprint: str,
-    seed: int,
-    index: int,
-    strategy: str,
-    origins: Iterable[str],
-    issues: Iterable[str],
-    settings: Mapping[str, object],
-    notes: Iterable[str] = (),
-) -> str:
-    """Comment lines of a test made from seed formulas: how to make it again, and what was done to them."""
-    set_to = " ".join(f"{name}={value}" for name, value in settings.items())
-    lines = [
-        f"exhume {VERSION} seeds {fingerprint[:16]} seed {seed} index {index} strategy {strategy}",
-        f"settings {set_to or 'none'}",
-        f"from {' and '.join(origins)}",
-        f"issues {_issues(issues)}",
-        *notes,
-    ]
-    return "".join([f"; {_one_line(line)}\n" for line in lines])
+class SeedHeader:
+    """Comment lines of tests made from the same seed formulas: how to make them again.
+
+    Only the test's number and what was done to the seeds differ from one test to the next.
+    """
+
+    __slots__ = ("_after", "_before")
+
+    def __init__(
+        self,
+        fingerprint: str,
+        seed: int,
+        strategy: str,
+        origins: Iterable[str],
+        issues: Iterable[str],
+        settings: Mapping[str, object],
+    ) -> None:
+        set_to = " ".join(f"{name}={value}" for name, value in settings.items())
+        self._before = f"; exhume {VERSION} seeds {fingerprint[:16]} seed {seed} index "
+        self._after = f" strategy {strategy}\n" + comment(
+            (f"settings {set_to or 'none'}", f"from {' and '.join(origins)}", f"issues {_issues(issues)}")
+        )
+
+    def text(self, index: int, told: str) -> str:
+        """The header of test ``index``; ``told`` are more comment lines, see :func:`comment`."""
+        return f"{self._before}{index}{self._after}{told}"
 
 
-def _one_line(text: str) -> str:
-    """``text`` as it can stand in a comment: names of files and symbols may hold anything."""
-    shown = text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
-    return shown if len(shown) <= _NOTE_LENGTH else shown[: _NOTE_LENGTH - 3] + "..."
+def comment(lines: Iterable[str]) -> str:
+    """``lines`` as comment lines of a header."""
+    return "".join(map(comment_line, lines))
+
+
+def comment_line(text: str) -> str:
+    """``text`` as one line of a comment: names of files and symbols may hold anything."""
+    shown = text if text.isprintable() else "".join([c if c.isprintable() else "?" for c in text])
+    return f"; {shown}\n" if len(shown) <= _NOTE_LENGTH else f"; {shown[: _NOTE_LENGTH - 3]}...\n"
 
 
 def _issues(issues: Iterable[str]) -> str:

@@ -13,41 +13,26 @@ present, and boundary values of their sort, take the place of literals and serve
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from generator.chains import ATTEMPTS, COMMON_SETTINGS, MUTATIONS, NO_OPERATOR, ChainStrategy
 from generator.mutation.chain import Chain
 from generator.mutation.literals import LITERAL_SORTS, is_value, new_literal
-from generator.mutation.operators import EXPONENTS, Shape, operators_for
+from generator.mutation.operators import EXPONENTS, Shape
 from generator.mutation.places import CONSTANT_ARGUMENTS, Place
-from generator.seeded import Mutant, SeedStrategy
 from generator.seeds import Seed, SeedSource
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, Value
 from smtlib import Kind, Sort, Term
 
-NO_OPERATOR = "attempts that found no operator"
 NO_ARGUMENT = "attempts that found no argument"
 WRONG_SIZE = "attempts that would have made an assertion too small or too large"
-ATTEMPTS = "attempts"
-MUTATIONS = "mutations"
-UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
 
 _MORE_ARGUMENTS = 0.15
 """Share of n-ary operators that get one argument more than two, and of those one more again."""
 
-_REPEATS = 8
-"""So often a link is mutated further where the chain had it before; a short formula has few operators."""
-
 _SMALLER_SHARE = 0.5
 """Share of arguments that are the smaller of two drawn: chains of whole formulas in each other are seldom
 decided."""
-
-COMMON_SETTINGS = (
-    Setting("chain", 30, "tests made of one seed, each mutated from the one before", 1, 10_000),
-    Setting("mutations", 1, "mutations between two tests of a chain", 1, 1000),
-    Setting(
-        "operators", "", "file of operators to use instead of the theories', in the syntax of theory files"
-    ),
-)
 
 TYPEFUZZ_SETTINGS = (
     *COMMON_SETTINGS,
@@ -55,7 +40,7 @@ TYPEFUZZ_SETTINGS = (
 )
 
 
-class TypeFuzz(SeedStrategy):
+class TypeFuzz(ChainStrategy[Chain]):
     """Chains of generative type-aware mutations."""
 
     name = "typefuzz"
@@ -63,30 +48,12 @@ class TypeFuzz(SeedStrategy):
     def __init__(
         self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
     ) -> None:
-        super().__init__(seeds, seed, settings, integer(settings, "chain"))
-        self._operators = operators_for(tuple(solvers), str(settings["operators"]))
-        self._steps = integer(settings, "mutations")
-        self._literal_share = float(settings.get("literals", 0))
+        super().__init__(seeds, seed, settings, solvers)
+        self._literal_share = float(settings["literals"])
 
-    def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
-        """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
-        chain = Chain(seed, self._operators)
-        if not chain.is_suitable():
-            self.counts[UNSUITABLE] += 1
-            return
-        seen = {tuple(chain.assertions)}
-        while True:
-            for _ in range(_REPEATS):
-                for _ in range(self._steps):
-                    if not self.mutate(chain, chance):
-                        return
-                if tuple(chain.assertions) not in seen:
-                    break
-            else:
-                return
-            seen.add(tuple(chain.assertions))
-            # Both are called before the chain goes on: see SeedStrategy.generate.
-            yield Mutant(chain.text, (seed,), chain.notes)
+    def start(self, seed: Seed) -> Chain:
+        """The seed's assertions and the terms in them."""
+        return Chain(seed, self.operators)
 
     def mutate(self, chain: Chain, chance: random.Random) -> bool:
         """One mutation of Algorithm 2, tried as often as the formula has terms; whether it succeeded."""

@@ -34,6 +34,7 @@ from generator.seeds import Answer, Seed, SeedSource
 from generator.seedscript import SeedScript
 from generator.settings import Setting, Value, integer
 from generator.storm.openness import open_functions
+from generator.text import comment
 from smtlib import BOOL, Declaration, Kind, Term, TermTable, declarations_in, postorder, print_term
 from smtlib.reader import sexp_text
 
@@ -186,7 +187,7 @@ class FusionStrategy(SeedStrategy):
                 f"{second.prelude.text(second.prelude.everything)}{declared}{asserted}(check-sat)\n"
             )
 
-        return Mutant(text, (first.seed, second.seed), tuple(notes), (known,))
+        return Mutant(text, (first.seed, second.seed), comment(notes), (known,))
 
     def _ties(self, first: _Half, second: _Half, chance: random.Random) -> list[_Tie]:
         """Pairs of variables with a function each, at least one."""
@@ -225,7 +226,7 @@ def _unusable(script: SeedScript, solvers: Sequence[str]) -> str:
     """Why a seed is not fused, whatever its partner."""
     if script.logic != "ALL":
         return "higher order"
-    for number, term in enumerate(postorder(script.assertions)):
+    for number, term in enumerate(script.terms):
         if number == MAX_TERMS:
             return "too large to fuse"
         found = refusal(term, solvers)

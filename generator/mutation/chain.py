@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from generator.mutation.operators import Applier, Operators, SeedFunctions
 from generator.mutation.places import Place, find_place
 from generator.mutation.pool import GrowingPool, pool_of
 from generator.mutation.printing import Fragments
 from generator.seeds import Seed
+from generator.text import comment_line
 from smtlib import Sort, Term
 from smtlib.sorts import subsorts
 
@@ -21,6 +22,29 @@ _DRAWS = 6
 
 _SHRINKS, _GROWS, _ROOM = 2, 2, 40
 """An assertion keeps at least half of its terms and becomes at most twice as large, and 40 terms."""
+
+
+class Told:
+    """What was done to a seed so far, for the header of a test: how often, and the last mutations."""
+
+    __slots__ = ("_last", "mutations")
+
+    def __init__(self) -> None:
+        self.mutations = 0
+        self._last: list[str] = []
+
+    def add(self, what: str) -> None:
+        """One more mutation."""
+        self.mutations += 1
+        self._last.append(comment_line(f"mutation {self.mutations} {what}"))
+        if self.mutations > _NOTES:
+            del self._last[0]
+
+    def text(self) -> str:
+        """Comment lines, one for each of the last mutations."""
+        lines = "".join(self._last)
+        left_out = self.mutations - _NOTES
+        return f"; {left_out} mutations before these\n{lines}" if left_out > 0 else lines
 
 
 class Chain:
@@ -38,18 +62,13 @@ class Chain:
         self.guarded = operators.guarded_theories(base.operators)
         self.assertions = list(self.script.assertions)
         self.sorts: frozenset[Sort] = frozenset(base.by_sort)
-        self.mutations = 0
+        self.told = Told()
         self._sizes = [self.pool.size(term) for term in self.assertions]
         self.fragments = Fragments(self.pool.size)
-        self._done: list[str] = []
 
     def has_literals(self, sort: Sort) -> bool:
         """Whether the solvers take literals of this sort: those of arrays are constant arrays."""
         return self.operators.knows("const") or all(s.name != "Array" for s in subsorts(sort))
-
-    def is_suitable(self) -> bool:
-        """Whether the solvers take all of the seed's sorts wherever they may come to stand."""
-        return not (self.pool.base.cvc5_refuses and "cvc5" in self.operators.families)
 
     def place(
         self, chance: random.Random, wanted: Callable[[Term], bool] | None = None
@@ -87,18 +106,11 @@ class Chain:
         else:
             self.pool.measure(new)
         self.assertions[number] = place.replace(self.table, new, self.pool.measure)
-        self.mutations += 1
-        change = f"{_short(place.term)} -> {_short(new)}"
-        self._done.append(f"mutation {self.mutations} ({what}) in assertion {number + 1}: {change}")
-        if len(self._done) > _NOTES:
-            del self._done[0]
+        self.told.add(f"({what}) in assertion {number + 1}: {_short(place.term)} -> {_short(new)}")
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The last mutations, a line each."""
-        left_out = self.mutations - len(self._done)
-        before = (f"{left_out} mutations before these",) if left_out else ()
-        return (*before, *self._done)
+    def state(self) -> Hashable:
+        """Differs where the assertions do."""
+        return tuple(self.assertions)
 
     def text(self) -> str:
         """The script as it stands."""

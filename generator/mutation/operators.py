@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 from generator.errors import GenerationError
+from generator.mutation.indices import choose_indices, is_plain
 from generator.mutation.literals import is_value
 from generator.mutation.places import CONSTANT_ARGUMENTS
 from generator.seedscript import SeedScript
@@ -23,7 +23,6 @@ from smtlib import (
     BOOL,
     Declaration,
     Kind,
-    Op,
     ReadError,
     Sort,
     Term,
@@ -50,13 +49,10 @@ REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
 EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
 """Larger powers of polynomials take solvers seconds to write out."""
 
-_T = TypeVar("_T")
-
 # A solver's name ends where its release, its options or its command line begin.
 _SPEC_END = re.compile(r"[=\[]")
 
 _MAX_SHAPES = 64
-_LARGEST_INDEX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +73,24 @@ class Shape:
         return f"is {self.declaration.name}" if self.tester else self.declaration.name
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head that fits somewhere: its name, and how it is written; empty where indices are drawn for it."""
+
+    name: str
+    text: str
+    signature: Signature | None = None
+    sorts: tuple[Sort, ...] = ()
+    result: Sort = BOOL
+
+    def draw(self, chance: random.Random) -> str | None:
+        """How it is written, with indices that fit; None where none do."""
+        if self.signature is None:
+            return self.text
+        indices = choose_indices(self.signature, self.sorts, self.result, chance)
+        return None if indices is None else head_text(self.signature, indices, self.result)
+
+
 class Operators:
     """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
 
@@ -93,7 +107,7 @@ class Operators:
             head = "" if signature.result.is_parameter else signature.result.name
             self._by_result.setdefault(head, []).append(signature)
         self._shapes: dict[tuple[object, ...], list[list[Shape]]] = {}
-        self._heads: dict[tuple[object, ...], list[Signature]] = {}
+        self._heads: dict[tuple[object, ...], list[Head]] = {}
 
     def _is_known(self, signature: Signature) -> bool:
         return not signature.only or self.families <= set(signature.only)
@@ -139,20 +153,54 @@ class Operators:
 
     # Changed heads
 
-    def alternatives(self, term: Term, guarded: frozenset[str] = frozenset()) -> list[Signature]:
-        """Signatures of other operators that take ``term``'s arguments and give its sort."""
+    def heads(self, term: Term, guarded: frozenset[str] = frozenset()) -> Sequence[Head]:
+        """The operators that take ``term``'s arguments and give its sort, its own among them."""
         sorts = tuple([a.sort for a in term.args])
-        key = (term.op.name, sorts, term.sort, guarded)
+        key = (sorts, term.sort, guarded)
         found = self._heads.get(key)
         if found is None:
-            found = self._heads[key] = [
-                s
-                for s in self._giving(term.sort, guarded)
-                if s.name != term.op.name and choose_indices(s, sorts, term.sort, None) is not None
-            ]
+            signatures: dict[str, Signature] = {}
+            for signature in self._giving(term.sort, guarded):
+                if signature.name not in signatures and _may_take(signature, sorts):
+                    if choose_indices(signature, sorts, term.sort, None) is not None:
+                        signatures[signature.name] = signature
+            found = self._heads[key] = [_head_of(s, sorts, term.sort) for s in signatures.values()]
             if len(self._heads) > 50_000:
                 self._heads.clear()
+        if any(head.name in CONSTANT_ARGUMENTS for head in found):
+            return [head for head in found if _takes(head.name, term.args, _stays_value)]
         return found
+
+
+def _head_of(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> Head:
+    if signature.indices:
+        return Head(signature.name, "", signature, sorts, result)
+    return Head(signature.name, head_text(signature, (), result))
+
+
+def _may_take(signature: Signature, sorts: tuple[Sort, ...]) -> bool:
+    """Whether a closer look is worth it: the number of arguments and the first one's sort may fit."""
+    if not signature.associativity and len(signature.params) != len(sorts):
+        return False
+    if not sorts or not signature.params:
+        return not sorts and not signature.params
+    first = signature.params[0]
+    return first.is_parameter or first.name == sorts[0].name
+
+
+def _stays_value(term: Term) -> bool:
+    """Whether a term is a value whatever heads are changed in it."""
+    return not term.args and is_value(term)
+
+
+def _takes(name: str, args: Sequence[Term], is_constant: Callable[[Term], bool] = is_value) -> bool:
+    """Whether solvers take these arguments, whose sorts fit, where the operator ``name`` wants values."""
+    for position in CONSTANT_ARGUMENTS.get(name, ()):
+        if position < len(args) and not is_constant(args[position]):
+            return False
+    if name == "re.range":
+        return all(len(a.op.text) == 3 for a in args)
+    return name != "^" or args[1].op.text.removesuffix(".0") in EXPONENTS
 
 
 def _is_synonym(signature: Signature) -> bool:
@@ -165,7 +213,7 @@ def _shapes_of(signature: Signature, result: Sort, sorts: Sequence[Sort]) -> Ite
     """The sorts that a signature's arguments can have where its result is to be ``result``."""
     start: Bindings = {}
     # Indices that the result computes from the arguments' stay open; apply() has the last word.
-    if _is_plain(signature.result) and not signature.result.match(result, start):
+    if is_plain(signature.result) and not signature.result.match(result, start):
         return
     found = 0
     stack: list[tuple[tuple[Sort, ...], Bindings]] = [((), start)]
@@ -183,70 +231,10 @@ def _shapes_of(signature: Signature, result: Sort, sorts: Sequence[Sort]) -> Ite
                 stack.append(((*chosen, sort), trial))
 
 
-def _is_plain(pattern: SortPattern) -> bool:
-    """Whether every index in a pattern is a name or a numeral, so that matching can bind it."""
-    return all(isinstance(i, str) for i in pattern.indices) and all(map(_is_plain, pattern.args))
-
-
 def _matches(pattern: SortPattern, sort: Sort, bindings: Bindings) -> bool:
-    if _is_plain(pattern):
+    if is_plain(pattern):
         return pattern.match(sort, bindings)
     return pattern.name == sort.name and len(pattern.indices) == len(sort.indices)
-
-
-def choose_indices(
-    signature: Signature, sorts: tuple[Sort, ...], result: Sort, chance: random.Random | None
-) -> tuple[int | str, ...] | None:
-    """Indices with which the operator takes these sorts and gives ``result``; None where there are none.
-
-    Without ``chance`` the first that fit, with it a random choice among sensible ones.
-    """
-    if not signature.indices:
-        found = signature.apply((), sorts, result if signature.needs_as else None)
-        return () if found is result else None
-    for indices in _candidate_indices(signature, sorts, result, chance):
-        if max((i for i in indices if isinstance(i, int)), default=0) > _LARGEST_INDEX:
-            continue
-        if signature.apply(indices, sorts, None) is result:
-            return indices
-    return None
-
-
-def _candidate_indices(
-    signature: Signature, sorts: tuple[Sort, ...], result: Sort, chance: random.Random | None
-) -> Iterator[tuple[int | str, ...]]:
-    name = signature.name
-    width = result.indices[0] if result.indices else 0
-    inner = sorts[0].indices[0] if sorts and sorts[0].indices else 0
-    if name == "extract":
-        low = int((chance.random() if chance else 0) * (max(0, inner - width) + 1))
-        yield low + width - 1, low
-    elif name in ("zero_extend", "sign_extend"):
-        yield (width - inner,) if width >= inner else (0,)
-    elif name == "repeat":
-        yield (max(1, width // inner) if inner else 1,)
-    elif name in ("rotate_left", "rotate_right"):
-        yield (_of((0, 1, inner - 1, inner, inner + 1, inner // 2), chance),)
-    elif name == "char":
-        yield (_of(("#x61", "#x30", "#x0", "#xff", "#x2FFFF", "#x7A"), chance),)
-    elif name == "re.^":
-        yield (_of((0, 1, 2, 3, 5), chance),)
-    elif name == "re.loop":
-        low = int(_of((0, 1, 2, 3), chance))
-        yield (low, low + int(_of((0, 1, 2), chance))) if len(signature.indices) == 2 else (low,)
-    else:
-        bindings: Bindings = {}
-        if _is_plain(signature.result):
-            signature.result.match(result, bindings)
-        small = _of((1, 2, 3, 5, 8), chance)
-        yield tuple(
-            int(i) if i.isdigit() else bindings.get(i, small)  # type: ignore[misc]
-            for i in signature.indices
-        )
-
-
-def _of(options: Sequence[_T], chance: random.Random | None) -> _T:
-    return options[int(chance.random() * len(options))] if chance else options[0]
 
 
 class Applier:
@@ -267,39 +255,42 @@ class Applier:
         self, signature: Signature, args: tuple[Term, ...], result: Sort, chance: random.Random
     ) -> Term | None:
         """A theory's operator applied to ``args``, with sensible indices."""
-        name = signature.name
-        for position in CONSTANT_ARGUMENTS.get(name, ()):
-            if position < len(args) and not is_value(args[position]):
-                return None
-        if name == "re.range" and not all(len(a.op.text) == 3 for a in args):
-            return None
-        if name == "^" and args[1].op.text.removesuffix(".0") not in EXPONENTS:
+        if not _takes(signature.name, args):
             return None
         indices = choose_indices(signature, tuple([a.sort for a in args]), result, chance)
         if indices is None:
             return None
-        return self.table.make(self._head(signature, indices, result), args, result)
+        op = self.table.op(Kind.OPERATOR, signature.name, head_text(signature, indices, result), indices)
+        return self.table.make(op, args, result)
 
-    def _head(self, signature: Signature, indices: tuple[int | str, ...], result: Sort) -> Op:
-        text = name = signature.name
-        if indices:
-            text = f"(_ {name} {' '.join(map(str, indices))})"
-        if signature.needs_as:
-            text = f"(as {text} {result})"
-        return self.table.op(Kind.OPERATOR, name, text, indices)
+
+def head_text(signature: Signature, indices: tuple[int | str, ...], result: Sort) -> str:
+    """How the head of an operator's application is written."""
+    text = f"(_ {signature.name} {' '.join(map(str, indices))})" if indices else signature.name
+    return f"(as {text} {result})" if signature.needs_as else text
 
 
 def apply_declaration(
     table: TermTable, declaration: Declaration, args: tuple[Term, ...], result: Sort, tester: bool = False
 ) -> Term:
     """A function of the script applied to arguments that fit."""
+    text = declaration_text(declaration, result, tester)
+    if tester:
+        return table.make(table.op(Kind.SYMBOL, "is", text, (declaration.name,), declaration), args, result)
+    name = declaration.name
+    return table.make(
+        table.op(Kind.SYMBOL, name, text if text != name else None, (), declaration), args, result
+    )
+
+
+def declaration_text(declaration: Declaration, result: Sort, tester: bool = False) -> str:
+    """How the head of an application of a script's function is written."""
     name = declaration.name
     if tester:
-        return table.make(table.op(Kind.SYMBOL, "is", f"(_ is {name})", (name,), declaration), args, result)
-    text = None
+        return f"(_ is {name})"
     if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
-        text = f"(as {name} {result})"
-    return table.make(table.op(Kind.SYMBOL, name, text, (), declaration), args, result)
+        return f"(as {name} {result})"
+    return name
 
 
 class SeedFunctions:
@@ -350,17 +341,18 @@ class SeedFunctions:
         if not any(map(has_parameters, params)) and sorts.issuperset(params):
             yield Shape(None, params, declaration)
 
-    def alternatives(self, term: Term) -> list[Shape]:
-        """Other functions of the seed that take ``term``'s arguments and give its sort."""
+    def heads(self, term: Term) -> list[Head]:
+        """The functions of the seed that take ``term``'s arguments and give its sort, its own among them."""
+        if not self.plain and not self.testers:
+            return []
         sorts = tuple(a.sort for a in term.args)
-        own, tester = term.op.declaration, term.op.name == "is"
-        available = frozenset(sorts)
-        return [
-            shape
-            for group in self.shapes(term.sort, available)
-            for shape in group
-            if shape.sorts == sorts and (shape.declaration is not own or shape.tester != tester)
-        ]
+        found = []
+        for group in self.shapes(term.sort, frozenset(sorts)):
+            for shape in group:
+                if shape.sorts == sorts and shape.declaration is not None:
+                    text = declaration_text(shape.declaration, term.sort, shape.tester)
+                    found.append(Head(text, text))
+        return found
 
 
 def _has_function_sort(declaration: Declaration) -> bool:

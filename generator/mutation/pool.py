@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from generator.mutation.literals import is_value
-from generator.mutation.places import CONSTANT_ARGUMENTS, Place
+from generator.mutation.places import Place
 from generator.seedscript import SeedScript
-from smtlib import Kind, Sort, Term, postorder
-from smtlib.sorts import REGLAN, subsorts
+from smtlib import Kind, Sort, Term
 
 _TRIES = 12
 _LARGEST = 1_000_000
@@ -27,16 +26,12 @@ _NO_NAMES: frozenset[str] = frozenset()
 class Pool:
     """Terms that can be arguments: those of a seed and its constants, in a ``table`` of the pool's own.
 
-    ``operators`` are the names of the theory operators in the seed. ``cvc5_refuses``: the seed has what cvc5
-    only takes where its theories never see it: variable regular expressions, constant arrays, arrays indexed
-    by arrays, floating-point formats other than 32 and 64 bits, fields, ranges and powers of variables,
-    conditionals between regular expressions.
+    ``operators`` are the names of the theory operators in the seed.
     """
 
     def __init__(self, script: SeedScript) -> None:
         self.by_sort: dict[Sort, list[Term]] = {}
         self.operators: set[str] = set()
-        self.cvc5_refuses = any(REGLAN in (*d.params, d.result) for d in script.declarations)
         self._free: dict[Term, frozenset[Term]] = {}
         self._bound: dict[Term, frozenset[str]] = {}
         self._size: dict[Term, int] = {}
@@ -44,19 +39,10 @@ class Pool:
         self.table = script.table.copy()
         declared = [d for d in script.declarations if not d.params and d.origin in ("declare", "define")]
         constants = [self.table.symbol(d) for d in declared]
-        for term in postorder([*script.assertions, *constants]):
+        for term in dict.fromkeys((*script.terms, *constants)):
             self._note(term)
             if term.op.kind is Kind.OPERATOR:
                 self.operators.add(term.op.name)
-                kept = CONSTANT_ARGUMENTS.get(term.op.name, ())
-                odd = term.op.name == "const" or (term.op.name == "ite" and term.sort is REGLAN)
-                if odd or not all(is_value(term.args[i]) for i in kept):
-                    self.cvc5_refuses = True
-            elif term.op.kind is Kind.VARIABLE and term.sort is REGLAN:
-                self.cvc5_refuses = True
-        inner = {s for sort in self.by_sort for s in subsorts(sort)}
-        if any(map(_cvc5_refuses, inner)):
-            self.cvc5_refuses = True
 
     def _note(self, term: Term) -> None:
         free, bound = _NOTHING, _NO_NAMES
@@ -82,14 +68,6 @@ class Pool:
             self.literals.setdefault(term.sort, []).append(term)
         if term.op.kind is not Kind.ANNOTATION and not term.sort.is_function:
             self.by_sort.setdefault(term.sort, []).append(term)
-
-
-def _cvc5_refuses(sort: Sort) -> bool:
-    if sort.name == "FloatingPoint":
-        return sort.indices not in ((8, 24), (11, 53))
-    if sort.name == "FiniteField":
-        return True
-    return sort.name == "Array" and sort.args[0].name == "Array"
 
 
 @lru_cache(maxsize=16)

@@ -7,12 +7,14 @@ anew, out of kept texts. Kept texts have no ``let``; assertions written with mor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from smtlib import Kind, Naming, Term, print_term
 
 LARGEST = 400
 """Larger assertions are printed with ``let``: some 3,000 characters."""
+
+_MOST = 1_000_000
 
 _NAMING = Naming()
 
@@ -45,7 +47,7 @@ class Fragments:
                 stack.pop()
                 continue
             missing = [a for a in term.args if a not in texts]
-            if missing and not _is_special(term):
+            if missing and not is_special(term):
                 stack.extend(missing)
                 continue
             stack.pop()
@@ -55,7 +57,7 @@ class Fragments:
     def _joined(self, term: Term) -> str:
         if not term.args:
             return _NAMING.head(term)
-        if _is_special(term):
+        if is_special(term):
             return print_term(term)
         args = " ".join([self._texts[a] for a in term.args])
         if term.variables:
@@ -64,7 +66,15 @@ class Fragments:
         return f"({term.op.text} {args})"
 
 
-def _is_special(term: Term) -> bool:
+def written_size(order: Iterable[Term]) -> dict[Term, int]:
+    """With how many terms each of ``order`` (arguments first) is written out; counting stops at a million."""
+    size: dict[Term, int] = {}
+    for term in order:
+        size[term] = min(_MOST, 1 + sum([size[a] for a in term.args])) if term.args else 1
+    return size
+
+
+def is_special(term: Term) -> bool:
     """Whether a term is not written as its head and its arguments."""
     kind = term.op.kind
     return kind is Kind.ANNOTATION or kind is Kind.MATCH or term.op.name == "@"

@@ -20,6 +20,7 @@ from generator.settings import Setting, Value, integer
 from generator.storm.pools import Bounds, Formula, Fragments, construct, fragment, instance
 from generator.storm.solving import SolvingProcess
 from generator.storm.valuation import VARIANTS, NoValuation, value_terms
+from generator.text import comment
 
 TURN = 25
 """So many tests in a row come from one seed. Valuing a seed costs as much as making some hundred tests."""
@@ -38,7 +39,7 @@ _KEPT = 64
 class _Pool:
     """What the tests of one seed by one model are drawn from, apart from the construction pools."""
 
-    seed: Seed
+    seeds: tuple[Seed]
     fragments: Fragments
     variant: int
 
@@ -113,7 +114,7 @@ class StormStrategy(SeedStrategy):
             f"{place}model {pool.variant} of {fragments.how}; pools of {len(fragments.initial)} and "
             f"{len(constructed)} formulas"
         )
-        return Mutant(lambda: f"(set-logic ALL)\n{text}", (pool.seed,), (note,), ("sat",) * checks)
+        return Mutant(lambda: f"(set-logic ALL)\n{text}", pool.seeds, comment((note,)), ("sat",) * checks)
 
     def _pool(self, place: int, variant: int) -> _Pool | None:
         """The initial pool of a seed by one of its models; None where there is none."""
@@ -147,7 +148,7 @@ class StormStrategy(SeedStrategy):
         if not fragments.initial:
             self.counts["seed: no Boolean subterm with a value"] += 1
             return None
-        return _Pool(seed, fragments, variant)
+        return _Pool((seed,), fragments, variant)
 
     def _construction(self, place: int, epoch: int, pool: _Pool) -> list[Formula]:
         """A construction pool over the initial pool; its values are those of the pool's model."""

@@ -17,6 +17,7 @@ from generator.errors import GenerationError
 from generator.seeded import Mutant, SeedStrategy
 from generator.seeds import Answer, Seed, SeedSource
 from generator.settings import Setting, Value, integer
+from generator.text import comment
 from generator.weaken.parity import without_ambiguity
 from generator.weaken.walk import STRENGTHEN, WEAKEN, Applied, Walker
 from smtlib import Term, print_term
@@ -152,7 +153,7 @@ class WeakenStrategy(SeedStrategy):
         return Mutant(
             lambda: text(after),
             (seed,),
-            (f"answer {answer or 'not known'}", *_lines(f"{_VERBS[direction]} by", notes)),
+            comment((f"answer {answer or 'not known'}", *_lines(f"{_VERBS[direction]} by", notes))),
             (answer,),
             implied_by=(lambda: text(before)) if direction == WEAKEN else None,
             implies=(lambda: text(before)) if direction == STRENGTHEN else None,

@@ -20,7 +20,7 @@ from generator import (
     seeds_of_folder,
     write_batch,
 )
-from generator.typefuzz import MUTATIONS, NO_OPERATOR
+from generator.chains import MUTATIONS, NO_OPERATOR
 from smtlib import Kind, Term, check_script, free_variables, postorder, read_script
 from tests.generator.small import formulas
 
@@ -212,7 +212,7 @@ def test_the_worked_examples_of_the_documentation_are_what_comes_out(tmp_path: P
     source = seeds_of_folder(tmp_path / "replace.smt2")
     for wanted, (made,) in (
         (typefuzz, mutants_of(source, "typefuzz", 2, 3)),
-        (opfuzz, mutants_of(source, "opfuzz", 2, 3, seed=4)),
+        (opfuzz, mutants_of(source, "opfuzz", 2, 3, seed=3)),
     ):
         # All but exhume's version.
         assert made.split(" ", 3)[3] == wanted.split(" ", 3)[3]
