@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from apifuzz.trace import Line, Trace, ids_in
 
-LEAVES = frozenset({"make-value", "make-constant", "make-variable"})
+LEAVES = frozenset({"make-value", "make-special-value", "make-constant", "make-variable"})
 """Actions that make a term of no others: the simplest there are."""
 
 # Actions that return a term of the sort of their first argument that is a term.

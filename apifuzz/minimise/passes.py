@@ -118,11 +118,20 @@ def simplify_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """A term is replaced by a value, a constant that is there, a new one, or a term below it, of its sort."""
     facts = Facts.of(trace.lines)
     makers = [i for i, line in enumerate(trace.lines) if line.returns and line.returns[0] in facts.sorts]
+    keep = _ways_to_keep(trace)
     for place in range(start, len(makers)):
         index = makers[-1 - place]
         for proposal in _simpler(trace, index, facts):
-            yield place, place, proposal
+            yield from ((place, place, way(proposal)) for way in keep)
         yield place, place + 1, trace
+
+
+def _ways_to_keep(trace: Trace) -> tuple[Callable[[Trace], Trace], ...]:
+    """What is done with sorts and terms that a proposal leaves without use: they go.
+
+    Where some are there that nothing uses, the error may be about them: then it is tried as it is, too.
+    """
+    return (collected,) if collected(trace) == trace else (collected, lambda proposal: proposal)
 
 
 def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
@@ -133,11 +142,11 @@ def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
     leaves = [t for t in earlier if trace.lines[facts.made[t]].action in LEAVES]
     if line.action not in LEAVES:
         for value in _values(trace, sort, facts):
-            yield collected(changed(trace, index, replace(line, action="make-value", args=(sort, value))))
+            yield changed(trace, index, replace(line, action="make-value", args=(sort, value)))
         for other in leaves[:2]:
             yield _renamed(trace, index, {name: other})
-        constant = (sort, f"c{name[1:]}")
-        yield collected(changed(trace, index, replace(line, action="make-constant", args=constant)))
+        constant = (sort, f"k{name[1:]}")
+        yield changed(trace, index, replace(line, action="make-constant", args=constant))
         for child in dict.fromkeys(used(line)):
             if child in earlier:
                 yield _renamed(trace, index, {name: child})
@@ -146,12 +155,12 @@ def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
 
 
 def _renamed(trace: Trace, index: int, new: dict[str, str]) -> Trace:
-    """The trace with other ids in place of some, from line ``index`` on, and without what nothing needs."""
-    lines = [
-        replace(line, args=tuple(replace_ids(argument, new) for argument in line.args)) if i > index else line
-        for i, line in enumerate(trace.lines)
+    """The trace with other ids in place of those that line ``index`` makes, and without that line."""
+    later = [
+        replace(line, args=tuple(replace_ids(argument, new) for argument in line.args))
+        for line in trace.lines[index + 1 :]
     ]
-    return collected(replace(trace, lines=tuple(lines)))
+    return replace(trace, lines=(*trace.lines[:index], *later))
 
 
 def _values(trace: Trace, sort: str, facts: Facts) -> Sequence[str]:
@@ -169,10 +178,11 @@ def _values(trace: Trace, sort: str, facts: Facts) -> Sequence[str]:
 
 def drop_arguments(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """A line loses an argument, or a list among its arguments an element; of a function, callers do, too."""
+    keep = _ways_to_keep(trace)
     for place in range(start, len(trace.lines)):
         index = len(trace.lines) - 1 - place
         for proposal in _with_fewer(trace, index):
-            yield place, place, proposal
+            yield from ((place, place, way(proposal)) for way in keep)
         yield place, place + 1, trace
 
 
@@ -182,14 +192,14 @@ def _with_fewer(trace: Trace, index: int) -> Iterator[Trace]:
         argument = line.args[place]
         if is_id(argument) and argument[0] == "t":
             rest = (*line.args[:place], *line.args[place + 1 :])
-            yield collected(changed(trace, index, replace(line, args=rest)))
+            yield changed(trace, index, replace(line, args=rest))
         elif argument.startswith("("):
             parts = split_line(argument[1:-1])
             for part in range(len(parts) - 1, -1, -1):
                 left = f"({' '.join([*parts[:part], *parts[part + 1 :]])})"
                 args = (*line.args[:place], left, *line.args[place + 1 :])
                 fewer = changed(trace, index, replace(line, args=args))
-                yield collected(_callers_too(fewer, line, part))
+                yield _callers_too(fewer, line, part)
 
 
 def _callers_too(trace: Trace, function: Line, part: int) -> Trace:

@@ -148,9 +148,9 @@ def minimise(
 ) -> Minimised:
     """Make a trace as small as it gets while it shows ``fault`` (None: whatever error it ends in).
 
-    ``result`` is where the smallest trace so far stands, at any time whole; if it holds one that shows the
-    error already, that is gone on with. ``on_step`` is told each smaller trace. Raises NotShown, and BadOutput
-    where ``result`` cannot be written.
+    ``result`` is where the smallest trace so far stands, at any time whole; if it holds one already that
+    shows the error, that is gone on with. ``on_step`` is told each smaller trace. Raises NotShown, and
+    BadOutput where ``result`` cannot be written.
     """
     started = time.monotonic()
     with trial(setup, trace, fault, jobs, limits) as tried:

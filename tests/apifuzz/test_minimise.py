@@ -1,0 +1,290 @@
+"""The minimiser: what planted the error is left, whatever was around it, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
+from apifuzz.minimise.passes import GRAINED, SINGLE, renumbered
+from apifuzz.minimise.session import NotShown, minimise
+from apifuzz.minimise.work import OutOfTime, Work
+from apifuzz.run import Settings, generate, replay
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from apifuzz.wrappers import make_wrapper
+
+HERE = Path(__file__).resolve().parent
+SMALL = """exhume-trace 1 smtlib 1
+set theories (Core)
+7 new
+8 set-option produce-models true
+9 make-sort Bool
+return s1
+10 make-constant s1 p
+return t1
+11 make-constant s1 q
+return t2
+12 make-term s1 and t1 t2 t1
+return t3
+13 push 2
+14 assert t3
+15 pop 1
+16 make-term s1 not t3
+return t4
+17 assert t4
+18 check-sat
+"""
+
+
+@pytest.fixture
+def small() -> Trace:
+    return read_trace(SMALL)
+
+
+def drawn(seed: int, calls: int = 150) -> Trace:
+    """The trace of a run of the wrapper that prints."""
+    text: list[str] = []
+    generate(
+        make_wrapper("smtlib"),
+        Settings(("Core", "FixedSizeBitVectors"), False, False, calls=calls),
+        seed,
+        text.append,
+    )
+    return read_trace("".join(text))
+
+
+def shows(wrong: Callable[[Trace], bool]) -> Callable[[Sequence[Trace]], int | None]:
+    """Tries traces on the wrapper that prints: ``wrong`` of those that can be repeated to their end."""
+
+    def show(traces: Sequence[Trace]) -> int | None:
+        for place, trace in enumerate(traces):
+            try:
+                if not replay(make_wrapper("smtlib"), trace).refused and wrong(trace):
+                    return place
+            except TraceError:
+                continue
+        return None
+
+    return show
+
+
+def actions(trace: Trace) -> list[str]:
+    return [line.action for line in trace.lines]
+
+
+# What a trace says of itself
+
+
+def test_the_lines_that_a_line_needs_stay(small: Trace) -> None:
+    left = sliced(small, {0, 10})
+    assert actions(left) == [
+        "new",
+        "make-sort",
+        "make-constant",
+        "make-constant",
+        "make-term",
+        "make-term",
+        "assert",
+    ]
+
+
+def test_what_needs_a_dropped_line_goes_too(small: Trace) -> None:
+    assert actions(without(small, [3])) == [
+        "new",
+        "set-option",
+        "make-sort",
+        "make-constant",
+        "push",
+        "pop",
+        "check-sat",
+    ]
+
+
+def test_what_nothing_needs_is_collected(small: Trace) -> None:
+    assert collected(small) == small
+    assert actions(collected(without(small, [7, 10]))).count("make-term") == 0
+
+
+def test_sorts_of_terms_are_read_off(small: Trace) -> None:
+    assert Facts.of(small.lines).sorts == dict.fromkeys(("t1", "t2", "t3", "t4"), "s1")
+
+
+def test_ids_are_given_out_anew_and_mean_the_same(small: Trace) -> None:
+    tidy = renumbered(without(small, [3]))
+    assert [i for line in tidy.lines for i in line.returns] == ["s1", "t1"]
+    script = make_wrapper("smtlib")
+    replay(script, renumbered(small))
+    other = make_wrapper("smtlib")
+    replay(other, small)
+    assert script.script() == other.script()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("step", [*GRAINED, *SINGLE], ids=lambda step: step.__name__)
+def test_passes_go_on_to_their_end(step: Callable[..., object], small: Trace) -> None:
+    for trace in (small, drawn(3)):
+        position, rounds = 0, 0
+        while chosen := list(itertools.islice(step(trace, position, 2), 1)):  # type: ignore[call-overload]
+            (_, after, _), rounds = chosen[0], rounds + 1
+            # A proposal may be the first of several at a place; skip to the place's end.
+            position = max(after, position + 1)
+        assert rounds <= len(trace.lines) + len(trace.settings) + 1
+
+
+# The loop
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_action_is_left_with_what_it_needs(seed: int) -> None:
+    trace = drawn(seed)
+    planted = next(a for a in ("pop", "check-sat", "assert") if a in actions(trace))
+    work = Work(trace, shows(lambda t: planted in actions(t)))
+    small = work.run()
+    assert work.complete
+    assert set(actions(small)) <= {"new", "push", "make-sort", "make-value", planted}
+    assert len(small.lines) <= 4
+    assert print_trace(small).count(" make-term ") == 0
+
+
+def test_a_term_and_its_operands_are_left() -> None:
+    operator = "bvadd"
+
+    def wrong(trace: Trace) -> bool:
+        return any(line.action == "make-term" and operator in line.args for line in trace.lines)
+
+    trace = next(t for seed in range(100) if wrong(t := drawn(seed)))
+    small = Work(trace, shows(wrong)).run()
+    assert actions(small) == ["new", "make-sort", "make-value", "make-term"]
+    assert measure(small) < measure(trace)
+
+
+def test_the_order_of_two_calls_is_kept() -> None:
+    def wrong(trace: Trace) -> bool:
+        there = actions(trace)
+        return "pop" in there and "check-sat" in there[there.index("pop") :]
+
+    trace = next(t for seed in range(100) if wrong(t := drawn(seed)))
+    assert actions(Work(trace, shows(wrong)).run()) == ["new", "push", "pop", "check-sat"]
+
+
+def test_the_result_does_not_depend_on_how_many_are_tried_at_once() -> None:
+    trace = drawn(5)
+    planted = actions(trace)[-2]
+
+    def wrong(t: Trace) -> bool:
+        return planted in actions(t)
+
+    found = {print_trace(Work(trace, shows(wrong), width=width).run()) for width in (1, 2, 5)}
+    assert len(found) == 1
+
+
+def test_every_smaller_trace_is_saved_and_shows_it() -> None:
+    trace = drawn(6)
+    kept: list[Trace] = []
+    Work(trace, shows(lambda t: "assert" in actions(t)), kept.append).run()
+    sizes = [measure(t) for t in kept[:-1]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all("assert" in actions(t) for t in kept)
+
+
+def test_out_of_time_keeps_what_is_reached() -> None:
+    trace = drawn(7)
+    chance, show = random.Random(1), shows(lambda t: "assert" in actions(t))
+
+    def until(traces: Sequence[Trace]) -> int | None:
+        if chance.random() < 0.2:
+            raise OutOfTime
+        return show(traces)
+
+    work = Work(trace, until)
+    work.run()
+    assert not work.complete
+    assert "assert" in actions(work.trace)
+
+
+def test_a_flaky_error_ends_nevertheless() -> None:
+    chance, show = random.Random(2), shows(lambda t: "assert" in actions(t))
+    work = Work(drawn(8), lambda traces: show(traces) if chance.random() < 0.5 else None)
+    work.run()
+    assert work.complete
+
+
+# In processes
+
+
+def test_a_trace_without_an_error_is_told(small: Trace) -> None:
+    with pytest.raises(NotShown, match="does not show the error"):
+        minimise(small, Setup("smtlib"))
+
+
+def planted(tmp_path: Path) -> tuple[Path, Setup]:
+    """A long trace that ends in a crash, in a file, and how to see it."""
+    setup = Setup("smtlib", factory="doubles:crashes_at_first_pop", path=str(HERE))
+    trace = next(t for seed in range(100) if "pop" in actions(t := drawn(seed, 300)))
+    file = tmp_path / "long.trace"
+    cut = Trace(trace.solver, trace.seed, trace.settings, trace.lines[: actions(trace).index("pop") + 1])
+    file.write_text(print_trace(cut))
+    return file, setup
+
+
+def test_a_crash_is_minimised_in_processes(tmp_path: Path) -> None:
+    file, setup = planted(tmp_path)
+    before = file.read_text()
+    trace = read_trace(before)
+    result = tmp_path / "small.trace"
+    report = minimise(trace, setup, jobs=2, result=result)
+    assert actions(report.trace) == ["new", "push", "pop"]
+    assert (report.fault.kind, report.complete, report.confirmed) == ("crash", True, True)
+    assert read_trace(result.read_text()) == report.trace
+    assert file.read_text() == before
+    assert report.to_json()["lines_after"] == 3
+
+
+@pytest.mark.slow
+def test_a_killed_minimisation_goes_on(tmp_path: Path) -> None:
+    file, setup = planted(tmp_path)
+    result = tmp_path / "small.trace"
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from apifuzz.minimise.session import minimise; from apifuzz.running.setup import Setup\n"
+        "from apifuzz.trace import read_trace\n"
+        "minimise(read_trace(Path(sys.argv[1]).read_text()), Setup.from_json(sys.argv[2]),"
+        " result=Path(sys.argv[3]), on_step=lambda t, n: print(len(t.lines), flush=True))"
+    )
+    started = subprocess.Popen(
+        [sys.executable, "-c", code, str(file), setup.to_json(), str(result)],
+        cwd=HERE.parents[1],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline()
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    started.stdout.close()
+    reached = read_trace(result.read_text())
+    first: list[Trace] = []
+    report = minimise(
+        read_trace(file.read_text()), setup, result=result, on_step=lambda t, n: first.append(t)
+    )
+    assert all(measure(t) <= measure(reached) for t in first)
+    assert actions(report.trace) == ["new", "push", "pop"]
+
+
+def test_time_that_is_over_leaves_a_whole_result(tmp_path: Path) -> None:
+    file, setup = planted(tmp_path)
+    result = tmp_path / "small.trace"
+    started = time.monotonic()
+    report = minimise(read_trace(file.read_text()), setup, seconds=0.0, result=result)
+    assert not report.complete
+    assert report.confirmed
+    assert read_trace(result.read_text()) == report.trace
+    assert time.monotonic() - started < 60
