@@ -14,7 +14,7 @@ from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes
 from apifuzz.wrappers.bitwuzla.interpolants import Interpolants
-from apifuzz.wrappers.bitwuzla.limits import translated
+from apifuzz.wrappers.bitwuzla.limits import Terminator, translated
 from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
 from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper, check, wrapper_of
 from smtlib import quote_symbol
@@ -53,6 +53,7 @@ class Statistics(_Plain):
     def make(self, run: Run, wrapper: BitwuzlaWrapper) -> None:
         with translated():
             found = wrapper.solver.statistics()
+            wrapper.solver.term_mgr()
         if not found or not all(found):
             raise Misbehaviour("value", f"statistics: {str(found)[:300]}")
 
@@ -164,6 +165,7 @@ def _read(wrapper: BitwuzlaWrapper, text: str) -> Any:
     sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in wrapper.session.declared)
     try:
         parser.configure_auto_print_model(False)
+        parser.configure_terminator(Terminator())
         parser.parse(sorts + text, True, False)
     except bitwuzla.BitwuzlaException as error:
         raise Misbehaviour("print", f"{text[:2000]} does not read back: {error}") from error

@@ -60,10 +60,24 @@ def inspect_sort(session: Session, handle: Any, sort: Sort) -> None:
         require("uninterpreted_symbol", quote_symbol(handle.uninterpreted_symbol()), quote_symbol(sort.name))
     if not sort.is_function:  # which bitwuzla prints as A -> B
         require("str", str(handle), _text(sort))
+        _read_sort_back(session, handle, sort)
     same = session.sort(sort)
     require("==", handle == same, True)
     require("id", handle.id(), same.id())
     require("hash", hash(handle), hash(same))
+
+
+def _read_sort_back(session: Session, handle: Any, sort: Sort) -> None:
+    if any(name in session.declared for name in _names(sort)):
+        return  # The parser would declare another of the name.
+    parser = bitwuzla.Parser(session.manager, bitwuzla.Options())
+    read = parser.parse_sort(str(handle))
+    if read != handle:
+        raise Misbehaviour("print", f"{sort} reads back as {read}")
+
+
+def _names(sort: Sort) -> set[str]:
+    return {sort.name}.union(*map(_names, sort.args))
 
 
 def _text(sort: Sort) -> str:
@@ -151,6 +165,8 @@ def read_back(session: Session, random: Random, term: Any, free: frozenset[int])
     except bitwuzla.BitwuzlaException as error:
         raise Misbehaviour("print", f"{text[:2000]} does not read back: {error}") from error
     _compare(term, read, text)
+    if len(parser.get_declared_sorts()) != len(session.declared):
+        raise Misbehaviour("print", f"{len(session.declared)} sorts declared, the parser has others")
     declared = sorted(quote_symbol(f.symbol()) for f in parser.get_declared_funs())
     if declared != sorted(symbols):
         raise Misbehaviour("print", f"declared {sorted(symbols)}, the parser has {declared}")

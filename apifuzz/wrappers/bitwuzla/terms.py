@@ -24,6 +24,7 @@ from apifuzz.wrappers.bitwuzla.operators import Operators
 from apifuzz.wrappers.bitwuzla.session import Session
 from apifuzz.wrappers.bitwuzla.values import make_value
 from smtlib import Sort, quote_symbol
+from smtlib import make_sort as smtlib_sort
 
 
 class BitwuzlaTerms(Wrapper):
@@ -98,6 +99,9 @@ class BitwuzlaTerms(Wrapper):
         """A constant of a function sort."""
         with translated():
             sort = self.session.manager.mk_fun_sort([p.handle for p in params], result.handle)
+            if self.random.random() < 0.2:
+                own = smtlib_sort("->", (), tuple([p.sort for p in (*params, result)]))
+                inspection.inspect_sort(self.session, sort, own)
         return self._declared(name, sort)
 
     def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
