@@ -6,12 +6,16 @@ and binders, gives well-sorted text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rules import Atom, Skeleton
 
 Rank = tuple[tuple[str, ...], str]
 """Parameter sorts and result sort, as text. A constant has no parameters."""
+
+_OF_TWO = frozenset(("and", "or", "xor", "=>"))
+_TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class SkeletonTemplate:
 
     @classmethod
     def of(cls, identifier: int, skeleton: Skeleton, issue: str) -> SkeletonTemplate:
-        """The template of a skeleton."""
+        """The template of a skeleton, without its connectives of one formula."""
+        skeleton = Skeleton.parse(without_lone_connectives(skeleton.text))
         enclosing: list[tuple[int, ...]] = [()] * skeleton.holes
         # Binders are numbered in reading order, so an outer one comes before those inside it.
         for number, binder in enumerate(skeleton.binders):
@@ -60,3 +65,23 @@ class SkeletonTemplate:
             found.append(parent)
             parent = self.skeleton.binders[parent].parent
         return found
+
+
+def without_lone_connectives(text: str) -> str:
+    """A skeleton's text with ``F`` for ``(and F)`` and the like: SMT-LIB wants two formulas there. z3 and cvc5
+    take one, and such formulas come from their trackers; bitwuzla refuses it.
+
+    >>> without_lone_connectives("(and (or (hole 0) (and (not (hole 1)))))")
+    '(or (hole 0) (not (hole 1)))'
+    """
+    open_lists: list[list[str]] = [[]]
+    for token in _TOKEN.findall(text):
+        if token == "(":
+            open_lists.append([])
+        elif token == ")":
+            parts = open_lists.pop()
+            lone = len(parts) == 2 and parts[0] in _OF_TWO
+            open_lists[-1].append(parts[1] if lone else f"({' '.join(parts)})")
+        else:
+            open_lists[-1].append(token)
+    return " ".join(open_lists[0])

@@ -365,3 +365,22 @@ def test_free_choices_lean_towards_atoms_of_the_sorts_in_use() -> None:
         pairs += len(test.atoms) - 1
         met += len(test.atoms) - len(set(widths))
     assert met > pairs / 3
+
+
+@pytest.mark.parametrize(
+    ("learned", "made"),
+    [
+        ("(hole 0)", "(hole 0)"),
+        ("(and (hole 0))", "(hole 0)"),
+        ("(not (and (or (hole 0))))", "(not (hole 0))"),
+        ("(and (hole 0) (xor (hole 1)))", "(and (hole 0) (hole 1))"),
+        ("(forall 2 (or (exists 1 (and (hole 0)))))", "(forall 2 (exists 1 (hole 0)))"),
+    ],
+)
+def test_a_connective_of_one_formula_is_left_out(learned: str, made: str) -> None:
+    library = library_of([learned], [(f"{INT}(declare-const z Int)", "(< x y z)", -1)])
+    assert [skeleton.skeleton.text for skeleton in library.skeletons] == [made]
+    for test in strategy(library).generate(0, 20):
+        checked = check_script(read_script(test.text))
+        roots = [c.terms[0] for c in checked.commands if c.name == "assert"]
+        assert not [t for t in postorder(roots) if t.name in ("and", "or", "xor") and len(t.args) < 2]
