@@ -68,8 +68,8 @@ class SkeletonTemplate:
 
 
 def without_lone_connectives(text: str) -> str:
-    """A skeleton's text with ``F`` for ``(and F)`` and the like: SMT-LIB wants two formulas there. z3 and cvc5
-    take one, and such formulas come from their trackers; bitwuzla refuses it.
+    """A skeleton's text with ``F`` for ``(and F)`` and the like: SMT-LIB wants two formulas there. z3 and
+    cvc5 take one, and such formulas come from their trackers; bitwuzla refuses it.
 
     >>> without_lone_connectives("(and (or (hole 0) (and (not (hole 1)))))")
     '(or (hole 0) (not (hole 1)))'
