@@ -26,6 +26,7 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
+from apifuzz.producers import PRODUCERS
 from smtlib import Signature, Sort
 
 if TYPE_CHECKING:
@@ -104,10 +105,14 @@ class CrossCheck(Wrapper):
 
     def new(self) -> None:
         self.first.new()
+        own = {option.name for option in self.first.options()}
         with self._as_second():
             self.second.new()
             for name, value in self.second.capabilities().required_options:
                 self.second.set_option(name, value)
+            # What is always on in the first, or has no name there.
+            for name in sorted(self._producers - own):
+                self.second.set_option(name, "true")
         self._parted = False
         self._given.clear()
 
@@ -125,6 +130,14 @@ class CrossCheck(Wrapper):
 
     def set_option(self, name: str, value: str) -> None:
         self.first.set_option(name, value)
+        if name in self._producers:
+            with self._as_second():
+                self.second.set_option(name, value)
+
+    @property
+    def _producers(self) -> set[str]:
+        """SMT-LIB's options for features that the second solver has, too."""
+        return {option.name for option in self.second.options() if option.name in PRODUCERS}
 
     # Sorts
 
@@ -288,6 +301,8 @@ class CrossCheck(Wrapper):
 
 def _sort(sort: ApiSort, side: int) -> ApiSort:
     """What a sort of the run is for one of the solvers."""
+    if sort.handle is None:
+        return sort  # a function's sort that no call made
     pair: Pair = sort.handle
     if pair.sides[side] is None:
         pair.sides[side] = ApiSort(sort.id, sort.sort, pair.handles[side])

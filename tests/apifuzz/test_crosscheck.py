@@ -1,0 +1,202 @@
+"""Two solvers in lockstep: what they answer is compared, and nothing else makes them conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Capabilities, Feature, Rejected, Unsupported, Wrapper
+from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.trace import read_trace
+from apifuzz.wrappers import make_wrapper
+from apifuzz.wrappers.around import Around
+from apifuzz.wrappers.crosscheck import CrossCheck
+
+TRACE = """exhume-trace 1 bitwuzla 1
+1 new
+2 set-option produce-models true
+3 make-sort Bool
+return s1
+4 make-sort (_ BitVec 4)
+return s2
+5 make-constant s2 a
+return t1
+6 make-value s2 #b0011
+return t2
+7 make-term s2 bvadd t1 t2
+return t3
+8 make-term s1 bvult t3 t1
+return t4
+9 assert t4
+10 check-sat
+11 push 1
+12 make-term s1 = t1 t2
+return t5
+13 assert t5
+14 check-sat
+15 pop 1
+16 check-sat
+17 get-value t1 t3
+"""
+CORE = """exhume-trace 1 bitwuzla 1
+1 new
+2 set-option produce-unsat-cores true
+3 set-option produce-unsat-assumptions true
+4 make-sort Bool
+return s1
+5 make-constant s1 p
+return t1
+6 make-constant s1 q
+return t2
+7 make-term s1 not t1
+return t3
+8 assert t1
+9 assert t2
+10 check-sat-assuming t2 t3
+11 unsat-core
+12 unsat-assumptions
+"""
+
+
+def solver() -> Wrapper:
+    return make_wrapper("bitwuzla")
+
+
+def run(wrapper: Wrapper, text: str = TRACE) -> Ending:
+    return replay(wrapper, read_trace(text))
+
+
+class Says(Around):
+    """Answers what it is told to, whatever the question."""
+
+    def __init__(self, inner: Wrapper, answer: Answer) -> None:
+        super().__init__(inner)
+        self.answer = answer
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        super().check_sat(assumptions)
+        return self.answer
+
+
+class Refuses(Around):
+    """Cannot assert a second time; or says that it was wrong to ask, if ``rejects``."""
+
+    def __init__(self, inner: Wrapper, rejects: bool = False) -> None:
+        super().__init__(inner)
+        self.asserted = 0
+        self.rejects = rejects
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        self.asserted += 1
+        if self.asserted > 1:
+            raise (Rejected if self.rejects else Unsupported)("no more assertions")
+        super().assert_formula(term)
+
+
+class Confuses(Around):
+    """Takes every sort for another one."""
+
+    def same_sort(self, handle: object, sort: ApiSort) -> bool:
+        return False
+
+
+class Narrow(Around):
+    """Knows little."""
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            frozenset({"Core", "Ints"}),
+            frozenset({Feature.MODELS}),
+            frozenset({"xor"}),
+            {"function": frozenset({"Bool"})},
+            8,
+            binders=("exists",),
+            value_arguments={"bvmul": (1,), "^": (0,)},
+        )
+
+
+def test_solvers_that_agree_answer_as_one() -> None:
+    ended = run(CrossCheck(solver(), solver()))
+    assert (ended.kind, ended.detail, ended.refused) == ("done", "", ())
+    assert ended.answers == ("sat", "unsat", "sat")
+
+
+def test_sat_against_unsat_is_misbehaviour() -> None:
+    ended = run(CrossCheck(solver(), Says(solver(), Answer.UNSAT)))
+    assert (ended.kind, ended.error) == ("misbehaviour", "answer")
+    assert ended.detail == "bitwuzla answers sat, bitwuzla unsat"
+
+
+def test_unknown_conflicts_with_nothing() -> None:
+    for pair in ((solver(), Says(solver(), Answer.UNKNOWN)), (Says(solver(), Answer.UNKNOWN), solver())):
+        ended = run(CrossCheck(*pair))
+        assert (ended.kind, ended.answers) == ("done", ("unknown", "unknown", "unknown"))
+
+
+def test_what_one_has_made_and_the_other_refused_is_compared_no_more() -> None:
+    ended = run(CrossCheck(solver(), Refuses(solver())))
+    # Without the second assertion the second solver says sat; that is no disagreement.
+    assert (ended.kind, ended.answers) == ("done", ("sat", "unknown", "sat"))
+    assert [reason for _, reason in ended.refused if "assert" in reason] == [
+        "assert: bitwuzla: no more assertions"
+    ]
+
+
+def test_who_rejects_is_named() -> None:
+    ended = run(CrossCheck(solver(), Refuses(solver(), rejects=True)))
+    assert (ended.kind, ended.detail) == ("rejected", "bitwuzla: no more assertions")
+
+
+def test_sorts_are_compared() -> None:
+    ended = run(CrossCheck(solver(), Confuses(solver())))
+    assert (ended.kind, ended.error) == ("misbehaviour", "sort")
+
+
+def test_cores_and_failed_assumptions_are_terms_of_the_run() -> None:
+    ended = run(CrossCheck(solver(), solver()), CORE)
+    assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
+
+
+def test_only_what_both_can_do_is_drawn() -> None:
+    broad = make_wrapper("smtlib").capabilities()
+    both = CrossCheck(make_wrapper("smtlib"), Narrow(make_wrapper("smtlib"))).capabilities()
+    assert both.theories == {"Core", "Ints"}
+    assert both.features == {Feature.MODELS} & broad.features
+    assert both.without >= broad.without | {"xor"}
+    assert both.sorts_without["function"] == broad.sorts_without["function"] | {"Bool"}
+    assert (both.max_width, both.binders) == (8, ("exists",))
+    assert both.value_arguments["bvmul"] == (1,)
+    assert both.value_arguments["^"] == tuple(sorted({0, *broad.value_arguments["^"]}))
+
+
+def test_the_first_draws_as_it_does_alone() -> None:
+    alone, first, second = solver(), solver(), solver()
+    both = CrossCheck(first, second)
+    for wrapper in (alone, both):
+        wrapper.random.seed(17)
+    second.random.random()
+    assert [first.random.random() for _ in range(5)] == [alone.random.random() for _ in range(5)]
+    both.random.seed(17)
+    once = second.random.random()
+    both.random.seed(17)
+    assert second.random.random() == once
+
+
+def test_a_run_of_two_repeats_on_one() -> None:
+    text: list[str] = []
+    settings = Settings(("FixedSizeBitVectors",), False, False, calls=60)
+    for seed in range(5):
+        text.clear()
+        both = generate(CrossCheck(solver(), solver()), settings, seed, text.append)
+        assert (both.kind, both.detail) == ("done", "")
+        alone = replay(solver(), read_trace("".join(text)))
+        assert (alone.kind, alone.answers) == ("done", both.answers)
+
+
+@pytest.mark.parametrize("second", ["cvc5", "z3"])
+def test_real_solvers_run_in_lockstep(second: str) -> None:
+    ended = run(CrossCheck(solver(), make_wrapper(second)))
+    assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "unsat", "sat"))
+    ended = run(CrossCheck(make_wrapper(second), solver()), CORE)
+    assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("unsat",))
