@@ -34,19 +34,28 @@ class OpFuzz(ChainStrategy[HeadChain]):
 
     def mutate(self, chain: HeadChain, chance: random.Random) -> bool:
         """Change one operator, every occurrence as likely as any other."""
-        counts = self.counts
         sites = len(chain.sites)
-        for draw in range(2 * _DRAWS if sites else 0):
-            # A formula may have many operators and few that another can stand for.
-            number = int(chance.random() * sites) if draw < _DRAWS else chain.draw_changeable(chance)
-            if number is None:
-                break
-            counts[ATTEMPTS] += 1
+        random = chance.random
+        attempts = 0
+        # A formula may have many operators and few that another can stand for.
+        while attempts < _DRAWS and sites:
+            attempts += 1
+            if chain.change(int(random() * sites), chance):
+                return self._count(attempts, True)
+        for number in chain.some_changeable(chance, _DRAWS):
+            attempts += 1
             if chain.change(number, chance):
-                counts[MUTATIONS] += 1
-                return True
-            counts[NO_OPERATOR] += 1
-        return False
+                return self._count(attempts, True)
+        return self._count(attempts, False)
+
+    def _count(self, attempts: int, changed: bool) -> bool:
+        counts = self.counts
+        counts[ATTEMPTS] += attempts
+        if changed:
+            counts[MUTATIONS] += 1
+        if attempts > changed:
+            counts[NO_OPERATOR] += attempts - changed
+        return changed
 
 
 @lru_cache(maxsize=_KEPT_SITES)

@@ -258,10 +258,11 @@ class HeadChain:
         self._at = [site.first for site in found.sites]
         self._text = ""
 
-    def draw_changeable(self, chance: random.Random) -> int | None:
-        """The number of a site where another head fits; None where there is none."""
+    def some_changeable(self, chance: random.Random, count: int) -> Iterator[int]:
+        """Numbers of sites where another head fits, drawn; none where there are none."""
         found = self._changeable
-        return found[int(chance.random() * len(found))] if found else None
+        for _ in range(count if found else 0):
+            yield found[int(chance.random() * len(found))]
 
     def change(self, number: int, chance: random.Random) -> bool:
         """Give a site another head; False where none fits."""

@@ -47,11 +47,15 @@ def test_a_small_corpus_is_measured(corpus_path: Path, tmp_path: Path) -> None:
 
 def test_targets_that_are_missed_are_told(bench: Any) -> None:
     solvers = {"z3": {"accepted": 1.0}, "cvc5": {"accepted": 0.99}}
-    peer = {"as_ours": {"ours_times": 9.9}, "default": {"ours_times": 1}, "end_to_end": {"ours_times": 3.0}}
+    peer = {
+        "distinct, 30 a seed": {"ours_times": 9.9},
+        "made, 30 a seed": {"ours_times": 1},
+        "end to end, per_second": {"ours_times": 3.0},
+    }
     results = {"strategies": {"typefuzz": {"solvers": solvers, "peer": peer}}}
     assert bench.missed(results) == [
         "typefuzz: cvc5 accepts 99.00% < 99.5%",
-        "typefuzz: 9.9 times yinyang (as ours) < 10",
+        "typefuzz: 9.9 times yinyang (distinct, 30 a seed) < 10",
     ]
 
 
