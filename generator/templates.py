@@ -7,7 +7,7 @@ and binders, gives well-sorted text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rules import Atom, Skeleton
 
@@ -15,7 +15,10 @@ Rank = tuple[tuple[str, ...], str]
 """Parameter sorts and result sort, as text. A constant has no parameters."""
 
 _OF_TWO = frozenset(("and", "or", "xor", "=>"))
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_HAS_CONNECTIVES = re.compile(r"\((?:and|or|xor|=>) ")
+_TOKEN = re.compile(r'"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|]+')
+# What stands for a symbol of an atom while it is gone through; no SMT-LIB text holds it.
+_SLOT = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,10 @@ class AtomTemplate:
 
     @classmethod
     def of(cls, identifier: int, atom: Atom, signature: int, issue: str) -> AtomTemplate:
-        """The template of an atom."""
+        """The template of an atom, without connectives of one formula inside it."""
+        if _HAS_CONNECTIVES.search(atom.text):
+            text = without_lone_connectives(_SLOT.join(atom.segments))
+            atom = replace(atom, segments=tuple(text.split(_SLOT)))
         ranks = tuple((slot.params, slot.result) for slot in atom.slots)
         return cls(identifier, atom, ranks, tuple(s.was_bound for s in atom.slots), signature, issue)
 
@@ -68,7 +74,7 @@ class SkeletonTemplate:
 
 
 def without_lone_connectives(text: str) -> str:
-    """A skeleton's text with ``F`` for ``(and F)`` and the like: SMT-LIB wants two formulas there. z3 and
+    """A formula's text with ``F`` for ``(and F)`` and the like: SMT-LIB wants two formulas there. z3 and
     cvc5 take one, and such formulas come from their trackers; bitwuzla refuses it.
 
     >>> without_lone_connectives("(and (or (hole 0) (and (not (hole 1)))))")

@@ -384,3 +384,14 @@ def test_a_connective_of_one_formula_is_left_out(learned: str, made: str) -> Non
         checked = check_script(read_script(test.text))
         roots = [c.terms[0] for c in checked.commands if c.name == "assert"]
         assert not [t for t in postorder(roots) if t.name in ("and", "or", "xor") and len(t.args) < 2]
+
+
+def test_a_connective_of_one_formula_in_an_atom_is_left_out() -> None:
+    """Also where quoted parts of it look like one."""
+    term = '(= (and (or p)) (and p (str.contains s "(and ""x)  )")) (|(or| q))'
+    head = (
+        "(declare-const p Bool)(declare-const q Bool)(declare-const s String)(declare-fun |(or| (Bool) Bool)"
+    )
+    (made,) = library_of(["(hole 0)"], [(head, term, -1)]).atoms
+    names = [f"x{number}" for number in range(len(made.ranks))]
+    assert made.atom.join(names) == '(= x0 (and x0 (str.contains x1 "(and ""x)  )")) (x2 x3))'
