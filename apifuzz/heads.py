@@ -1,4 +1,4 @@
-"""Heads of terms as text: ``bvadd``, ``(_ extract 7 0)``, ``(as seq.empty)``, ``apply``, ``(constructor cons)``."""
+"""Heads of terms as text: ``bvadd``, ``(_ extract 7 0)``, ``(as seq.empty)``, ``(constructor cons)``."""
 
 from __future__ import annotations
 

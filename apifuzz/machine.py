@@ -1,8 +1,8 @@
 """A weighted finite-state machine over actions, as data: drawn from, changed per solver, printed.
 
-A state has transitions; a transition has a weight, perhaps an action, perhaps a condition, and the state it leads
-to. From the transitions whose condition holds and whose action is possible one is drawn by weight. What stands
-in the machine is all there is: a table of it and a picture of it (Graphviz) say everything.
+A state has transitions; a transition has a weight, perhaps an action, perhaps a condition, and the state it
+leads to. From the transitions whose condition holds and whose action is possible one is drawn by weight.
+What stands in the machine is all there is: a table of it and a picture of it (Graphviz) say everything.
 """
 
 from __future__ import annotations

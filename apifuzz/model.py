@@ -1,9 +1,9 @@
 """The default model: which calls follow which, and how often.
 
-States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are made;
-then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
-weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model in
-:meth:`apifuzz.interface.Wrapper.adjust`, by :meth:`Machine.add`, :meth:`Machine.weigh` and the like.
+States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are
+made; then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
+weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model
+in :meth:`apifuzz.interface.Wrapper.adjust`, by :meth:`Machine.add`, :meth:`Machine.weigh` and the like.
 """
 
 from __future__ import annotations

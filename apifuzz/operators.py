@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from apifuzz.interface import Capabilities
@@ -28,7 +28,7 @@ WEIGHTS = {
 }
 """Operators that are not drawn as often as the others of their theory, because solving them takes long."""
 
-_THEORY_WEIGHTS = {"Core": 1.5}
+_THEORY_WEIGHTS = {"Core": 1.2}
 _CACHE: dict[object, Operators] = {}
 _CACHED = 256
 
@@ -42,7 +42,7 @@ class Operators:
         for signature in self.signatures:
             groups.setdefault(signature.theory, {}).setdefault(signature.name, []).append(signature)
         self._theories = [
-            (list(accumulate(WEIGHTS.get(name, 1.0) for name in names)), list(names.values()))
+            (list(accumulate(_weight(name, ranks) for name, ranks in names.items())), list(names.values()))
             for names in groups.values()
         ]
         self._sums = list(accumulate(_THEORY_WEIGHTS.get(theory, 1.0) for theory in groups))
@@ -56,6 +56,12 @@ class Operators:
         sums, names = self._theories[bisect_right(self._sums, chance.random() * self._sums[-1])]
         ranks = names[bisect_right(sums, chance.random() * sums[-1])]
         return ranks[0] if len(ranks) == 1 else ranks[int(chance.random() * len(ranks))]
+
+
+def _weight(name: str, ranks: Sequence[Signature]) -> float:
+    """How often an operator is drawn: one without arguments gives nothing new the second time."""
+    weight = WEIGHTS.get(name, 1.0)
+    return weight if any(s.params for s in ranks) else 0.2 * weight
 
 
 def is_known(only: tuple[str, ...], families: tuple[str, ...]) -> bool:

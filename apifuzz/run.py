@@ -1,4 +1,4 @@
-"""One run: the state that actions work on, and the two ways to drive it, drawing calls or repeating a trace's."""
+"""One run: the state that actions work on, driven by drawing calls or by repeating those of a trace."""
 
 from __future__ import annotations
 
@@ -28,22 +28,29 @@ from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.scope import Scope, draw_scope
 from apifuzz.statistics import Statistics
 from apifuzz.store import Store
-from apifuzz.trace import Line, Trace, TraceError, print_call, print_header, print_return
+from apifuzz.trace import Line, Trace, TraceError, call_text, print_header, print_return
 from smtlib import Sort, default_theories
 from smtlib.reader import is_simple_symbol
 
 _STEPS_PER_CALL = 50
 """A run that takes more steps of the machine than this for a call has nothing left to do."""
 
+_SHORTEST = 0.2
+"""Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
+
+_FED_SHARE = 0.7
+"""How often a run with a feed draws on the theories of one of the feed's terms."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How runs are drawn.
 
-    ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with, without,
-    or (None) as chance has it. ``options``: whether options are drawn; ``fixed_options`` are set in every run, and
-    never drawn; ``only_options`` narrows what is drawn to names that contain one of these words. ``calls``: a run
-    makes about as many calls at most. ``feed``: terms of a corpus to draw on.
+    ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with,
+    without, or (None) as chance has it. ``options``: whether options are drawn; ``fixed_options`` are set in
+    every run, and never drawn; ``only_options`` narrows what is drawn to names that contain one of these
+    words. ``calls``: a run makes about as many calls at most, some a fifth of them. ``feed``: terms of a
+    corpus to draw on.
     """
 
     theories: tuple[str, ...] = ()
@@ -59,9 +66,10 @@ class Settings:
 class Ending:
     """How a run ended.
 
-    ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error`` says
-    of what kind); ``detail`` is the message. ``calls`` counts the calls made, the last one is where it ended;
-    ``refused`` are the calls that the wrapper would not make: their line in the trace (0: not in it) and why.
+    ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error``
+    says of what kind); ``detail`` is the message. ``calls`` counts the calls made, the last one is where it
+    ended; ``refused`` are the calls that the wrapper would not make: their line in the trace (0: not in it)
+    and why.
     """
 
     kind: str
@@ -76,8 +84,9 @@ class Ending:
 class Run:
     """The state of one run, which actions read and change.
 
-    ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer`` is the
-    last check's, until something changes; ``assumptions`` are the last check's, None where it had none.
+    ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer``
+    is the last check's, until something changes; ``assumptions`` are the last check's, None where it had
+    none.
     """
 
     def __init__(
@@ -124,7 +133,10 @@ class Run:
         settings = self.settings
         known = known_theories(self.wrapper.families, self.capabilities)
         features = self.capabilities.features
-        self.scope = draw_scope(known, features, settings.theories, settings.quantifiers, self.random)
+        theories = settings.theories
+        if not theories and settings.feed is not None and self.random.random() < _FED_SHARE:
+            theories = settings.feed.draw_theories(self.random)
+        self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random)
         self.producers = draw_producers(self.available_options, settings.options, self.random)
         kept = {name for name, _ in (*self.capabilities.required_options, *settings.fixed_options)}
         words = settings.only_options
@@ -217,8 +229,8 @@ class Run:
             raise Unsupported(f"without {feature}")
 
     def fresh_name(self, prefix: str, plain: bool = False) -> str:
-        """A name that the run has not used, now and then (not where ``plain``) one that needs bars; for drawing
-        only.
+        """A name that the run has not used, now and then (not where ``plain``) one that needs bars; only
+        for drawing.
         """
         while True:
             self._names += 1
@@ -284,7 +296,7 @@ class Run:
     def _do(self, action: Action, line: Line) -> tuple[str, ...]:
         if self.exists == (action.name == "new"):
             raise TraceError(f"{action.name}: there is {'already an' if self.exists else 'no'} instance")
-        self._write(print_call(line) + "\n")
+        self._write(call_text(line) + "\n")
         self.calls += 1
         self.statistics.tried[action.name] += 1
         self.wrapper.random.seed(line.seed)
@@ -312,7 +324,7 @@ def _one_line(text: str) -> str:
 
 
 def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
-    """Draw and make the calls of one run. ``write`` receives the trace, every line before its call is made."""
+    """Draw and make the calls of one run. ``write`` gets the trace, every line before its call is made."""
     run = Run(wrapper, settings, seed, write)
     run.prepare()
     for line in print_header(wrapper.name, seed, run.scope.settings()):
@@ -323,11 +335,10 @@ def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[s
 def _draw_calls(run: Run) -> None:
     model = run.model
     state = model.start
+    most = 1 + int(run.settings.calls * (_SHORTEST + run.random.random() * (1 - _SHORTEST)))
     steps = 0
-    while state != model.final and run.calls < run.settings.calls:
+    while state != model.final and run.calls < most and steps < _STEPS_PER_CALL * most:
         steps += 1
-        if steps > _STEPS_PER_CALL * run.settings.calls:
-            break
         transition = model.draw(state, run)
         run.statistics.states[state] += 1
         if not transition.action or _draw_call(run, model.actions[transition.action]):
@@ -352,8 +363,9 @@ def _draw_call(run: Run, action: Action) -> bool:
 def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
     """Make the calls of a trace again, on the same solver or on another.
 
-    What the wrapper cannot do is left out, with everything that needs what it would have returned; the ending
-    lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have been written.
+    What the wrapper cannot do is left out, with everything that needs what it would have returned; the
+    ending lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have
+    been written.
     """
     run = Run(wrapper, Settings(), trace.seed, write)
     run.replaying = True

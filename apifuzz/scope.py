@@ -1,4 +1,4 @@
-"""What one run draws on: a random subset of the theories that the solver knows, and of what goes beyond them."""
+"""What one run draws on: some of the theories that the solver knows, and of what goes beyond them."""
 
 from __future__ import annotations
 

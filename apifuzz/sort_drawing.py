@@ -165,8 +165,8 @@ def ensure_sort(run: Run, sort: Sort) -> ApiSort:
 
 
 def ensure_term(run: Run, sort: Sort) -> ApiTerm:
-    """A new constant (a function, where the sort is one; now and then a value) of the sort, which is made where
-    it was not. Raises :class:`Unsupported` where the solver has none.
+    """A new constant (a function, where the sort is one; now and then a value) of the sort, which is made
+    where it was not. Raises :class:`Unsupported` where the solver has none.
     """
     if sort.is_function:
         run.require(Feature.FUNCTIONS)

@@ -1,8 +1,8 @@
 """What a run has made: sorts and terms by id and by sort, and the names it has given.
 
-Terms that were seldom used are preferred as arguments. A term with free variables is open: it is an argument of
-other terms until a binder binds one of its variables; then it and every other term with that variable are no
-arguments any more, so that no variable escapes its binder and none is bound twice.
+Terms that were seldom used are preferred as arguments. A term with free variables is open: it is an argument
+of other terms until a binder binds one of its variables; then it and every other term with that variable are
+no arguments any more, so that no variable escapes its binder and none is bound twice.
 """
 
 from __future__ import annotations
@@ -49,9 +49,11 @@ class Store:
         self.open_variables: list[ApiTerm] = []
         """Variables that nothing binds yet."""
         self.functions: list[ApiTerm] = []
+        """Closed terms of function sorts."""
         self.undefined: list[ApiTerm] = []
         """Declared functions that ``define-fun-rec`` may still define: nothing was made of them."""
         self.closed_terms: list[ApiTerm] = []
+        """Terms without free variables, functions apart."""
         self.names: set[str] = set()
         self.sort_constructors: dict[str, int] = {}
         """Declared sort constructors and parametric datatypes: their number of arguments."""
@@ -167,11 +169,9 @@ class Store:
             pool.open.append(term)
             return
         pool.closed.append(term)
-        if term.kind is TermKind.FUNCTION:
-            self.functions.append(term)
-            return
         if sort.is_function:
             self.functions.append(term)
+            return
         self.closed_terms.append(term)
         if term.kind is TermKind.CONSTANT:
             pool.constants.append(term)

@@ -1,4 +1,4 @@
-"""Applications of operators, drawn bottom-up: arguments from what was made, indices that fit, results bounded."""
+"""Applications of operators, drawn bottom-up: arguments that were made, indices that fit, bounded results."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@
     return s1                       the ids of what the call returned
 
 Every argument is one s-expression of SMT-LIB on one line. Sorts and terms that the run has made are the
-symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A line ``refused`` takes
-back the call before it, which was written before the wrapper found that the solver cannot do it. A trace whose
-last call has no ``return`` is what a crash leaves. Traces may come from strangers: everything here is bounded.
+symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A line ``refused``
+takes back the call before it, which was written before the wrapper found that the solver cannot do it. A
+trace whose last call has no ``return`` is what a crash leaves. Traces may come from strangers: everything
+here is bounded.
 """
 
 from __future__ import annotations
@@ -122,10 +123,18 @@ def print_header(solver: str, seed: int, settings: Iterable[tuple[str, str]] = (
 
 
 def print_call(line: Line) -> str:
-    """The line of a call, without its return and without line end."""
+    """The line of a call, without its return and without line end.
+
+    Raises :class:`TraceError` where it would not read back.
+    """
     if not _WORD.match(line.action):
         raise TraceError(f"no name of an action: {line.action[:60]!r}")
-    return _checked(" ".join((str(line.seed), line.action, *line.args)), 2 + len(line.args))
+    return _checked(call_text(line), 2 + len(line.args))
+
+
+def call_text(line: Line) -> str:
+    """The line of a call whose arguments are known to be expressions on one line."""
+    return " ".join((str(line.seed), line.action, *line.args))
 
 
 def print_return(ids: Iterable[str]) -> str:
@@ -154,7 +163,7 @@ def quote_name(name: str) -> str:
 
 
 def quote_word(text: str) -> str:
-    """``text`` (a value of an option, say) as one token: as it is where that reads back, else between bars."""
+    """``text`` (an option's value, say) as one token: as it is where that reads back, else in bars."""
     return text if _ATOM.match(text) and not is_id(text) else quote_name(text)
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from apifuzz.trace import TraceError, split_line
-from smtlib import Sort
+from smtlib import Kind, Sort, Term
 
 MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
 
@@ -202,6 +202,25 @@ _SPECIAL: dict[str, _Maker] = {
     "String": _special_string,
     "FiniteField": _special_field,
 }
+
+
+def value_text(term: Term) -> str | None:
+    """The text of a value that a term of ``smtlib`` writes: a literal, a negated number; None of another."""
+    if term.kind is Kind.OPERATOR and term.name == "-" and len(term.args) == 1:
+        inner = term.args[0]
+        return f"(- {value_text(inner)})" if inner.kind is Kind.LITERAL else None
+    if term.kind is not Kind.LITERAL or term.sort.name not in _RANDOM:
+        return None
+    text, sort = term.op.text, term.sort
+    if sort.name == "Real":
+        return text if "." in text.rstrip(".") else text.rstrip(".") + ".0"
+    if sort.name == "BitVec":
+        if text[:2] == "#x":
+            return bits_text(int(text[2:], 16), sort.indices[0])
+        return text if text[:2] == "#b" else bits_text(int(text.split()[1][2:]), sort.indices[0])
+    if sort.name == "FiniteField":
+        return f"(as ff{int(text[2:].partition('m')[0]) % sort.indices[0]} {sort})"
+    return None if "\n" in text or "\r" in text else text
 
 
 # Reading

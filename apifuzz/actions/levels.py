@@ -1,4 +1,4 @@
-"""Assertion levels: ``push`` and ``pop``. Sorts, terms and definitions outlive the level they were made on."""
+"""Assertion levels: ``push`` and ``pop``. Sorts, terms and definitions outlive the level they come from."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class GetValue(Action):
         drawn: list[ApiTerm] = []
         for _ in range(1 + int(run.random.random() * _MOST_VALUES)):
             term = run.store.pick_any(run.random)
-            if term is not None and not term.sort.sort.is_function:
+            if term is not None:
                 drawn.append(term)
         return tuple(map(str, drawn)) or None
 

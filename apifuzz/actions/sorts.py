@@ -59,7 +59,7 @@ def _read_sort_head(token: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _require_known(run: Run, name: str, indices: tuple[int, ...], count: int) -> None:
-    """Raise :class:`TraceError` unless the head is a sort's, and takes these indices and this many arguments."""
+    """Raise :class:`TraceError` unless the head is a sort's and takes these indices and so many arguments."""
     if name in run.store.sort_constructors:
         wanted, fits = run.store.sort_constructors[name], not indices
     elif name == "->":

@@ -17,8 +17,8 @@ from smtlib import BOOL, Sort, default_theories, make_sort
 
 _TRIES = 5
 _MOST_VARIABLES = 3
-_MEMBER_SHARE = 0.5
-_APPLY_SHARE = 0.3
+_MEMBER_SHARE = 0.3
+_APPLY_SHARE = 0.1
 
 
 class MakeValue(Action):
