@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from apifuzz.wrappers.bitwuzla.limits import Terminator, translated
 from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
 from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper, check, wrapper_of
 from smtlib import quote_symbol
+
+_LOGIC = re.compile(r"\A\(set-logic [A-Z_]*\)")
 
 
 class _Plain(Action):
@@ -161,7 +164,8 @@ def _require_readable(terms: Sequence[ApiTerm]) -> None:
 def _read(wrapper: BitwuzlaWrapper, text: str) -> Any:
     """An instance that has read the script."""
     parser = bitwuzla.Parser(bitwuzla.TermManager(), bitwuzla.Options())
-    # bitwuzla 0.9 prints formulas without the declarations of their sorts.
+    # bitwuzla 0.9 prints formulas without the declarations of their sorts, and with logics that are too small.
+    text = _LOGIC.sub("", text, count=1)
     sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in wrapper.session.declared)
     try:
         parser.configure_auto_print_model(False)
