@@ -1,0 +1,2 @@
+ACTIONS=()
+def adjust(model): pass

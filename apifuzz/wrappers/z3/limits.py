@@ -1,0 +1,15 @@
+"""What z3 is known not to do: messages of its exceptions that are no fault of a call."""
+
+from __future__ import annotations
+
+_LIMITS: tuple[tuple[str, str], ...] = (
+    ("canceled", "the resource limit ended a call that is no check"),
+    ("max. resource limit exceeded", "the resource limit ended a call that is no check"),
+    ("max. steps exceeded", "the limit of rewriting steps ended a call"),
+)
+"""A part of the message, and why it is no fault. Each was seen in a run."""
+
+
+def known_limit(message: str) -> str:
+    """Why a message is no fault of the call; empty where it is not known."""
+    return next((why for part, why in _LIMITS if part in message), "")

@@ -1,0 +1,153 @@
+"""z3's options: the parameters of its solver and of its contexts, as z3 describes them.
+
+Left out are those that make runs differ from machine to machine (time, memory, threads), that write files or
+standard output, and those that change what an answer means.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import z3
+from z3 import z3core
+
+from apifuzz.interface import Option, OptionKind, Unsupported
+
+_DANGEROUS: dict[str, str] = {
+    "smtlib2_log": "writes a file",
+    "cancel_backup_file": "writes a file",
+    "axioms2files": "writes files",
+    "arith.dump_lemmas": "writes files",
+    "arith.dump_bound_lemmas": "writes files",
+    "proof.log": "writes a file",
+    "proof.check": "prints",
+    "proof.check_rup": "prints",
+    "proof.save": "prints",
+    "proof.trim": "prints",
+    "clause_proof": "replaces proofs by clause trails, which grow without bound",
+    "lemmas2console": "prints",
+    "instantiations2console": "prints",
+    "arith.nl.log": "prints",
+    "arith.print_stats": "prints",
+    "arith.print_ext_var_names": "prints",
+    "arith.rep_freq": "prints",
+    "mbqi.trace": "prints",
+    "qi.profile": "prints",
+    "qi.profile_freq": "prints",
+    "timeout": "measures time",
+    "solver2_timeout": "measures time",
+    "rlimit": "the wrapper's own",
+    "max_memory": "measures memory",
+    "ctrl_c": "handles signals",
+    "threads": "starts threads",
+    "threads.max_conflicts": "for threads",
+    "threads.cube_frequency": "for threads",
+    "sls.enable": "starts a thread",
+    "sls.parallel": "starts a thread",
+    "arith.ignore_int": "another meaning: integers are reals",
+    "array.extensional": "another meaning: arrays are not extensional",
+    "array.weak": "another meaning: arrays are weak",
+    "arith.nl.transcendental": "another meaning: values of functions are not checked",
+    "arith.nl.transcendental_tolerance": "another meaning: nearly right values are right",
+    "bv.enable_int2bv": "another meaning: conversions are uninterpreted",
+    "logic": "set by set-logic",
+    "slice": "for fixed-point queries",
+    "core.validate": "for z3's developers",
+    "arith.validate": "for z3's developers",
+    "seq.validate": "for z3's developers",
+    "unsat_core": "set as produce-unsat-cores",
+    "model": "set as produce-models",
+    "max_steps": "ends any call by an error",
+    "mbqi.id": "names of quantifiers",
+    "qi.cost": "an expression",
+}
+"""Parameters that are not drawn, and why."""
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "arith.solver": ("2", "6"),
+    "string_solver": ("seq", "auto"),
+}
+"""Of some parameters only these values keep an answer's meaning for all formulas."""
+
+_LOWEST: dict[str, float] = {"restart_factor": 1.01, "arith.epsilon": 0.001, "dack.gc_inv_decay": 0.1}
+
+_CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
+"""Parameters of contexts, to be set before the context is made."""
+
+PRODUCE_MODELS = "produce-models"
+PRODUCE_UNSAT_CORES = "produce-unsat-cores"
+
+_DESCRIPTION = re.compile(r"^(\S+) \((bool|unsigned int|double|symbol|string)\) (.*)$")
+_DEFAULT = re.compile(r"\(default: ?([^)]*)\)\s*$")
+_NUMBERED = re.compile(r"(?<![\w.])(\d)\s*-\s")
+_QUOTED = re.compile(r"'([\w-]+)'")
+_KINDS = {
+    "bool": OptionKind.BOOL,
+    "unsigned int": OptionKind.INT,
+    "double": OptionKind.FLOAT,
+    "symbol": OptionKind.MODE,
+}
+
+
+@lru_cache(maxsize=1)
+def solver_options() -> tuple[Option, ...]:
+    """What may be drawn: asked of z3 once."""
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    found = [_option(line) for line in z3core.Z3_solver_get_help(context.ref(), solver.solver).splitlines()]
+    own = [
+        Option(PRODUCE_MODELS, OptionKind.BOOL, "true"),
+        Option(PRODUCE_UNSAT_CORES, OptionKind.BOOL, "false"),
+    ]
+    described = context.param_descrs()
+    names = {described.get_name(i) for i in range(described.size())}
+    contexts = [Option(n, OptionKind.BOOL, "false") for n in _CONTEXT_OPTIONS if n in names]
+    return (*own, *contexts, *(o for o in found if o is not None and o.name not in _CONTEXT_OPTIONS))
+
+
+def _option(line: str) -> Option | None:
+    """The option that a line of z3's help describes; None where it is not to be drawn."""
+    match = _DESCRIPTION.match(line)
+    if match is None or match[1] in _DANGEROUS or match[2] not in _KINDS:
+        return None
+    name, kind, about = match[1], _KINDS[match[2]], match[3]
+    told = _DEFAULT.search(about)
+    default = told[1].strip() if told else "false" if kind is OptionKind.BOOL else ""
+    if name in _CHOICES:
+        return Option(name, OptionKind.MODE, default, choices=_CHOICES[name])
+    if kind is OptionKind.MODE:
+        choices = tuple(dict.fromkeys(_QUOTED.findall(about)))
+        return Option(name, kind, default, choices=choices) if choices else None
+    low = _LOWEST.get(name, 0.0) if kind is not OptionKind.BOOL else None
+    numbered = [int(n) for n in _NUMBERED.findall(about)] if kind is OptionKind.INT else []
+    high = float(max(numbered)) if len(numbered) > 1 else 2.0**32 - 1 if kind is OptionKind.INT else None
+    return Option(name, kind, default, low, high)
+
+
+def is_of_context(name: str) -> bool:
+    """Whether the option belongs to the context and not to the solver."""
+    return name in _CONTEXT_OPTIONS
+
+
+def read_value(name: str, value: str) -> bool | int | float | str:
+    """The value as z3 wants it in Python. Raises :class:`Unsupported` where it is not of the option's kind."""
+    option = next((o for o in solver_options() if o.name == name), None)
+    if option is None:
+        if name == "rlimit" and value.isdecimal():
+            return int(value)
+        raise Unsupported(f"no option {name}, or one that runs must not set")
+    try:
+        if option.kind is OptionKind.BOOL:
+            return {"true": True, "false": False}[value]
+        if option.kind is OptionKind.INT or (option.choices and option.choices[0].isdecimal()):
+            return _within(int(value), 2**32 - 1)
+        return float(value) if option.kind is OptionKind.FLOAT else value
+    except (KeyError, ValueError) as error:
+        raise Unsupported(f"{value} is no value of {name}") from error
+
+
+def _within(value: int, most: int) -> int:
+    if not 0 <= value <= most:
+        raise ValueError(value)
+    return value

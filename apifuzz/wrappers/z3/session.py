@@ -1,0 +1,162 @@
+"""One z3 context and what the wrapper keeps with it; z3's exceptions in the interface's terms."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.interface import Rejected, Unsupported, Wrapper
+from apifuzz.wrappers.z3.limits import known_limit
+from smtlib import Sort
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """z3's exceptions inside become Rejected, or Unsupported where the message is of a known limit."""
+    try:
+        yield
+    except z3.Z3Exception as error:
+        message = message_of(error)
+        limit = known_limit(message)
+        if limit:
+            raise Unsupported(f"{limit}: {message}") from error
+        raise Rejected(message) from error
+
+
+def message_of(error: BaseException) -> str:
+    """The text of one of z3's exceptions, which may hold bytes."""
+    value = getattr(error, "value", None) or (error.args[0] if error.args else "")
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=None)
+def _takes_context(function: Callable[..., Any]) -> bool:
+    try:
+        return "ctx" in inspect.signature(function).parameters
+    except ValueError:  # a built-in without a signature, such as operator.add
+        return False
+
+
+STEPS = 20_000
+"""Rewriting steps of a simplification, which no resource limit of a solver ends."""
+
+_COMPARING_LIMIT = 100_000
+
+
+class HeldTerm:
+    """A term held as a bare ``Z3_ast`` with a reference of our own, without z3's Python object around it."""
+
+    __slots__ = ("ast", "context")
+
+    def __init__(self, term: Any) -> None:
+        self.context = term.ctx
+        self.ast = term.as_ast()
+        z3core.Z3_inc_ref(self.context.ref(), self.ast)
+
+    def __del__(self) -> None:
+        # At the interpreter's end z3's functions may be gone already.
+        if z3core.Z3_dec_ref is not None and self.context.ref() is not None:
+            z3core.Z3_dec_ref(self.context.ref(), self.ast)
+
+
+def context_of(session: Session, function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword that keeps a function of z3's module from falling back on the process's main context."""
+    return {"ctx": session.context} if _takes_context(function) else {}
+
+
+class Session:
+    """A context with the sorts, declarations and parser that belong to it; shared by sibling wrappers.
+
+    ``config`` are the parameters of the context (``proof``, ``model``...), which must be known when it is made:
+    it is made when it is first used.
+    """
+
+    def __init__(self, owner: Wrapper, config: dict[str, str]) -> None:
+        self._owner = owner
+        self._config = config
+        self._context: Any = None
+        self.sorts: dict[Sort, Any] = {}
+        """Every sort made, by what it is: for ``as`` qualifiers and members of datatypes."""
+        self.declared: dict[str, Any] = {}
+        """Constants and functions by name, as z3's parser wants them to read terms back."""
+        self.named_sorts: dict[str, Any] = {}
+        """Uninterpreted sorts and datatypes by name, for the parser too."""
+        self.templates: dict[tuple[object, ...], tuple[Any, tuple[Any, ...]]] = {}
+        self._fresh = 0
+
+    @property
+    def random(self) -> Random:
+        """The wrapper's source of randomness, seeded for the action that is under way."""
+        return self._owner.random
+
+    @property
+    def context(self) -> Any:
+        """The z3.Context."""
+        if self._context is None:
+            self._context = z3.Context(**self._config)
+            # Parameters of the process, but harmless: no text on standard output.
+            z3core.Z3_toggle_warning_messages(False)
+        return self._context
+
+    @property
+    def ref(self) -> Any:
+        """The Z3_context, for calls of z3core."""
+        return self.context.ref()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the context exists yet."""
+        return self._context is not None
+
+    def chance(self, share: float) -> bool:
+        """True in ``share`` of the cases."""
+        return self.random.random() < share
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        """One of the options."""
+        return options[int(self.random.random() * len(options))]
+
+    def fresh_name(self, prefix: str) -> str:
+        """A name that no trace uses: a quoted symbol would be needed to write it."""
+        self._fresh += 1
+        return f"{prefix}!{self._fresh}"
+
+    # Terms
+
+    def term(self, handle: Any) -> Any:
+        """The ExprRef of a handle."""
+        return z3.z3._to_expr_ref(handle.ast, self.context) if isinstance(handle, HeldTerm) else handle
+
+    def wrap(self, ast: Any) -> Any:
+        """The ExprRef of what a call of z3core returned; takes a reference at once."""
+        return z3.z3._to_expr_ref(ast, self.context)
+
+    def hold(self, term: Any) -> Any:
+        """The handle to keep for a term: z3's object, or now and then the bare ast."""
+        return HeldTerm(term) if self.chance(0.2) else term
+
+    def array_of(self, terms: Sequence[Any]) -> Any:
+        """A C array of asts."""
+        return (z3.Ast * len(terms))(*[t.as_ast() for t in terms])
+
+    def parse(self, text: str) -> list[Any]:
+        """The assertions of SMT-LIB text over all that was declared."""
+        return list(z3.parse_smt2_string(text, self.named_sorts, self.declared, self.context))
+
+    def differ(self, left: Any, right: Any) -> bool:
+        """Whether two terms of one sort are seen to differ in meaning: a model says so, within bounds."""
+        if left.eq(right) or z3.simplify(left, max_steps=STEPS).eq(z3.simplify(right, max_steps=STEPS)):
+            return False
+        solver = z3.Solver(z3core.Z3_mk_simple_solver(self.ref), self.context)
+        solver.set("rlimit", _COMPARING_LIMIT)
+        equation = self.wrap(z3core.Z3_mk_eq(self.ref, left.as_ast(), right.as_ast()))
+        solver.add(z3.Not(equation))
+        return bool(solver.check().r == z3.Z3_L_TRUE and z3.is_false(solver.model().eval(equation, True)))
