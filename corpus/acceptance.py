@@ -34,6 +34,8 @@ MEGABYTES = 3000
 
 _BATCH = 128
 _SOLVED_BATCH = 8
+_WAITING = 4
+"""So many batches wait for each process: one that takes long holds up the order, not the others."""
 _WORKER = Path(__file__).with_name("_probe.py")
 _WHEELS = {"z3": "z3-solver", "cvc5": "cvc5"}
 
@@ -113,7 +115,7 @@ class Prober:
         """What the solver says to each text, in order."""
         batches = iter(_batches(texts, self._batch))
         pending: deque[Future[list[Acceptance]]] = deque()
-        for batch in islice(batches, self.jobs + 1):
+        for batch in islice(batches, _WAITING * self.jobs):
             pending.append(self._threads.submit(self._ask, batch))
         while pending:
             yield from pending.popleft().result()
