@@ -93,9 +93,9 @@ def collected(trace: Trace) -> Trace:
 def measure(trace: Trace) -> tuple[int, int, int, int]:
     """The size of a trace; a step of the minimiser has to make it smaller.
 
-    Lines and settings first, then terms made of others, then ids used, then characters.
+    Lines and settings first, then terms made of others, then ids used, then characters; seed 0 is smallest.
     """
     compound = sum(1 for line in trace.lines if line.returns and line.action not in LEAVES)
     ids = sum(len(used(line)) for line in trace.lines)
-    letters = sum(len(str(line.seed)) + sum(map(len, line.args)) for line in trace.lines)
+    letters = sum(len(str(line.seed)) + (line.seed > 0) + sum(map(len, line.args)) for line in trace.lines)
     return (len(trace.lines) + len(trace.settings), compound, ids, letters)

@@ -27,6 +27,7 @@ _VALUES = {
     "RoundingMode": ("RNE",),
 }
 _BIT_VECTOR = re.compile(r"\(_ BitVec ([1-9][0-9]{0,4})\)\Z")
+_VALUE_MAKERS = ("make-value", "make-special-value")
 _NUMERAL = re.compile(r"[1-9][0-9]*\Z")
 
 
@@ -114,6 +115,41 @@ def _fewer(line: Line) -> Line | None:
 # Terms
 
 
+def flatten_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """Runs of ``grain`` terms made of others become constants, and what was below them goes."""
+    facts = Facts.of(trace.lines)
+    there = [
+        index
+        for index, line in enumerate(trace.lines)
+        if line.action not in LEAVES and line.returns and line.returns[0] in facts.sorts
+    ]
+    for begin, end, flat in _from_the_end(len(there), start, grain):
+        lines = list(trace.lines)
+        for index in there[flat.start : flat.stop]:
+            lines[index] = _constant(lines[index], facts)
+        yield begin, end, collected(replace(trace, lines=tuple(lines)))
+
+
+def _constant(line: Line, facts: Facts) -> Line:
+    """A new constant in place of the term that a line makes, with a name that no run draws."""
+    name = line.returns[0]
+    return replace(line, action="make-constant", args=(facts.sorts[name], f"k{name[1:]}"))
+
+
+def lower_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A line gets a term from below one of its own, of whatever sort, wherever it has that."""
+    made = Facts.of(trace.lines).made
+    for place in range(start, len(trace.lines)):
+        index = len(trace.lines) - 1 - place
+        line = trace.lines[index]
+        for name in dict.fromkeys(used(line)):
+            below = used(trace.lines[made[name]]) if made.get(name, index) < index else []
+            for child in dict.fromkeys(other for other in below if other.startswith("t")):
+                args = tuple(replace_ids(argument, {name: child}) for argument in line.args)
+                yield place, place, collected(changed(trace, index, replace(line, args=args)))
+        yield place, place + 1, trace
+
+
 def simplify_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """A term is replaced by a value, a constant that is there, a new one, or a term below it, of its sort."""
     facts = Facts.of(trace.lines)
@@ -145,8 +181,7 @@ def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
             yield changed(trace, index, replace(line, action="make-value", args=(sort, value)))
         for other in leaves[:2]:
             yield _renamed(trace, index, {name: other})
-        constant = (sort, f"k{name[1:]}")
-        yield changed(trace, index, replace(line, action="make-constant", args=constant))
+        yield changed(trace, index, _constant(line, facts))
         for child in dict.fromkeys(used(line)):
             if child in earlier:
                 yield _renamed(trace, index, {name: child})
@@ -218,18 +253,78 @@ def _callers_too(trace: Trace, function: Line, part: int) -> Trace:
     return replace(trace, lines=tuple(lines))
 
 
+def drop_members(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """A group of datatypes loses a datatype, a constructor, or a field (which its applications lose, too)."""
+    for place in range(start, len(trace.lines)):
+        index = len(trace.lines) - 1 - place
+        line = trace.lines[index]
+        if line.action == "declare-datatypes":
+            for proposal in _with_fewer_members(trace, index):
+                yield place, place, proposal
+        yield place, place + 1, trace
+
+
+def _with_fewer_members(trace: Trace, index: int) -> Iterator[Trace]:
+    line = trace.lines[index]
+    for place in range(len(line.args) - 1, -1, -1):
+        if len(line.returns) == len(line.args) > 1:
+            args, returns = (pair[:place] + pair[place + 1 :] for pair in (line.args, line.returns))
+            yield changed(trace, index, replace(line, args=args, returns=returns))
+        # Name, parameters, then a list for each constructor: its name, then its fields.
+        parts = split_line(line.args[place][1:-1]) if line.args[place].startswith("(") else []
+        for part in range(len(parts) - 1, 1, -1):
+            yield _regrouped(trace, index, place, [*parts[:part], *parts[part + 1 :]])
+            name, *fields = split_line(parts[part][1:-1]) if parts[part].startswith("(") else [""]
+            for field in range(len(fields) - 1, -1, -1):
+                left = f"({' '.join([name, *fields[:field], *fields[field + 1 :]])})"
+                fewer = _regrouped(trace, index, place, [*parts[:part], left, *parts[part + 1 :]])
+                yield collected(_applied_to_fewer(fewer, f"(constructor {name})", field))
+
+
+def _regrouped(trace: Trace, index: int, place: int, parts: list[str]) -> Trace:
+    line = trace.lines[index]
+    args = (*line.args[:place], f"({' '.join(parts)})", *line.args[place + 1 :])
+    return changed(trace, index, replace(line, args=args))
+
+
+def _applied_to_fewer(trace: Trace, head: str, part: int) -> Trace:
+    """The trace with applications of a head that lose argument number ``part``."""
+    lines = []
+    for line in trace.lines:
+        at = line.args.index(head) + 1 + part if head in line.args else len(line.args)
+        lines.append(replace(line, args=(*line.args[:at], *line.args[at + 1 :])))
+    return replace(trace, lines=tuple(lines))
+
+
 def plain_values(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """Values become the simplest of their sort; numerals elsewhere become smaller."""
     facts = Facts.of(trace.lines)
     for place in range(start, len(trace.lines)):
         index = len(trace.lines) - 1 - place
         line = trace.lines[index]
-        if line.action == "make-value" and line.returns and (sort := facts.sorts.get(line.returns[0])):
+        if line.action in _VALUE_MAKERS and line.returns and (sort := facts.sorts.get(line.returns[0])):
             for value in _values(trace, sort, facts):
-                args = tuple(value if a == line.args[-1] else a for a in line.args)
-                yield place, place, changed(trace, index, replace(line, args=args))
+                plain = replace(line, action="make-value", args=(sort, value))
+                yield place, place, changed(trace, index, plain)
         elif line.action in ("push", "pop") and _count(line) > 1:
             yield place, place, changed(trace, index, replace(line, args=("1",)))
+        yield place, place + 1, trace
+
+
+def narrow_sorts(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+    """Bit-vectors get one bit, and their values that of zero."""
+    facts = Facts.of(trace.lines)
+    for place in range(start, len(trace.lines)):
+        index = len(trace.lines) - 1 - place
+        line = trace.lines[index]
+        width = _BIT_VECTOR.match(line.args[0]) if line.action == "make-sort" and line.args else None
+        if width is not None and width[1] != "1" and line.returns:
+            lines = list(changed(trace, index, replace(line, args=("(_ BitVec 1)",))).lines)
+            for name, sort in facts.sorts.items():
+                at = facts.made[name]
+                if sort == line.returns[0] and lines[at].action in _VALUE_MAKERS:
+                    lines[at] = replace(lines[at], action="make-value", args=(sort, "#b0"))
+            yield place, place, replace(trace, lines=tuple(lines))
         yield place, place + 1, trace
 
 
@@ -268,16 +363,20 @@ def renumbered(trace: Trace) -> Trace:
     return replace(trace, lines=tuple(lines))
 
 
-GRAINED: tuple[Pass, ...] = (drop_effects, drop_lines)
+GRAINED: tuple[Pass, ...] = (drop_effects, flatten_terms)
 """Passes that are made with grains from half of the lines down to one."""
 
 SINGLE: tuple[Pass, ...] = (
     drop_unused,
     drop_levels,
     simplify_terms,
+    lower_terms,
     drop_arguments,
+    drop_members,
+    drop_lines,
     plain_values,
-    plain_seeds,
+    narrow_sorts,
     drop_settings,
+    plain_seeds,
 )
 """Passes of one change at a time, in this order."""

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from apifuzz.minimise.facts import measure
-from apifuzz.minimise.passes import GRAINED, SINGLE, Pass, Proposal, renumbered
+from apifuzz.minimise.facts import collected, measure
+from apifuzz.minimise.passes import GRAINED, SINGLE, Pass, Proposal, drop_lines, renumbered
 from apifuzz.trace import Trace, TraceError, print_trace
 
 Show = Callable[[Sequence[Trace]], int | None]
@@ -51,13 +51,19 @@ class Work:
     def _fixed_point(self) -> None:
         while True:
             before = self.trace
-            for step in GRAINED:
+            for step in self._grained():
                 for grain in _grains(len(self.trace.lines)):
                     self._run_pass(step, grain)
             for step in SINGLE:
                 self._run_pass(step, 1)
             if self.trace == before:
                 return
+
+    def _grained(self) -> Iterator[Pass]:
+        yield from GRAINED
+        if collected(self.trace) != self.trace:
+            # Something matters that nothing needs: then dropping calls with all that they need is not enough.
+            yield drop_lines
 
     def _run_pass(self, step: Pass, grain: int) -> None:
         position = 0

@@ -10,14 +10,14 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, Misbehaviour, Rejected, Wrapper
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Rejected, Wrapper
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around
 from apifuzz.wrappers.crosscheck import CrossCheck
 from apifuzz.wrappers.witness import WitnessWrapper
-from smtlib import Sort
 
 CHUNK = 2 << 20
 _kept: list[bytearray] = []
@@ -39,21 +39,6 @@ class CrashesAfterPops(Around):
         self.left -= 1
         if not self.left:
             os.kill(os.getpid(), signal.SIGSEGV)
-
-
-class AbortsOnOperator(Around):
-    """The process aborts, with a message and a place, when a term is made with an operator below itself."""
-
-    def __init__(self, operator: str, inner: Wrapper) -> None:
-        super().__init__(inner)
-        self.operator = operator
-
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
-        if head.name == self.operator and any(a.head and a.head.name == self.operator for a in args):
-            sys.stderr.write(f"Fatal failure within rewrite() at rewriter.cpp:{len(self.operator)}\n")
-            sys.stderr.flush()
-            os.abort()
-        return super().make_term(head, sort, args)
 
 
 class ForgetsDeclarations(Around):
@@ -138,17 +123,19 @@ class Leaks(Around):
         _kept.append(bytearray(os.urandom(1) * CHUNK))
 
 
-class PrintsWrongly(Around):
-    """A term with a given operator does not read back."""
+class CrashesInForksOnly(CrashesAfterPops):
+    """Crashes only in a process that was forked from a supervisor."""
 
-    def __init__(self, operator: str, inner: Wrapper) -> None:
-        super().__init__(inner)
-        self.operator = operator
+    def pop(self, levels: int) -> None:
+        if Path(sys.argv[0]).name == "_supervisor.py":
+            super().pop(levels)
 
-    def read_back(self, term: ApiTerm) -> None:
-        super().read_back(term)
-        if self.operator in operators_in(term):
-            raise Misbehaviour("print", f"{term} reads back as another term")
+
+class Breaks(Around):
+    """Has a bug of its own."""
+
+    def push(self, levels: int) -> None:
+        super().push(levels // 0)
 
 
 def operators_in(term: ApiTerm) -> set[str]:
@@ -194,14 +181,6 @@ def crashes_at_first_pop() -> Wrapper:
     return CrashesAfterPops(1, _text())
 
 
-def aborts_on_bvnot() -> Wrapper:
-    return AbortsOnOperator("bvnot", _text())
-
-
-def aborts_on_not() -> Wrapper:
-    return AbortsOnOperator("not", _text())
-
-
 def forgets_declarations() -> Wrapper:
     return ForgetsDeclarations(_text())
 
@@ -218,9 +197,13 @@ def leaks() -> Wrapper:
     return Leaks(_text())
 
 
-def prints_wrongly() -> Wrapper:
-    return PrintsWrongly("xor", _text())
-
-
 def honest() -> Wrapper:
     return _text()
+
+
+def crashes_in_forks_only() -> Wrapper:
+    return CrashesInForksOnly(1, _text())
+
+
+def breaks() -> Wrapper:
+    return Breaks(_text())

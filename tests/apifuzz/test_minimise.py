@@ -149,7 +149,7 @@ def test_one_action_is_left_with_what_it_needs(seed: int) -> None:
     work = Work(trace, shows(lambda t: planted in actions(t)))
     small = work.run()
     assert work.complete
-    assert set(actions(small)) <= {"new", "push", "make-sort", "make-value", planted}
+    assert set(actions(small)) <= {"new", "push", "make-sort", "make-value", "make-constant", planted}
     assert len(small.lines) <= 4
     assert print_trace(small).count(" make-term ") == 0
 
@@ -215,6 +215,23 @@ def test_a_flaky_error_ends_nevertheless() -> None:
     work = Work(drawn(8), lambda traces: show(traces) if chance.random() < 0.5 else None)
     work.run()
     assert work.complete
+
+
+def test_what_is_needed_of_a_datatype_is_left() -> None:
+    trace = read_trace(
+        "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n"
+        "3 declare-datatypes (D () (c (a s1) (b s1)) (d (e s1))) (E () (f (g s1)))\nreturn s2 s3\n"
+        "4 make-value s1 true\nreturn t1\n5 make-term s2 (constructor c) t1 t1\nreturn t2\n"
+        "6 make-term s3 (constructor f) t1\nreturn t3\n7 make-term s1 = t2 t2\nreturn t4\n8 assert t4\n"
+    )
+    small = Work(trace, shows(lambda t: any("(constructor c)" in line.args for line in t.lines))).run()
+    assert print_trace(small).splitlines()[1:] == [
+        "0 new",
+        "0 declare-datatypes (D () (c))",
+        "return s1",
+        "0 make-term s1 (constructor c)",
+        "return t1",
+    ]
 
 
 # In processes

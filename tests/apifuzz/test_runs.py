@@ -1,0 +1,334 @@
+"""Runs in processes, errors told apart, campaigns: planted bugs are found, nothing is in honest solvers."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from apifuzz.running import faults, tally
+from apifuzz.running.campaign import KNOWN, Options, Summary, campaign
+from apifuzz.running.describing import describe
+from apifuzz.running.faults import Fault
+from apifuzz.running.findings import Finding, read_document, read_findings
+from apifuzz.running.keys import Key, KnownErrors, export, fold, key_of, needs_operators
+from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
+from apifuzz.running.setup import Setup
+from apifuzz.trace import TraceError, read_trace
+from difftest import DifftestError, Limits
+from difftest.state import InUse, SettingsDiffer
+
+HERE = Path(__file__).resolve().parent
+DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
+PUSHES = "exhume-trace 1 smtlib 1\n1 new\n2 push 1\n3 pop 1\n4 check-sat\n5 delete\n"
+
+
+def double(name: str) -> Setup:
+    """A setup of one of the doubles."""
+    return Setup("smtlib", factory=f"doubles:{name}", path=str(HERE))
+
+
+def summary_of(setup: Setup, options: Options, drawing: Drawing = DRAWING, enough: int = 1000) -> Summary:
+    """Run a campaign to its end, or until so many findings are filed."""
+    stop = threading.Event()
+    last = None
+    found = 0
+    for told in campaign(setup, drawing, options, stop):
+        if isinstance(told, Finding):
+            found += 1
+            if found >= enough:
+                stop.set()
+        else:
+            last = told
+    assert last is not None
+    assert last.finished
+    return last
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def honest() -> Runner:
+    with Runner(double("honest")) as made:
+        yield made
+
+
+def test_a_run_is_the_same_every_time_and_repeats(honest: Runner) -> None:
+    first, second = (honest.generate(DRAWING, 5) for _ in range(2))
+    assert first.outcome == "done"
+    assert first.trace == second.trace
+    assert (
+        first.calls
+        == first.trace.count("\n") - first.trace.count("\nreturn ") - first.trace.count("\nset ") - 1
+    )
+    assert first.statistics["tried"]["new"] == 1
+    for again in (honest.replay(first.trace), honest.replay_fresh(first.trace)):
+        assert (again.outcome, again.answers, again.calls) == ("done", first.answers, first.calls)
+    assert honest.generate(DRAWING, 6).trace != first.trace
+
+
+def test_seeds_of_runs_are_their_own_and_fit_a_trace() -> None:
+    seeds = {run_seed(campaign, number) for campaign in range(20) for number in range(50)}
+    assert len(seeds) == 1000
+    assert max(seeds) < 1 << 63
+    assert run_seed(1, 0) == 696423654170927051
+
+
+def test_a_trace_that_cannot_be_repeated_says_why(honest: Runner) -> None:
+    result = honest.replay("exhume-trace 1 smtlib 1\n1 new\n2 assert t7\n")
+    assert (result.outcome, result.fault) == ("trace", None)
+    assert "line 3" in result.detail
+    assert "t7" in result.detail
+
+
+def test_a_crash_leaves_its_trace_and_is_seen_in_a_fresh_process() -> None:
+    with Runner(double("crashes_at_first_pop")) as runner:
+        for result in (runner.replay(PUSHES), runner.replay_fresh(PUSHES)):
+            assert result.outcome == "fault"
+            assert result.fault is not None
+            assert (result.fault.kind, result.fault.action, result.fault.shape) == ("crash", "pop", "SIGSEGV")
+            assert result.trace.splitlines()[-1] == "3 pop 1"
+
+
+def test_a_run_over_its_limits_is_no_error(honest: Runner) -> None:
+    slow = "".join(f"{n} make-constant s1 c{n}\nreturn t{n}\n" for n in range(1, 4000))
+    text = f"exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n{slow}"
+    late = honest.replay(text, Limits(0.05, 1 << 30, 1 << 20))
+    assert (late.outcome, late.fault) == ("timeout", None)
+    big = honest.replay(text, Limits(20.0, 1 << 20, 1 << 20))
+    assert (big.outcome, big.fault) == ("memout", None)
+
+
+def test_a_leak_is_memory_that_grows_with_each_repetition(honest: Runner) -> None:
+    text = "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n"
+    text += "3 make-value s1 true\nreturn t1\n4 assert t1\n"
+    assert honest.repeat(text).fault is None
+    with Runner(double("leaks")) as runner:
+        assert runner.replay(text).fault is None
+        found = runner.repeat(text).fault
+    assert found is not None
+    assert (found.kind, found.stem) == ("leak", "delete")
+
+
+def test_an_error_of_ours_is_told_with_its_traceback() -> None:
+    with Runner(double("breaks")) as runner:
+        result = runner.replay(PUSHES)
+    assert result.fault is not None
+    assert result.fault.kind == "internal"
+    assert "ZeroDivisionError" in result.fault.shape
+    assert "doubles.py" in result.fault.detail
+
+
+# Faults and keys
+
+
+def test_a_fault_is_the_same_whatever_the_names_and_numbers() -> None:
+    one = faults.told("rejected", "assert", "Symbol 'c12' of sort (_ BitVec 8) is not declared, see t14")
+    two = faults.told(
+        "rejected", "assert", "Symbol 'x y' of sort (Array Int (_ BitVec 3)) is not declared, see t2"
+    )
+    assert one.is_same(two)
+    assert not one.is_same(faults.told("rejected", "push", one.detail))
+    assert not one.is_same(None)
+    assert Fault.from_json(json.loads(json.dumps(one.to_json()))) == one
+
+
+def test_a_crash_is_known_by_its_place() -> None:
+    said = "noise\nFatal failure within void f() at ../src/theory/arith.cpp:91\nmore\n"
+    one, two = faults.crash("check-sat", "SIGABRT", said), faults.crash("get-value", "SIGABRT", said)
+    assert one.place == "arith.cpp:91"
+    assert one.is_same(two)
+    assert not one.is_same(faults.crash("check-sat", "SIGABRT", said.replace("91", "92")))
+    assert faults.told("rejected", "push", "Assertion `x' failed at solver.cpp:7").kind == "crash"
+
+
+def test_pythons_own_words_on_a_signal_do_not_count() -> None:
+    assert (
+        faults.crash("pop", "SIGSEGV", "Fatal Python error: Segmentation fault\n\nStack:\n").shape
+        == "SIGSEGV"
+    )
+
+
+def test_keys_hold_operators_where_words_say_too_little() -> None:
+    trace = read_trace(
+        "exhume-trace 1 z3 1\n1 make-term s1 and t1 t2\n2 make-term s2 (_ extract 3 0) t3\n"
+        "3 make-term s3 (as seq.empty (Seq Int))\n4 make-binder s1 forall (t1) t2\n5 z3:optimise t1\n"
+    )
+    wrong = faults.told("answer", "check-sat", "z3 says sat, cvc5 says unsat")
+    key = key_of(wrong, "z3", trace, True)
+    assert (
+        str(key) == "answer|z3|check-sat: zN says sat, cvcN says unsat|extract,forall,seq.empty,z3:optimise"
+    )
+    placed = Fault("crash", "pop", "", "a.cpp:1")
+    assert not needs_operators(placed)
+    assert str(key_of(placed, "z3", trace, False)) == "crash|z3|a.cpp:1"
+
+
+def test_what_was_cut_short_folds_into_what_shares_most() -> None:
+    known = ["answer|z3|x|bvadd", "answer|z3|x|bvadd,bvmul", "answer|z3|y|bvadd,bvmul,bvor"]
+    assert fold(Key("answer|z3|x", ("bvadd", "bvmul", "bvor"), False), known) == known[1]
+    assert fold(Key("answer|z3|x", ("bvadd", "bvmul", "bvor"), True), known) == "answer|z3|x|bvadd,bvmul,bvor"
+    assert fold(Key("answer|z3|x", ("bvor",), False), known) == "answer|z3|x|bvor"
+
+
+def test_lists_of_known_errors(tmp_path: Path) -> None:
+    file = tmp_path / "known.json"
+    export(file, [("crash|z3|a.cpp:1", "since 4.8"), ("answer|z3|x", "")])
+    known = KnownErrors.read([file])
+    assert known.match("crash|z3|a.cpp:1") == "crash|z3|a.cpp:1"
+    assert known.match("answer|z3|x|bvadd,bvor") == "answer|z3|x"
+    assert known.match("crash|z3|a.cpp:2") is None
+    for text in ("", "{}", '{"format": "exhume-known-errors", "version": 9, "errors": []}', "[" * 100_000):
+        file.write_text(text)
+        with pytest.raises(DifftestError, match="no list of known errors"):
+            KnownErrors.read([file])
+
+
+def test_the_last_action_is_read_off_a_torn_trace() -> None:
+    assert last_action("exhume-trace 1 z3 1\n3 new\n4 push 1\nreturn t1\n") == "push"
+    assert last_action("") == ""
+
+
+# Setups
+
+
+def test_a_setup_stands_in_its_trace(honest: Runner) -> None:
+    setup = Setup("bitwuzla", "cvc5", True)
+    text = "exhume-trace 1 bitwuzla 1\n" + "".join(f"set {n} {v}\n" for n, v in setup.settings())
+    assert Setup.of_trace(read_trace(text)) == setup
+    assert Setup.of_trace(read_trace(text), "z3").solver == "z3"
+    assert Setup.from_json(setup.to_json()) == setup
+
+
+@pytest.mark.parametrize("line", ["|sh=rm -rf x|", "elsewhere"])
+def test_a_strangers_trace_starts_no_program(line: str) -> None:
+    with pytest.raises(TraceError, match="--solver"):
+        Setup.of_trace(read_trace(f"exhume-trace 1 {line} 1\n"))
+    with pytest.raises(TraceError, match="--solver"):
+        Setup.of_trace(read_trace(f"exhume-trace 1 z3 1\nset cross-check {line}\n"))
+
+
+# Campaigns
+
+# Double, what its finding is called, and what its minimised trace is made of.
+PLANTED = {
+    "crashes_after_pops": ("crash", {"new", "push", "pop"}, 8),
+    "forgets_declarations": ("rejected", {"new", "make-sort", "make-constant", "push", "pop", "assert"}, 6),
+    "leaks": ("leak", {"new", "make-sort", "make-value", "make-constant", "assert"}, 5),
+    "answers_wrongly": ("answer", None, 14),
+    "returns_wrong_cores": ("core", None, 14),
+}
+MOST_RUNS = 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None:
+    kind, actions, most = PLANTED[name]
+    options = Options(tmp_path, runs=MOST_RUNS, leaks=2, quick=60.0, describe=describe)
+    came = summary_of(double(name), options, enough=1)
+    assert came.findings, f"nothing found in {came.tally.runs} runs"
+    finding = came.findings[0]
+    assert finding.kind == kind
+    trace = read_trace((finding.path / "minimised.trace").read_text())
+    assert len(trace.lines) <= most
+    if actions is not None:
+        assert {line.action for line in trace.lines} <= actions
+    data = read_document(finding.path)
+    assert data["lines"] == [
+        len(read_trace((finding.path / "trace.txt").read_text()).lines),
+        len(trace.lines),
+    ]
+    report = (finding.path / "report.md").read_text()
+    assert "exhume apifuzz --replay minimised.trace" in report
+    assert (finding.path / "formula.smt2").read_text().startswith("(")
+
+
+def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
+    came = summary_of(double("honest"), Options(tmp_path, runs=12, jobs=2, leaks=0))
+    assert came.findings == ()
+    document = came.to_json()
+    assert (document["runs"], document["errors"], document["unconfirmed"]) == (12, {}, 0)
+    assert document["calls"] == sum(document["statistics"]["tried"].values())
+    assert sum(document["answers"].values()) > 0
+    for kind in ("states", "operators", "sorts"):
+        assert document["statistics"][kind]
+    assert json.loads((tmp_path / KNOWN).read_text())["errors"] == []
+
+
+def test_a_campaign_goes_on_and_knows_what_it_found(tmp_path: Path) -> None:
+    setup = double("crashes_at_first_pop")
+    first = summary_of(setup, Options(tmp_path, runs=30, leaks=0, quick=2.0))
+    assert [f.known for f in first.findings] == [False]
+    second = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=2.0))
+    assert [f.known for f in second.findings] == [True]
+    assert (second.here, second.tally.runs) == (15, 45)
+    assert second.tally.errors["crash"] == 1 + second.tally.duplicates
+    third = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=2.0))
+    assert (third.here, third.tally.runs) == (0, 45)
+    with pytest.raises(SettingsDiffer, match="begun with seed 1, not 2"):
+        summary_of(setup, Options(tmp_path, seed=2, runs=45, leaks=0))
+    whole = summary_of(setup, Options(tmp_path / "whole", runs=45, leaks=0, quick=2.0, jobs=2))
+    assert whole.tally.errors == second.tally.errors
+    assert [f.key for f in whole.findings] == [f.key for f in second.findings]
+    # What was found is a list of known errors for the next one.
+    known = summary_of(setup, Options(tmp_path / "known", runs=30, leaks=0, known=(tmp_path / KNOWN,)))
+    assert (known.findings, known.tally.known) == ((), first.tally.errors["crash"])
+
+
+def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
+    came = summary_of(double("crashes_in_forks_only"), Options(tmp_path, runs=15, leaks=0))
+    assert came.findings == ()
+    assert came.tally.unconfirmed == came.tally.errors["crash"] > 0
+    assert list((tmp_path / "unconfirmed").iterdir())
+
+
+def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
+    telling = campaign(double("honest"), DRAWING, Options(tmp_path, runs=1000))
+    next(telling)
+    with pytest.raises(InUse, match="another campaign works on this folder"):
+        next(campaign(double("honest"), DRAWING, Options(tmp_path, runs=1)))
+    telling.close()
+
+
+def test_an_unreadable_state_is_told(tmp_path: Path) -> None:
+    (tmp_path / tally.FILE).write_text("{")
+    with pytest.raises(DifftestError, match="no campaign can be read"):
+        summary_of(double("honest"), Options(tmp_path, runs=1))
+
+
+@pytest.mark.slow
+def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from apifuzz.running.campaign import campaign, Options; from apifuzz.running.setup import Setup\n"
+        "from apifuzz.running.runs import Drawing\n"
+        "drawing = Drawing(('Core', 'FixedSizeBitVectors'), False, False, calls=120)\n"
+        "options = Options(Path(sys.argv[2]), runs=40, leaks=0, quick=2.0)\n"
+        "for told in campaign(Setup.from_json(sys.argv[1]), drawing, options):\n"
+        "    print(type(told).__name__, getattr(told, 'id', ''), flush=True)\n"
+    )
+    setup = double("crashes_at_first_pop")
+    started = subprocess.Popen(
+        [sys.executable, "-c", code, setup.to_json(), str(tmp_path)],
+        cwd=HERE.parents[1],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    told = next(line for line in started.stdout if line.startswith("Finding"))
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    started.stdout.close()
+    assert [finding.id for finding in read_findings(tmp_path / "findings")] == [told.split()[1]]
+    time.sleep(0.2)
+    came = summary_of(setup, Options(tmp_path, runs=40, leaks=0, quick=2.0))
+    assert came.tally.runs == 40
+    assert [(f.id, f.known) for f in came.findings] == [(told.split()[1], True)]
