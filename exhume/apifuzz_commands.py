@@ -18,7 +18,7 @@ from apifuzz.running.findings import MINIMISED, TRACE, Finding, read_document, u
 from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, Trace, TraceError, print_trace, read_trace
-from apifuzz.wrappers import WrapperMissing
+from apifuzz.wrappers import WRAPPERS, WrapperMissing
 from difftest import EnvironmentProblem, Limits
 from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
 from exhume.campaign import stop_on_interrupt
@@ -197,6 +197,11 @@ def _campaign(
 def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setup:
     if solver is None:
         raise typer.BadParameter("name the solver with --solver")
+    for spec in filter(None, (solver, cross_check)):
+        if spec not in WRAPPERS and "=" not in spec:
+            raise typer.BadParameter(
+                f"no wrapper for {spec!r}; there are {', '.join(WRAPPERS)} and NAME=COMMAND"
+            )
     return Setup(solver, cross_check, witnesses)
 
 

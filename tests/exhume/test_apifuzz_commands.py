@@ -1,0 +1,225 @@
+"""The command apifuzz: campaigns, traces, the model; what is wrong is one line and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apifuzz.trace import read_trace
+
+TRACE = """exhume-trace 1 smtlib 1
+1 new
+2 make-sort Bool
+return s1
+3 make-constant s1 p
+return t1
+4 assert t1
+5 push 1
+6 check-sat
+7 pop 1
+8 delete
+"""
+DOCUMENT = {
+    "runs",
+    "calls",
+    "seconds",
+    "runs_per_second",
+    "calls_per_second",
+    "outcomes",
+    "answers",
+    "errors",
+    "duplicates",
+    "known",
+    "unconfirmed",
+    "findings",
+    "statistics",
+}
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    file = tmp_path / "a.trace"
+    file.write_text(TRACE)
+    return file
+
+
+@pytest.fixture
+def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wrapper that prints crashes at a pop: its setups are those of the double."""
+    from apifuzz.running.setup import Setup
+    from exhume import apifuzz_commands
+
+    doubles = str(Path(__file__).resolve().parents[1] / "apifuzz")
+
+    class Doubled(Setup):
+        def __new__(cls, solver: str, *rest: Any, **named: Any) -> Any:
+            return Setup(solver, factory="doubles:crashes_at_first_pop", path=doubles)
+
+        @classmethod
+        def of_trace(cls, trace: Any, solver: str | None = None) -> Any:
+            return Setup(trace.solver, factory="doubles:crashes_at_first_pop", path=doubles)
+
+    monkeypatch.setattr(apifuzz_commands, "Setup", Doubled)
+
+
+def test_a_campaign_counts_and_finds_nothing_in_honest_runs(exhume: Any, tmp_path: Path) -> None:
+    command = ("apifuzz", "--solver", "smtlib", "--runs", 5, "--calls", 60, "--theories", "Core,Ints")
+    ended = exhume(*command, "--out", tmp_path / "c", "--json", "--no-quantifiers", "--no-options")
+    assert (ended.code, ended.err) == (0, "")
+    assert set(ended.json) == DOCUMENT
+    assert (ended.json["runs"], ended.json["findings"], ended.json["errors"]) == (5, [], {})
+    theories = {name.split()[0] for name in ended.json["statistics"]["operators"]}
+    assert theories <= {"Core", "Ints", "Functions", "Datatypes"}
+    again = exhume(*command, "--out", tmp_path / "c", "--no-quantifiers", "--no-options", "--statistics")
+    assert again.code == 0
+    assert again.out.startswith("5 runs in ")
+    assert "no findings" in again.out
+    assert "make-term" in again.out
+    other = exhume(*command, "--out", tmp_path / "c", "--quantifiers", "--no-options")
+    assert other.code == 2
+    assert "begun with drawing" in other.said
+
+
+def test_what_is_found_is_shown_replayed_and_minimised(exhume: Any, tmp_path: Path, pops_break: None) -> None:
+    command = ("apifuzz", "--solver", "smtlib", "--runs", 30, "--out", tmp_path / "c")
+    ended = exhume(*command)
+    assert ended.code == 1
+    assert "1 finding\n" in ended.out
+    (folder,) = (tmp_path / "c" / "findings").iterdir()
+    assert folder.name in ended.out
+    assert "pop: SIGSEGV" in ended.out
+    replayed = exhume("apifuzz", "--replay", folder / "minimised.trace", "--json")
+    assert replayed.code == 1
+    assert (replayed.json["outcome"], replayed.json["fault"]["kind"]) == ("fault", "crash")
+    (folder / "minimised.trace").unlink()
+    minimised = exhume("apifuzz", "--minimise", folder, "--json")
+    assert minimised.code == 0
+    assert (minimised.json["kind"], minimised.json["confirmed"]) == ("crash", True)
+    trace = read_trace((folder / "minimised.trace").read_text())
+    assert [line.action for line in trace.lines] == ["new", "push", "pop"]
+    assert json.loads((folder / "finding.json").read_text())["lines"][1] == 3
+    known = exhume(*command[:-1], tmp_path / "k", "--known", tmp_path / "c" / "known.json", "--json")
+    assert (known.code, known.json["findings"]) == (0, [])
+    assert known.json["known"] == known.json["errors"]["crash"] > 0
+
+
+def test_a_trace_is_replayed(exhume: Any, trace: Path) -> None:
+    ended = exhume("apifuzz", "--replay", trace, "--solver", "bitwuzla")
+    assert (ended.code, ended.out) == (0, "sat\ndone: 8 calls, no error\n")
+    document = exhume("apifuzz", "--replay", trace, "--json").json
+    assert (document["outcome"], document["answers"], document["fault"]) == ("done", ["unknown"], None)
+
+
+def test_a_trace_is_minimised_beside_itself(exhume: Any, trace: Path, pops_break: None) -> None:
+    ended = exhume("apifuzz", "--minimise", trace)
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1].startswith("crash: 8 to 3 calls")
+    assert trace.read_text() == TRACE
+    assert len(read_trace((trace.parent / "a.min.trace").read_text()).lines) == 3
+
+
+def test_a_trace_without_an_error_is_not_minimised(exhume: Any, trace: Path) -> None:
+    ended = exhume("apifuzz", "--minimise", trace)
+    assert ended.code == 2
+    assert "does not show the error" in ended.said
+
+
+def test_a_trace_is_translated(exhume: Any, trace: Path) -> None:
+    ended = exhume("apifuzz", "--to-smtlib", trace)
+    assert ended.code == 0
+    commands = [line for line in ended.out.splitlines() if line]
+    assert [c for c in commands if c.startswith(("(assert", "(push", "(check-sat", "(pop"))] == [
+        "(assert p)",
+        "(push 1)",
+        "(check-sat)",
+        "(pop 1)",
+    ]
+
+
+def test_the_model_is_printed(exhume: Any) -> None:
+    table = exhume("apifuzz", "--solver", "smtlib", "--print-model")
+    assert table.code == 0
+    assert table.out.startswith("state")
+    assert "make-term" in table.out
+    dot = exhume("apifuzz", "--solver", "smtlib", "--print-model", "--format", "dot")
+    assert dot.out.startswith("digraph")
+    assert dot.out.rstrip().endswith("}")
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "binary": ("\x00\xff", "line 1"),
+    "empty": ("", "empty"),
+    "version": ("exhume-trace 7 z3 1\n", "version 7"),
+    "argument": ("exhume-trace 1 smtlib 1\n1 new\n2 push x\n", "line 3"),
+    "solver": ("exhume-trace 1 |a=b| 1\n1 new\n", "--solver"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("mode", ["--replay", "--minimise"])
+def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, name: str) -> None:
+    text, reason = BAD[name]
+    file = tmp_path / "bad.trace"
+    file.write_bytes(text.encode("latin-1"))
+    ended = exhume("apifuzz", mode, file)
+    assert ended.code == 2
+    assert reason in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--out", "x"], "--solver"),
+        (["--solver", "z3"], "--out"),
+        (["--solver", "nothing", "--out", "x"], "no wrapper for 'nothing'"),
+        (["--solver", "smtlib", "--out", "x", "--theories", "Intz"], "no theory Intz"),
+        (["--solver", "smtlib", "--out", "x", "--option", "produce"], "NAME=VALUE"),
+        (["--solver", "smtlib", "--out", "x", "--time", "soon"], "no duration"),
+        (["--replay", "nowhere"], "nowhere"),
+        (["--replay", "a", "--minimise", "b"], "one thing at a time"),
+        (["--solver", "smtlib", "--out", "x", "--known", "nowhere"], "no list of known errors"),
+    ],
+)
+def test_usage_errors_are_told(
+    exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = exhume("apifuzz", *arguments)
+    assert ended.code == 2
+    assert reason in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+
+
+def test_ctrl_c_ends_a_campaign_with_its_summary(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "c"
+    process = start("apifuzz", "--solver", "smtlib", "--time", "10m", "--out", out, "--json")
+    try:
+        while not (out / "apifuzz.json").exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert json.loads(printed)["runs"] > 0
+    assert "finishing what runs" in said
+
+
+def test_help_loads_no_solver() -> None:
+    code = (
+        "import sys; from exhume.cli import run\n"
+        "assert run(['apifuzz', '--help']) == 0\n"
+        "assert not {'z3', 'cvc5', 'bitwuzla'} & set(sys.modules), 'loaded'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--cross-check" in done.stdout
