@@ -164,7 +164,7 @@ def _require_readable(terms: Sequence[ApiTerm]) -> None:
 def _read(wrapper: BitwuzlaWrapper, text: str) -> Any:
     """An instance that has read the script."""
     parser = bitwuzla.Parser(bitwuzla.TermManager(), bitwuzla.Options())
-    # bitwuzla 0.9 prints formulas without the declarations of their sorts, and with logics that are too small.
+    # bitwuzla 0.9 prints formulas without declarations of sorts, and with logics that are too small.
     text = _LOGIC.sub("", text, count=1)
     sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in wrapper.session.declared)
     try:

@@ -13,6 +13,7 @@ _LIMITS: tuple[tuple[str, str], ...] = (
     ("not compiled in", "the SAT solver is not in this build"),
     ("experimental floating-point format", "only Float16, 32, 64 and 128 are built in"),
     ("array sorts not supported as index sort", "arrays are no indices of arrays"),
+    ("interpolation queries with lemmas that use fresh variables", "no interpolants where lemmas need more"),
     ("expected non-function sort", "functions are no arguments and no elements"),
 )
 """A part of the message, and why it is no fault."""
