@@ -6,10 +6,16 @@ are left after a quick reduction by our own passes, less the operators that an u
 same rank can stand for: what the fault takes of them is only that something stands there. A reduction that
 was cut short leaves too many: then the finding folds into the known one that shares the most and has no
 other.
+
+Keys that differ are still one cause where what differs says nothing (seen in hunts of 20 minutes, where one
+fault of a rare operator or of one option made up to sixteen findings): the sorts of an operator's arguments
+bring theories along; what fails by default fails under options, too; and an option that makes the solver die
+does so whatever the formula. A finding never folds into one that needs more options than itself.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -39,6 +45,9 @@ NEUTRAL = frozenset(
     " fp.lt fp.leq fp.gt fp.geq fp.eq str.< str.<=".split()
 )
 _MOST_OPERATORS = 12
+
+# The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
+_OPTIONS = re.compile(r"\[[^\]|]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +108,58 @@ def essential_operators(
 def fold(found: Fingerprint, known: Iterable[str]) -> str:
     """The key to count ``found`` under, given the keys that are ``known``."""
     known = list(known)
-    if found.complete or found.key in known:
+    if found.key in known:
         return found.key
-    stem, mine, operators = _parts(found.key)
-    near: list[tuple[int, str]] = []
-    for key in known:
-        other, theirs, others = _parts(key)
-        if other == stem and theirs <= mine and others <= operators:
-            near.append((len(theirs) + len(others), key))
-    return max(near, default=(0, found.key))[1]
+    mine = _read(found.key)
+    others = [_read(key) for key in known]
+    same = next((other for other in others if mine.has_the_cause_of(other)), None)
+    if same is not None:
+        return same.key
+    if found.complete:
+        return found.key
+    near = [other for other in others if mine.holds(other)]
+    return max(near, key=lambda other: len(other.theories) + len(other.operators), default=mine).key
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A key, taken apart. ``stem`` is all before the theories, ``place`` the same without options."""
+
+    key: str
+    stem: str
+    place: str
+    options: frozenset[str]
+    theories: frozenset[str]
+    operators: frozenset[str]
+
+    def holds(self, other: _Key) -> bool:
+        """Whether ``other`` has nothing that this one has not."""
+        return (
+            other.stem == self.stem and other.theories <= self.theories and other.operators <= self.operators
+        )
+
+    def has_the_cause_of(self, known: _Key) -> bool:
+        """Whether what differs between this key and a known one says nothing of the cause."""
+        if self.place != known.place or not known.options <= self.options:
+            return False
+        if self.place.startswith(FindingClass.CRASH) and self.options and self.options == known.options:
+            return True
+        if not self.operators or self.operators != known.operators:
+            return False
+        return self.theories <= known.theories or known.theories <= self.theories
 
 
 def _key(stem: str, left: str, operators: Iterable[str]) -> str:
     names = ",".join(operators)
     return f"{stem}|{left}|{names}" if names else f"{stem}|{left}"
+
+
+def _read(key: str) -> _Key:
+    """Take a key apart."""
+    stem, theories_left, operators = _parts(key)
+    options = _OPTIONS.findall(stem)
+    listed = frozenset(option for row in options for option in row[1:-1].split(","))
+    return _Key(key, stem, _OPTIONS.sub("", stem), listed, theories_left, operators)
 
 
 def _parts(key: str) -> tuple[str, frozenset[str], frozenset[str]]:

@@ -146,6 +146,29 @@ def test_a_complete_key_folds_into_nothing_else() -> None:
     assert fold(found, ["soundness|a|Int"]) == found.key
 
 
+@pytest.mark.parametrize(
+    ("key", "known", "folds"),
+    [
+        ("invalid-model|z3|Int+UF|tree-order", "invalid-model|z3|UF|tree-order", True),
+        ("invalid-model|z3|UF|tree-order", "invalid-model|z3|Int+UF|tree-order", True),
+        ("invalid-model|z3|Int+UF|tree-order", "invalid-model|z3|Real+UF|tree-order", False),
+        ("invalid-model|z3|Int+UF|tree-order", "soundness|z3|Int+UF|tree-order", False),
+        ("invalid-model|z3[nnf.mode=full]|UF|tree-order", "invalid-model|z3|UF|tree-order", True),
+        ("invalid-model|z3|UF|tree-order", "invalid-model|z3[nnf.mode=full]|UF|tree-order", False),
+        ("invalid-model|z3[a=1,b=2]|UF|f", "invalid-model|z3[b=2]|UF|f", True),
+        ("invalid-model|z3[a=1]|UF|f", "invalid-model|z3[b=2]|UF|f", False),
+        ("invalid-model|z3|Int+UF", "invalid-model|z3|UF", False),
+        ("crash|z3[a=1]|signal SIGSEGV|Int", "crash|z3[a=1]|signal SIGSEGV|String|str.to_int", True),
+        ("crash|z3[a=1]|signal SIGSEGV|Int", "crash|z3[a=2]|signal SIGSEGV|Int", False),
+        ("crash|z3[a=1]|signal SIGABRT|Int", "crash|z3[a=1]|signal SIGSEGV|Int", False),
+        ("crash|z3|signal SIGSEGV|Int", "crash|z3|signal SIGSEGV|String", False),
+        ("crash|z3-4.8.5|signal SIGSEGV|Int|div", "crash|z3|signal SIGSEGV|Int|div", False),
+    ],
+)
+def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: str, folds: bool) -> None:
+    assert fold(Fingerprint(key, "", True), ["soundness|a|Int", known]) == (known if folds else key)
+
+
 def test_structural_causes_of_one_class_and_theory_stay_apart() -> None:
     """Two hundred generated tests with planted structures, judged and keyed by the hunt's own code."""
     script = Path(__file__).parents[2] / "scripts" / "bench_fingerprints"
