@@ -26,7 +26,8 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.loading import family_of, probed_families
+from generator.families import family_of
+from generator.loading import probed_families
 
 
 class Rules(StrEnum):

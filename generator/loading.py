@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 
 from corpus.learned import fingerprint
 from corpus.store import Corpus
+from generator.families import family_of
 from generator.library import Library, RuleTemplate
 from generator.limits import is_suitable
 from generator.templates import AtomTemplate, SkeletonTemplate
@@ -65,11 +65,6 @@ _RULES = """
 select id, antecedent, consequent from rule
 where rule_set_id = (select max(id) from rule_set where coarse = ?) order by id
 """
-
-
-def family_of(spec: str) -> str:
-    """The solver that a spec is about: z3 of ``z3==4.8.5[smt.relevancy=0]``; of a command line its name."""
-    return re.split(r"[=\[]", spec, maxsplit=1)[0]
 
 
 def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:

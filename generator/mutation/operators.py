@@ -8,13 +8,13 @@ Only what all target solvers know is offered.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from generator.errors import GenerationError
+from generator.families import family_of
 from generator.mutation.indices import choose_indices, is_plain
 from generator.mutation.literals import is_value
 from generator.mutation.places import CONSTANT_ARGUMENTS
@@ -48,9 +48,6 @@ REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
 
 EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
 """Larger powers of polynomials take solvers seconds to write out."""
-
-# A solver's name ends where its release, its options or its command line begin.
-_SPEC_END = re.compile(r"[=\[]")
 
 _MAX_SHAPES = 64
 
@@ -95,7 +92,7 @@ class Operators:
     """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
 
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
-        self.families = frozenset(_SPEC_END.split(solver, maxsplit=1)[0] for solver in solvers)
+        self.families = frozenset(map(family_of, solvers))
         refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
         self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
         self._signatures: dict[str, list[Signature]] = {}

@@ -55,7 +55,8 @@ def test_without_targets_everything_well_sorted_is_in(corpus_path: Path) -> None
 def test_releases_and_unknown_solvers_count_by_their_name(corpus_path: Path) -> None:
     with Corpus.open(corpus_path) as corpus:
         assert target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"]) == ["cvc5", "z3"]
-        assert target_families(corpus, ["mine=./z3"]) == []
+        assert target_families(corpus, ["mine=./mine"]) == []
+        assert target_families(corpus, ["mine=./z3"]) == ["z3"]
         assert target_families(corpus, ["z3==4.8.5[a=b,c=d]", "cvc5[e]"]) == ["cvc5", "z3"]
         # Where none of them was asked, it goes by those that were.
         assert select_usable(corpus, ["bitwuzla"]) == ["cvc5", "z3"]
