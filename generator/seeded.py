@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from generator.errors import GenerationError
 from generator.seeds import Seed, SeedSource, random_for
@@ -86,20 +87,22 @@ class SeedStrategy(ABC):
 
     def _visit(self, visit: int) -> Iterator[Mutant]:
         """Exactly ``per_seed`` mutants, of further seeds where one gives too few."""
-        chance = random_for(self.seed, visit, self.name)
-        made = fruitless = 0
-        while made < self.per_seed:
-            before = made
-            for mutant in self.mutants(self.draw(chance), chance):
+        return islice(self._of_any(random_for(self.seed, visit, self.name)), self.per_seed)
+
+    def _of_any(
+        self, chance: random.Random, draw: Callable[[random.Random], Seed] | None = None
+    ) -> Iterator[Mutant]:
+        """Mutants of one seed after the other, without end; ``draw`` gives the seeds."""
+        draw = draw or self.draw
+        fruitless = 0
+        while fruitless < _FRUITLESS:
+            fruitless += 1
+            for mutant in self.mutants(draw(chance), chance):
                 yield mutant
-                made += 1
-                if made == self.per_seed:
-                    return
-            fruitless = 0 if made > before else fruitless + 1
-            if fruitless == _FRUITLESS:
-                raise GenerationError(
-                    f"{self.name} makes nothing of {_FRUITLESS} seeds in a row from {self.seeds.name}"
-                )
+                fruitless = 0
+        raise GenerationError(
+            f"{self.name} makes nothing of {_FRUITLESS} seeds in a row from {self.seeds.name}"
+        )
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
         header, issues = self._head_of(mutant.seeds)

@@ -138,6 +138,10 @@ class SeedSource(Sequence[Seed]):
         text = entry.text if isinstance(entry.text, str) else _read(entry.text)
         return Seed(entry.origin, text, entry.answer, entry.issues)
 
+    def nth(self, number: int, answer: Answer) -> Seed:
+        """The seed with this number among those with an answer. Raises :class:`SeedSkipped`."""
+        return self[self._by_answer[answer][number]]
+
     def count(self, answer: Answer | None = None) -> int:
         """How many seeds there are, or how many with this answer."""
         return len(self._by_answer[answer])

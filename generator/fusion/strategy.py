@@ -14,10 +14,11 @@ names of the second formula, bound ones too, get an ending of their own: nothing
 from __future__ import annotations
 
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from generator.errors import GenerationError
 from generator.fusion.functions import (
@@ -27,15 +28,16 @@ from generator.fusion.functions import (
     functions_for,
     instantiate,
 )
+from generator.fusion.halves import Half, Place, Template
 from generator.limits import refusal
-from generator.scopes import Endings, Prelude, free_ending, names_of
+from generator.scopes import free_ending
 from generator.seeded import Mutant, SeedStrategy
-from generator.seeds import Answer, Seed, SeedSource
+from generator.seeds import Answer, Seed, SeedSkipped, SeedSource, random_for
 from generator.seedscript import SeedScript
 from generator.settings import Setting, Value, integer
 from generator.storm.openness import open_functions
 from generator.text import comment
-from smtlib import BOOL, Declaration, Kind, Term, TermTable, declarations_in, postorder, print_term
+from smtlib import Declaration, Sort
 from smtlib.reader import sexp_text
 
 PER_PAIR = 10
@@ -53,52 +55,43 @@ solvers rarely decide it."""
 _PARTNERS = 20
 """So many partners are tried for a seed."""
 
+_TRIES = 3
+"""So often as many fusions of a pair are made as are wanted, to have so many that differ."""
+
 _SHARES = (0.25, 0.5, 0.75, 1.0)
 """How many of a variable's occurrences are replaced; drawn per variable."""
 
-_Occurrence = tuple[Term, int]
-"""An argument: the term and the argument's place."""
+_LEAST_SHARE = 25
+"""Of a hundred visits at least so many are of satisfiable seeds, and of unsatisfiable ones."""
+
+_KEPT = 256
+"""So many printed halves are kept."""
 
 
-@dataclass(frozen=True)
-class _Half:
-    """One of the two formulas: where its variables occur, which assertions hold each, how it is printed.
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """A fusion function with its constants, as text over the names of x, y and z: the sort of z, the
+    replacement of each variable that has one, and the equations that tie x, y and z."""
 
-    ``names`` are all it uses, as printed.
-    """
-
-    seed: Seed
-    script: SeedScript
-    naming: Endings
-    prelude: Prelude
-    texts: Mapping[Term, str]
-    occurrences: Mapping[Declaration, Sequence[_Occurrence]]
-    holders: Mapping[Declaration, frozenset[Term]]
-    names: frozenset[str]
+    name: str
+    sort: Sort
+    inverses: Mapping[str, Template]
+    equations: Sequence[tuple[str, Template]]
 
     @classmethod
-    def of(cls, seed: Seed, script: SeedScript, ending: str) -> _Half:
-        naming = Endings(script, ending)
-        roots = tuple(dict.fromkeys(script.assertions))
-        texts = {t: print_term(t, naming) for t in roots} if ending else script.assertion_texts
-        holders: defaultdict[Declaration, set[Term]] = defaultdict(set)
-        for root in roots:
-            for declaration in declarations_in([root]):
-                holders[declaration].add(root)
-        names = frozenset(map(naming.symbol, names_of(script)))
-        frozen = {d: frozenset(found) for d, found in holders.items()}
-        prelude = Prelude(script, naming)
-        return cls(seed, script, naming, prelude, texts, _occurrences(roots), frozen, names)
+    def of(cls, fusion: Fusion) -> _Ways:
+        inverses = {v: Template(term) for v, term in fusion.inverses.items()}
+        return cls(fusion.name, fusion.z.sort, inverses, [("z", Template(fusion.of)), *inverses.items()])
 
 
 @dataclass(frozen=True, slots=True)
 class _Tie:
-    """One fused pair: the variables, the new one's name, and the terms of the function."""
+    """One fused pair: the variables, and the names of x, y and z."""
 
     x: Declaration
     y: Declaration
-    z: Declaration
-    fusion: Fusion
+    ways: _Ways
+    names: Mapping[str, str]
 
 
 class FusionStrategy(SeedStrategy):
@@ -117,79 +110,134 @@ class FusionStrategy(SeedStrategy):
         super().__init__(seeds, seed, values, PER_PAIR)
         self.solvers = tuple(solvers)
         self.pairs = integer(values, "pairs")
-        self._fusions: dict[tuple[object, ...], Fusion] = {}
+        self._ways: dict[tuple[object, ...], _Ways] = {}
+        self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
         wanted = values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
         self.answers = [a for a in known if wanted in ("both", a) and seeds.count(a)]
         if not self.answers:
             raise GenerationError(f"fusion: {seeds.name} has no seeds whose answer is known to be {wanted}")
 
+        self._orders: dict[Answer, list[int]] = {}
+        for answer in self.answers:
+            self._orders[answer] = list(range(seeds.count(answer)))
+            random_for(seed, 0, f"fusion order {answer}").shuffle(self._orders[answer])
+        self._unsat = self._share_of_unsat()
+
+    def _share_of_unsat(self) -> int:
+        """How many visits of a hundred are of unsatisfiable seeds: as the seeds are, within bounds."""
+        if len(self.answers) == 1:
+            return 100 if self.answers == ["unsat"] else 0
+        sat, unsat = (self.seeds.count(answer) for answer in self.answers)
+        return max(_LEAST_SHARE, min(100 - _LEAST_SHARE, 100 * unsat // (sat + unsat)))
+
     def draw(self, chance: random.Random) -> Seed:
-        """A seed with a known answer; both answers equally often."""
-        return self.seeds.draw(chance, self.answers[int(chance.random() * len(self.answers))])
+        """A seed with a known answer, ``unsat`` as often as among the visits."""
+        unsat = int(chance.random() * 100) < self._unsat
+        return self.seeds.draw(chance, "unsat" if unsat else "sat")
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """So many fusions of ``seed`` with one partner as stand in a row; none where no partner fits."""
-        script = seed.script()
-        unusable = _unusable(script, self.solvers)
+        for _ in range(_PARTNERS):
+            if not self._is_usable(seed):
+                return
+            made = 0
+            for mutant in self._fused(seed, self.seeds.draw(chance, seed.answer), chance):
+                yield mutant
+                made += 1
+            if made:
+                return
+
+    def _visit(self, visit: int) -> Iterator[Mutant]:
+        """The fusions of this visit's pair; of others where that gives too few."""
+        chance = random_for(self.seed, visit, self.name)
+        # How many visits before this one had this answer follows from its number.
+        before, after = (number * self._unsat // 100 for number in (visit, visit + 1))
+        answer: Answer = "unsat" if after > before else "sat"
+        turn = before if answer == "unsat" else visit - before
+        made = 0
+        try:
+            first, second = self._pair(answer, turn)
+            if self._is_usable(first):
+                for mutant in self._fused(first, second, chance):
+                    yield mutant
+                    made += 1
+        except SeedSkipped as skip:
+            self.counts[f"seed: {skip}"] += 1
+        if made < PER_PAIR:
+            further = self._of_any(chance, lambda chance: self.seeds.draw(chance, answer))
+            yield from islice(further, PER_PAIR - made)
+
+    def _pair(self, answer: Answer, turn: int) -> tuple[Seed, Seed]:
+        """The pair of seeds whose turn it is: all of one answer have theirs before one comes again."""
+        order = self._orders[answer]
+        further, place = divmod(turn, len(order))
+        partner = order[(place + order[further % len(order)]) % len(order)]
+        return self.seeds.nth(order[place], answer), self.seeds.nth(partner, answer)
+
+    def _is_usable(self, seed: Seed) -> bool:
+        unusable = _unusable(seed.script(), self.solvers)
         if unusable:
             self.counts[f"seed: {unusable}"] += 1
-            return
-        first = _Half.of(seed, script, "")
-        if not first.occurrences:
-            self.counts["seed: no variables"] += 1
-            return
-        for _ in range(_PARTNERS):
-            partner = self.seeds.draw(chance, seed.answer)
-            why = _unusable(partner.script(), self.solvers) or _unfit(
-                script, partner.script(), seed.answer == "sat"
-            )
-            if not why:
-                second = _Half.of(partner, partner.script(), free_ending(first.names))
-                if _fusible(first, second):
-                    yield from self._distinct(first, second, chance)
-                    return
-                why = "no variables that a function takes"
-            self.counts[f"pair: {why}"] += 1
+        elif not self._half(seed, "").occurrences:
+            unusable = "no variables"
+            self.counts[f"seed: {unusable}"] += 1
+        return not unusable
 
-    def _distinct(self, first: _Half, second: _Half, chance: random.Random) -> Iterator[Mutant]:
-        """Fusions of a pair, each once; fewer where small formulas allow no more."""
-        seen = set()
-        for _ in range(2 * PER_PAIR):
-            mutant = self._mutant(first, second, chance)
-            text = mutant.text()
+    def _half(self, seed: Seed, ending: str) -> Half:
+        key = (seed.text, ending)
+        found = self._halves.get(key)
+        if found is None:
+            found = self._halves[key] = Half.of(seed, seed.script(), ending)
+            if len(self._halves) > _KEPT:
+                self._halves.popitem(last=False)
+        return found
+
+    def _fused(self, seed: Seed, partner: Seed, chance: random.Random) -> Iterator[Mutant]:
+        """Fusions of a pair, each once; fewer where small formulas allow no more, none where they do not
+        fit."""
+        why = _unusable(partner.script(), self.solvers) or _unfit(
+            seed.script(), partner.script(), seed.answer == "sat"
+        )
+        if not why:
+            first = self._half(seed, "")
+            second = self._half(partner, free_ending(first.names))
+            if not _fusible(first, second):
+                why = "no variables that a function takes"
+        if why:
+            self.counts[f"pair: {why}"] += 1
+            return
+        seeds = (seed, partner)
+        seen: set[str] = set()
+        for _ in range(_TRIES * PER_PAIR):
+            text, told = self._joined(first, second, chance)
             if text not in seen:
                 seen.add(text)
-                yield replace(mutant, text=partial(str, text))
+                yield Mutant(partial(str, text), seeds, told, (seed.answer,))
             if len(seen) == PER_PAIR:
                 return
 
-    def _mutant(self, first: _Half, second: _Half, chance: random.Random) -> Mutant:
+    def _joined(self, first: Half, second: Half, chance: random.Random) -> tuple[str, str]:
+        """One fusion of two halves: its commands, and what the header tells."""
         ties = self._ties(first, second, chance)
-        satisfiable = first.seed.answer == "sat"
-        left = _replaced(first, second, ties, "x", chance)
-        right = _replaced(second, first, ties, "y", chance)
-        known = "sat" if satisfiable else "unsat"
-        notes = [
-            f"{known}: {t.z.name} is {t.fusion.name} of {t.x.name} and {second.naming.symbol(t.y.name)}"
-            for t in ties
+        known = first.seed.answer
+        left = first.replaced(_replacements(first, ties, "x", chance))
+        right = second.replaced(_replacements(second, ties, "y", chance))
+        declared = "".join([f"(declare-fun {t.names['z']} () {t.ways.sort})\n" for t in ties])
+        if known == "sat":
+            asserted = "".join([f"(assert {a})\n" for a in (*left, *right)])
+        else:
+            asserted = f"(assert (or {_conjunction(left)} {_conjunction(right)}))\n"
+            for tie in ties:
+                for variable, template in tie.ways.equations:
+                    asserted += f"(assert (= {tie.names[variable]} {template.text(tie.names)}))\n"
+        told = [
+            f"{known}: {t.names['z']} is {t.ways.name} of {t.names['x']} and {t.names['y']}" for t in ties
         ]
+        text = f"(set-logic ALL)\n{first.declared}{second.declared}{declared}{asserted}(check-sat)\n"
+        return text, comment(told)
 
-        def text() -> str:
-            declared = "".join(f"(declare-fun {t.z.name} () {t.z.result})\n" for t in ties)
-            if satisfiable:
-                asserted = "".join(f"(assert {a})\n" for a in (*left, *right))
-            else:
-                asserted = f"(assert (or {_conjunction(left)} {_conjunction(right)}))\n"
-                asserted += "".join(f"(assert {c})\n" for t in ties for c in _constraints(t, second.naming))
-            return (
-                f"(set-logic ALL)\n{first.prelude.text(first.prelude.everything)}"
-                f"{second.prelude.text(second.prelude.everything)}{declared}{asserted}(check-sat)\n"
-            )
-
-        return Mutant(text, (first.seed, second.seed), comment(notes), (known,))
-
-    def _ties(self, first: _Half, second: _Half, chance: random.Random) -> list[_Tie]:
+    def _ties(self, first: Half, second: Half, chance: random.Random) -> list[_Tie]:
         """Pairs of variables with a function each, at least one."""
         xs, ys = list(first.occurrences), list(second.occurrences)
         chance.shuffle(xs)
@@ -204,22 +252,36 @@ class FusionStrategy(SeedStrategy):
                 found = functions_for(x.result, y.result)
                 if not found:
                     continue
-                function, widths = found[int(chance.random() * len(found))]
-                fusion = self._fusion(function, widths, chance)
-                z = Declaration(_new_name(f"z{len(ties)}", taken), (), fusion.z.sort)
-                ties.append(_Tie(x, y, z, fusion))
+                ways = self._find_ways(*found[int(chance.random() * len(found))], chance)
+                z = _new_name(f"z{len(ties)}", taken)
+                ties.append(_Tie(x, y, ways, {"x": first.shown[x], "y": second.shown[y], "z": z}))
                 ys.remove(y)
                 break
         return ties
 
-    def _fusion(self, function: FusionFunction, widths: Mapping[str, int], chance: random.Random) -> Fusion:
+    def _find_ways(self, function: FusionFunction, widths: Mapping[str, int], chance: random.Random) -> _Ways:
         constants = choose_constants(function, chance)
         key = (function.name, *widths.items(), *((n, sexp_text(v)) for n, v in constants.items()))
-        found = self._fusions.get(key)
+        found = self._ways.get(key)
         if found is None:
             names = {v: v for v in "xyz"}
-            found = self._fusions[key] = instantiate(function, widths, names, constants)
+            found = self._ways[key] = _Ways.of(instantiate(function, widths, names, constants))
         return found
+
+
+def _replacements(half: Half, ties: Sequence[_Tie], variable: str, chance: random.Random) -> dict[Place, str]:
+    """What stands in some of the places of a half's tied variables."""
+    new: dict[Place, str] = {}
+    for tie in ties:
+        template = tie.ways.inverses.get(variable)
+        if template is None:
+            continue
+        places = half.occurrences[tie.x if variable == "x" else tie.y]
+        share = _SHARES[int(chance.random() * len(_SHARES))]
+        some = [place for place in places if chance.random() < share]
+        some = some or [places[int(chance.random() * len(places))]]
+        new.update(dict.fromkeys(some, template.text(tie.names)))
+    return new
 
 
 def _unusable(script: SeedScript, solvers: Sequence[str]) -> str:
@@ -241,7 +303,7 @@ def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:
     return ""
 
 
-def _fusible(first: _Half, second: _Half) -> bool:
+def _fusible(first: Half, second: Half) -> bool:
     xs = {d.result for d in first.occurrences}
     ys = {d.result for d in second.occurrences}
     return any(functions_for(x, y) for x in xs for y in ys)
@@ -255,90 +317,8 @@ def _new_name(base: str, taken: set[str]) -> str:
     return name
 
 
-def _occurrences(roots: Iterable[Term]) -> dict[Declaration, list[_Occurrence]]:
-    """Where the variables stand as arguments. What only a pattern holds does not count: to replace it
-    there could leave no pattern."""
-    found: defaultdict[Declaration, list[_Occurrence]] = defaultdict(list)
-    seen: set[Term] = set()
-    stack = list(roots)
-    while stack:
-        term = stack.pop()
-        if term in seen:
-            continue
-        seen.add(term)
-        args = term.args[:1] if term.op.kind is Kind.ANNOTATION else term.args
-        for place, arg in enumerate(args):
-            declaration = arg.op.declaration
-            if arg.args or declaration is None:
-                stack.append(arg)
-            elif declaration.origin == "declare" and not declaration.params:
-                found[declaration].append((term, place))
-    return dict(sorted(found.items(), key=lambda item: item[0].name))
-
-
-def _replaced(
-    half: _Half, partner: _Half, ties: Sequence[_Tie], variable: str, chance: random.Random
-) -> list[str]:
-    """The texts of a half's assertions with some occurrences of its tied variables replaced."""
-    table = half.script.table.copy()
-    chosen: dict[_Occurrence, Term] = {}
-    changed: set[Term] = set()
-    foreign: set[Declaration] = set()
-    for tie in ties:
-        if variable not in tie.fusion.inverses:
-            continue
-        own, other = (tie.x, tie.y) if variable == "x" else (tie.y, tie.x)
-        # The other half's variable, as it is named there.
-        shown = Declaration(partner.naming.symbol(other.name), (), other.result)
-        foreign.update((shown, tie.z))
-        x, y = (own, shown) if variable == "x" else (shown, own)
-        names = {"x": x, "y": y, "z": tie.z}
-        inverse = transplant(table, tie.fusion.inverses[variable], names)
-        occurrences = half.occurrences[own]
-        share = _SHARES[int(chance.random() * len(_SHARES))]
-        some = [o for o in occurrences if chance.random() < share]
-        for occurrence in some or [occurrences[int(chance.random() * len(occurrences))]]:
-            chosen[occurrence] = inverse
-        changed |= half.holders[own]
-    naming = Endings(half.script, half.naming.ending, foreign)
-    new: dict[Term, Term] = {}
-    for term in postorder(a for a in half.script.assertions if a in changed):
-        args = tuple([chosen.get((term, i)) or new[a] for i, a in enumerate(term.args)])
-        new[term] = table.rebuild(term, args)
-    return [
-        half.texts[a] if new.get(a, a) is a else print_term(new[a], naming) for a in half.script.assertions
-    ]
-
-
-def transplant(table: TermTable, root: Term, symbols: Mapping[str, Declaration]) -> Term:
-    """``root`` in another table, with these declarations for its symbols."""
-    new: dict[Term, Term] = {}
-    for term in postorder([root]):
-        op = term.op
-        if op.kind is Kind.SYMBOL:
-            new[term] = table.symbol(symbols[op.name])
-            continue
-        head = table.op(op.kind, op.name, op.text if op.text != op.name else None, op.indices)
-        new[term] = table.make(head, tuple([new[a] for a in term.args]), term.sort)
-    return new[root]
-
-
-def _constraints(tie: _Tie, naming: Endings) -> list[str]:
-    """The ties that make unsatisfiable halves stay so: z is f(x, y), and the inverses hold."""
-    table = TermTable()
-    y = Declaration(naming.symbol(tie.y.name), (), tie.y.result)
-    names = {"x": tie.x, "y": y, "z": tie.z}
-    pairs = [(tie.fusion.z, tie.fusion.of)]
-    pairs += [(tie.fusion.x if v == "x" else tie.fusion.y, t) for v, t in tie.fusion.inverses.items()]
-    equal = table.op(Kind.OPERATOR, "=")
-    return [
-        print_term(table.make(equal, (transplant(table, a, names), transplant(table, b, names)), BOOL))
-        for a, b in pairs
-    ]
-
-
 def _conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
-__all__ = ["PER_PAIR", "SETTINGS", "FusionStrategy", "transplant"]
+__all__ = ["PER_PAIR", "SETTINGS", "FusionStrategy"]

@@ -12,12 +12,11 @@ import z3
 import generator.fusion.strategy as strategy_module
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.fusion import FusionStrategy
-from generator.fusion.strategy import transplant
+from generator.fusion.halves import Half, Template
 from generator.scopes import Endings, Prelude, free_ending, names_of
-from generator.seeds import Answer, SeedSource
+from generator.seeds import Answer, Seed, SeedSource
 from generator.seedscript import SeedScript, read_seed
-from smtlib import Declaration, TermTable, check_script, free_variables, print_term, read_script
-from smtlib.sorts import INT
+from smtlib import check_script, free_variables, print_term, read_script
 
 # Both of each pair use the same names for other things.
 SEEDS: dict[str, tuple[Answer, str]] = {
@@ -235,11 +234,36 @@ def test_declarations_are_had_in_part() -> None:
             assert len(checked.commands) <= 5
 
 
-def test_terms_keep_their_meaning_in_another_table() -> None:
-    checked = check_script(read_script("(declare-fun x () Int)(assert (= (mod (+ x 1) 3) ((_ iand 4) x 2)))"))
-    table = TermTable()
-    renamed = transplant(table, checked.assertions[0], {"x": Declaration("other", (), INT)})
-    assert print_term(renamed) == "(= (mod (+ other 1) 3) ((_ iand 4) other 2))"
+def test_a_template_takes_other_names() -> None:
+    text = "(declare-fun x () Int)(declare-fun y () Int)(assert (= (mod (+ x 1) 3) ((_ iand 4) x y)))"
+    template = Template(check_script(read_script(text)).assertions[0])
+    shown = template.text({"x": "|a b|", "y": "y_2"})
+    assert shown == "(= (mod (+ |a b| 1) 3) ((_ iand 4) |a b| y_2))"
+
+
+def test_variables_are_found_in_the_text_and_patterns_stay() -> None:
+    text = """(declare-fun $ () Int)(declare-fun c () Int)(declare-fun f (Int Int) Int)
+    (assert (forall ((y Int)) (! (= (f y c) (+ $ (f y c) y)) :pattern ((f y c)))))
+    (assert (> (+ $ $ c) (* $ (+ $ $ c) (+ $ $ c))))(check-sat)"""
+    script = read_seed(text)
+    assert isinstance(script, SeedScript)
+    half = Half.of(Seed("a", text, "sat"), script, "_2")
+    assert {d.name: len(places) for d, places in half.occurrences.items()} == {"$": 8, "c": 3}
+    assert half.names == {"$_2", "c_2", "f_2", "y_2"}
+    for variable, places in half.occurrences.items():
+        for place in places:
+            new = half.replaced({place: "77"})
+            assert "".join(new).count("77") == 1
+            checked = check_script(read_script(half.declared + "".join(f"(assert {line})" for line in new)))
+            assert checked.is_well_sorted, (variable, new)
+    assert ":pattern ((f_2 y_2 c_2))" in half.replaced(dict.fromkeys(half.occurrences[variable], "5"))[0]
+
+
+def test_every_pair_has_its_turn_before_one_comes_again(seeds: SeedSource) -> None:
+    strategy = FusionStrategy(seeds, 3, {"answer": "unsat"})
+    count = seeds.count("unsat")
+    pairs = [tuple(s.origin for s in strategy._pair("unsat", turn)) for turn in range(count * count)]
+    assert len(set(pairs)) == count * count
 
 
 def test_large_formulas_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
