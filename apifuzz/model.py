@@ -93,7 +93,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("terms", "make-binder", 8, "", ""),
     ("terms", "make-function", 1.5, "", ""),
     ("terms", "define-function", 2, "", ""),
-    ("terms", "define-recursive", 0.5, "", ""),
+    ("terms", "define-recursive", 1, "", ""),
     ("terms", "make-sort", 2, "", ""),
     ("terms", "declare-sort", 0.3, "", ""),
     ("terms", "declare-datatypes", 0.3, "", ""),

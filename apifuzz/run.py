@@ -295,7 +295,7 @@ class Run:
 
     def _do(self, action: Action, line: Line) -> tuple[str, ...]:
         if self.exists == (action.name == "new"):
-            raise TraceError(f"{action.name}: there is {'already an' if self.exists else 'no'} instance")
+            raise TraceError(f"there is {'already an' if self.exists else 'no'} instance")
         self._write(call_text(line) + "\n")
         self.calls += 1
         self.statistics.tried[action.name] += 1

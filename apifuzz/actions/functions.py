@@ -9,7 +9,7 @@ from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed, draw_made
 from apifuzz.store import seldom_used
 from apifuzz.trace import TraceError, quote_name
-from smtlib import Sort, make_sort
+from smtlib import BOOL, Sort, make_sort
 
 _MOST_PARAMETERS = 20
 
@@ -87,11 +87,16 @@ class DefineRecursive(Action):
     name = "define-recursive"
 
     def is_possible(self, run: Run) -> bool:
-        return run.has(Feature.RECURSION) and run.draws_on(Feature.QUANTIFIERS) and bool(run.store.undefined)
+        return (
+            run.has(Feature.RECURSION)
+            and run.draws_on(Feature.QUANTIFIERS)
+            and (bool(run.store.undefined) or ACTIONS[0].is_possible(run))
+        )
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
-        chance = run.random
-        function = run.store.undefined[int(chance.random() * len(run.store.undefined))]
+        function = self._draw_function(run)
+        if function is None:
+            return None
         *params, result = function.sort.sort.args
         variables: list[ApiTerm] = []
         for sort in params:
@@ -104,19 +109,40 @@ class DefineRecursive(Action):
             name = quote_name(run.fresh_name("x"))
             (made,) = run.call("make-variable", (str(run.store.sorts[sort]), name))
             variables.append(run.store.term(made))
-        body = self._draw_body(run, result, variables)
+        body = self._draw_body(run, function, result, variables)
         if body is None:
             return None
         return str(function), f"({' '.join(map(str, variables))})", str(body.sort), str(body)
 
     @staticmethod
-    def _draw_body(run: Run, sort: Sort, variables: list[ApiTerm]) -> ApiTerm | None:
-        pool = run.store.pools.get(sort)
-        if pool is None:
-            return None
+    def _draw_function(run: Run) -> ApiTerm | None:
+        undefined = run.store.undefined
+        if undefined:
+            return undefined[int(run.random.random() * len(undefined))]
+        args = ACTIONS[0].draw(run)
+        return None if args is None else run.store.term(run.call("make-function", args)[0])
+
+    @staticmethod
+    def _draw_body(run: Run, function: ApiTerm, sort: Sort, variables: list[ApiTerm]) -> ApiTerm | None:
+        """A term of these variables only; or ``(ite condition term (f ...))``."""
         bound = frozenset(variables)
-        fitting = [t for t in pool.open if t.free <= bound]
-        return seldom_used(fitting or pool.closed, run.random)
+
+        def fitting(wanted: Sort) -> ApiTerm | None:
+            pool = run.store.pools.get(wanted)
+            if pool is None:
+                return None
+            return seldom_used([t for t in pool.open if t.free <= bound] or pool.closed, run.random)
+
+        base, condition = fitting(sort), fitting(BOOL)
+        args = [fitting(s) for s in function.sort.sort.args[:-1]]
+        fit = [arg for arg in args if arg is not None]
+        # Applied to closed terms only, the function would be in use before it is defined.
+        if base is None or condition is None or len(fit) < len(args) or not any(arg.free for arg in fit):
+            return base
+        result = str(base.sort)
+        (step,) = run.call("make-term", (result, "apply", str(function), *map(str, fit)))
+        (body,) = run.call("make-term", (result, "ite", str(condition), str(base), step))
+        return run.store.term(body)
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 4, 4)

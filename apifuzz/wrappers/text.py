@@ -97,6 +97,7 @@ class TextWrapper(Wrapper):
         self._declared: list[str] = []
         self._setup: list[str] = []
         self._logic = ""
+        self._assumed = 0
 
     def script(self) -> str:
         """The commands so far, one a line."""
@@ -262,8 +263,10 @@ class TextWrapper(Wrapper):
     def _member(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
         declaration = self._members[head.name]
         if head.kind in (HeadKind.TESTER, HeadKind.UPDATER):
-            if declaration.result.args and not declaration.params and "z3" in self._families:
-                raise Unsupported("a tester that z3's parser finds ambiguous")
+            if terms[0].sort.args and "z3" in self._families:
+                raise Unsupported(
+                    "a tester or updater of a parametric datatype, which z3's parser does not find"
+                )
             word = "is" if head.kind is HeadKind.TESTER else self._update_word()
             text = f"(_ {word} {declaration.name})"
             op = self.table.op(Kind.SYMBOL, word, text, (declaration.name,), declaration)
@@ -375,7 +378,8 @@ class TextWrapper(Wrapper):
             if inner.op.declaration is not None and not inner.args:
                 names.append(print_term(handle))
                 continue
-            names.append(f"|assumed {len(self._declared)}|")
+            self._assumed += 1
+            names.append(f"|assumed {self._assumed}|")
             self._print_functions(handle)
             self._declare(f"(define-fun {names[-1]} () Bool {print_term(handle)})")
         self.commands.append(f"(check-sat-assuming ({' '.join(names)}))")

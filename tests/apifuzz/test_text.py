@@ -1,0 +1,230 @@
+"""Runs as SMT-LIB: our own checker takes them, and so do z3 and cvc5; translations tell what they miss."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import cvc5
+import pytest
+
+from apifuzz.interface import Capabilities, Feature
+from apifuzz.run import Settings, generate, replay
+from apifuzz.trace import read_trace
+from apifuzz.wrappers.text import TextWrapper, translate
+from difftest import Limits, Solver, find_solver
+from difftest.process import Supervisor
+from smtlib import check_script, read_script
+
+MILLISECONDS = 200
+
+
+def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextWrapper:
+    wrapper = TextWrapper(families)
+    assert generate(wrapper, Settings(calls=calls), seed, lambda text: None).kind == "done"
+    return wrapper
+
+
+@pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5"), ("bitwuzla",)])
+def test_our_own_checker_takes_every_run(families: tuple[str, ...]) -> None:
+    for seed in range(60):
+        script = check_script(read_script(drawn(families, seed).script()))
+        assert [(seed, str(error)) for error in script.errors] == []
+
+
+@cache
+def z3() -> Solver:
+    return find_solver("z3")
+
+
+@cache
+def supervisor() -> Supervisor:
+    return Supervisor()
+
+
+def ask_z3(text: str) -> str:
+    """z3's output. Its own process, for it takes some options only before anything else."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.smt2"
+        file.write_text(text, "utf-8")
+        done = supervisor().execute((*z3().argv, f"-t:{MILLISECONDS}", str(file)), Limits(seconds=20))
+    return done.stdout
+
+
+def ask_cvc5(text: str) -> str:
+    manager = cvc5.TermManager()
+    solver = cvc5.Solver(manager)
+    for name in ("strings-exp", "fp-exp", "arrays-exp", "sets-exp", "incremental"):
+        solver.setOption(name, "true")
+    solver.setOption("tlimit-per", str(MILLISECONDS))
+    solver.setOption("rlimit-per", "20000")
+    symbols = cvc5.SymbolManager(manager)
+    parser = cvc5.InputParser(solver, symbols)
+    if "set-logic" not in text:
+        text = "(set-logic HO_ALL)\n" + text if "(-> " in text else "(set-logic ALL)\n" + text
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "run")
+    lines: list[str] = []
+    try:
+        while not (command := parser.nextCommand()).isNull():
+            lines.append(command.invoke(solver, symbols))
+    except RuntimeError as error:
+        lines.append(f"(error {error})")
+    return "\n".join(lines)
+
+
+# What the solvers say of well-sorted text that their build or their arithmetic leaves out.
+LIMITS = (
+    "not configured with --cocoa",
+    "exponent of the POW(^) operator",
+    "coverings-based solver",
+    "only supports",
+    "not supported",
+    "Cannot handle",
+    "timeout",
+    "canceled",
+    "interrupted",
+)
+
+
+class Plain(TextWrapper):
+    """Without ``reset``, which takes cvc5's options away, and with a check or two only."""
+
+    def capabilities(self) -> Capabilities:
+        known = super().capabilities()
+        gone = {Feature.RESET, Feature.INCREMENTAL}
+        return Capabilities(known.theories, known.features - gone, sorts_without=known.sorts_without)
+
+
+def understood(wrapper: TextWrapper) -> str:
+    """The script of the first instance without its checks: what is asked is whether the text is understood.
+
+    Of z3's own operators, its parser knows fewer in a logic.
+    """
+    left_out = ("(check-sat)", "(set-logic") if wrapper.families == ("z3",) else ("(check-sat)",)
+    first = itertools.takewhile(lambda command: command != "(reset)", wrapper.commands)
+    return "".join(f"{command}\n" for command in first if not command.startswith(left_out))
+
+
+@pytest.mark.parametrize(("solver", "ask"), [("z3", ask_z3), ("cvc5", ask_cvc5)])
+@pytest.mark.parametrize("other", [False, True], ids=["alone", "for both"])
+def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], other: bool) -> None:
+    refused = []
+    for seed in range(40):
+        wrapper = Plain(("z3", "cvc5") if other else (solver,))
+        generate(wrapper, Settings(calls=120), seed, lambda text: None)
+        errors = [
+            line for line in ask(understood(wrapper)).splitlines() if "error" in line or "unsupported" in line
+        ]
+        refused += [(seed, line) for line in errors if not any(limit in line for limit in LIMITS)]
+    assert refused == []
+
+
+TRACE = """exhume-trace 1 z3 5
+1 new
+2 set-option produce-unsat-cores true
+3 set-logic ALL
+4 make-sort Int
+return s1
+5 make-sort Bool
+return s2
+6 declare-datatypes (L () (empty) (add (first s1) (rest L)))
+return s3
+7 make-constant s3 |a list|
+return t1
+8 make-value s1 (- 3)
+return t2
+9 make-term s3 (constructor add) t2 t1
+return t3
+10 make-term s2 (tester empty) t3
+return t4
+11 make-function f (s3 s1) s2
+return t5
+12 make-term s2 apply t5 t3 t2
+return t6
+13 make-variable s1 x
+return t7
+14 make-term s2 < t7 t2
+return t8
+15 define-function g (t7) s2 t8
+return t9
+16 make-term s2 apply t9 t2
+return t10
+17 push 2
+18 assert t4
+19 z3:tactic simplify
+20 check-sat-assuming t6 t10
+21 unsat-core
+22 pop 1
+23 inspect-term t3
+24 get-value t1 t2
+25 reset
+26 assert t6
+27 check-sat
+28 delete
+"""
+
+SCRIPT = """(set-option :global-declarations true)
+(set-option :produce-unsat-cores true)
+(set-logic ALL)
+(declare-datatypes ((L 0)) (((empty) (add (first Int) (rest L)))))
+(declare-const |a list| L)
+(define-fun g ((x Int)) Bool (< x (- 3)))
+(push 2)
+(assert ((_ is empty) (add (- 3) |a list|)))
+(declare-fun f (L Int) Bool)
+(define-fun |assumed 1| () Bool (f (add (- 3) |a list|) (- 3)))
+(define-fun |assumed 2| () Bool (g (- 3)))
+(check-sat-assuming (|assumed 1| |assumed 2|))
+(get-unsat-core)
+(pop 1)
+(get-value (|a list| (- 3)))
+(reset)
+(set-option :global-declarations true)
+(set-option :produce-unsat-cores true)
+(set-logic ALL)
+(declare-datatypes ((L 0)) (((empty) (add (first Int) (rest L)))))
+(declare-const |a list| L)
+(define-fun g ((x Int)) Bool (< x (- 3)))
+(declare-fun f (L Int) Bool)
+(define-fun |assumed 1| () Bool (f (add (- 3) |a list|) (- 3)))
+(define-fun |assumed 2| () Bool (g (- 3)))
+(assert (f (add (- 3) |a list|) (- 3)))
+(check-sat)
+"""
+
+
+def test_a_translation_says_what_smtlib_can_say() -> None:
+    translation = translate(read_trace(TRACE))
+    assert translation.script == SCRIPT
+    assert translation.refused == ((31, "z3:tactic: only z3 has z3:tactic"),)
+
+
+@pytest.mark.parametrize("ask", [ask_z3, ask_cvc5])
+def test_the_translation_runs(ask: Callable[[str], str]) -> None:
+    text = "".join(line + "\n" for line in SCRIPT.splitlines() if not line.startswith("(get-"))
+    assert [line for line in ask(text).splitlines() if line] == ["unsat", "sat"]
+
+
+def test_a_function_is_declared_late_so_that_it_can_be_defined() -> None:
+    wrapper = TextWrapper()
+    replay(
+        wrapper,
+        read_trace(
+            """exhume-trace 1 smtlib 1
+            1 new
+            2 make-sort Int
+            return s1
+            3 make-function f (s1) s1
+            return t1
+            4 make-variable s1 x
+            return t2
+            5 make-term s1 apply t1 t2
+            return t3
+            6 define-recursive t1 (t2) s1 t3
+            """
+        ),
+    )
+    assert wrapper.commands[1:] == ["(define-fun-rec f ((x Int)) Int (f x))"]
