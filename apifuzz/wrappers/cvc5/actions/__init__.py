@@ -1,0 +1,60 @@
+"""Actions that only cvc5 has. Their names begin with ``cvc5:``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apifuzz.wrappers.cvc5.actions.asking import ASKING
+from apifuzz.wrappers.cvc5.actions.making import MAKING
+from apifuzz.wrappers.cvc5.actions.models import MODELS
+from apifuzz.wrappers.cvc5.actions.reasoning import REASONING
+from apifuzz.wrappers.cvc5.actions.setting import SETTING
+from apifuzz.wrappers.cvc5.actions.synthesis import SYNTHESIS
+
+if TYPE_CHECKING:
+    from apifuzz.model import Model
+
+ACTIONS = (*SETTING, *MAKING, *ASKING, *MODELS, *REASONING, *SYNTHESIS)
+
+# State, action, weight. The conditions are the actions' own.
+_TRANSITIONS = (
+    ("logic", "cvc5:take-strings", 100),
+    ("options", "cvc5:switch-on", 0.6),
+    ("options", "cvc5:add-plugin", 0.05),
+    ("sorts", "cvc5:declare-heap", 0.5),
+    ("sorts", "cvc5:inspect-sorts", 0.1),
+    ("terms", "cvc5:declare-pool", 0.3),
+    ("terms", "cvc5:make-cardinality", 0.5),
+    ("terms", "cvc5:make-record", 0.3),
+    ("terms", "cvc5:make-match", 1.0),
+    ("terms", "cvc5:make-lifted", 0.5),
+    ("terms", "cvc5:make-bits", 0.5),
+    ("terms", "cvc5:make-projection", 0.5),
+    ("terms", "cvc5:inspect-skolem", 0.2),
+    ("terms", "cvc5:simplify", 1.0),
+    ("terms", "cvc5:get-assertions", 0.3),
+    ("terms", "cvc5:get-options", 0.1),
+    ("terms", "cvc5:get-statistics", 0.1),
+    ("terms", "cvc5:get-info", 0.3),
+    ("terms", "cvc5:synthesize", 0.15),
+    ("terms", "cvc5:find-terms", 0.05),
+    ("assert", "cvc5:get-interpolant", 0.5),
+    ("assert", "cvc5:get-abduct", 0.5),
+    ("assert", "cvc5:eliminate-quantifiers", 0.5),
+    ("assert", "cvc5:timeout-core", 0.1),
+    ("sat", "cvc5:inspect-model", 0.7),
+    ("sat", "cvc5:block-model", 0.7),
+    ("sat", "cvc5:get-heap", 0.7),
+    ("unsat", "cvc5:get-proof", 2.0),
+    ("unsat", "cvc5:get-core-lemmas", 1.0),
+    *((state, "cvc5:get-difficulty", 0.7) for state in ("sat", "unsat", "unknown")),
+    *((state, "cvc5:get-learned-literals", 0.7) for state in ("sat", "unsat", "unknown")),
+    *((state, "cvc5:get-instantiations", 0.3) for state in ("unsat", "unknown")),
+)
+
+
+def add_transitions(model: Model) -> None:
+    """Put the actions where they make sense. A model may lack them: of two solvers, neither has its own."""
+    for state, action, weight in _TRANSITIONS:
+        if action in model.actions:
+            model.add(state, action, weight)

@@ -1,0 +1,103 @@
+"""What the actions of cvc5 share: their preconditions, and a second solver to check answers with."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from apifuzz.actions import Action
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.run import Run
+from apifuzz.wrappers.cvc5.errors import translated
+from apifuzz.wrappers.cvc5.solving import answer
+from smtlib import BOOL
+
+if TYPE_CHECKING:
+    from apifuzz.wrappers.cvc5.wrapper import Cvc5Wrapper
+
+
+class Cvc5Action(Action):
+    """An action with preconditions: ``needs`` are options that must be set so, ``after`` the answers after
+    which it may come (empty: any time).
+    """
+
+    needs: tuple[tuple[str, str], ...] = ()
+    after: tuple[Answer, ...] = ()
+
+    def is_possible(self, run: Run) -> bool:
+        if self.after and run.answer not in self.after:
+            return False
+        return all(run.options.get(name) == value for name, value in self.needs)
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        for name, value in self.needs:
+            if run.options.get(name) != value:
+                raise Unsupported(f"without {name}={value}")
+        if self.after:
+            run.require_answer(*self.after)
+        with translated():
+            return self.act(run, cast("Cvc5Wrapper", run.wrapper), args)
+
+    @abstractmethod
+    def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
+        """Make the calls; cvc5's exceptions are translated around it."""
+
+
+def draw_formula(run: Run) -> ApiTerm | None:
+    """A closed formula; None: there is none."""
+    return run.store.pick_closed(BOOL, run.random) if BOOL in run.store.pools else None
+
+
+def is_incremental(run: Run) -> bool:
+    """Whether the run may push and check again."""
+    return run.options.get("incremental", "true") == "true"
+
+
+def handles(terms: Sequence[ApiTerm]) -> list[Any]:
+    """The solver's terms."""
+    return [term.handle for term in terms]
+
+
+@contextlib.contextmanager
+def second_solver(wrapper: Cvc5Wrapper) -> Iterator[Cvc5Wrapper]:
+    """Another solver on the same term manager, for a while."""
+    other = wrapper.sibling()
+    try:
+        yield other
+    finally:
+        other.delete()
+
+
+def must_not_be(wrapper: Cvc5Wrapper, wrong: Answer, kind: str, formulas: Sequence[Any], told: str) -> None:
+    """Raise :class:`Misbehaviour` where a second solver answers ``wrong`` to these formulas (handles)."""
+    with second_solver(wrapper) as other:
+        solver = other.session.solver
+        try:
+            for formula in formulas:
+                solver.assertFormula(other.session.expand(formula))
+            found = answer(solver.checkSat())
+        except RuntimeError:
+            # What it does not take under default options says nothing about the first.
+            return
+    if found is wrong:
+        raise Misbehaviour(kind, f"a second solver answers {wrong} to {told}")
+
+
+def has_skolem(term: Any) -> bool:
+    """Whether a symbol of the solver's own occurs, so that another solver has no meaning for the term."""
+    todo = [term]
+    seen = set()
+    while todo:
+        part = todo.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        if part.isSkolem():
+            return True
+        todo.extend(part)
+    return False

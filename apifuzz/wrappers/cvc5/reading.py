@@ -1,0 +1,151 @@
+"""Terms are printed, and read back by cvc5's own parser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import cvc5
+from cvc5 import Kind
+
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, Misbehaviour, Rejected
+from smtlib import quote_symbol
+
+_UNREADABLE = re.compile(r"@[a-z]|__cvc5_record|bvultbv|bvsltbv")
+"""In texts that cvc5 prints and cannot read: its internal operators and the constructors of records."""
+
+_LARGEST = 200_000
+"""Longer texts are not read back, in characters."""
+
+
+def declared_sort(name: str, arity: int) -> str:
+    """The command that declares an uninterpreted sort."""
+    return f"(declare-sort {quote_symbol(name)} {arity})"
+
+
+def declared_function(name: str, params: Sequence[Any], result: Any) -> str:
+    """The command that declares a function, from handles of sorts, as cvc5 prints them."""
+    return f"(declare-fun {quote_symbol(name)} ({' '.join(map(str, params))}) {result})"
+
+
+def declared_datatypes(group: Sequence[DatatypeSpec]) -> str:
+    """The command that declares datatypes."""
+    by_name = {spec.name: spec for spec in group}
+    heads = " ".join(f"({quote_symbol(spec.name)} {len(spec.parameters)})" for spec in group)
+    bodies = " ".join(_body(spec, by_name) for spec in group)
+    return f"(declare-datatypes ({heads}) ({bodies}))"
+
+
+def _body(spec: DatatypeSpec, group: dict[str, DatatypeSpec]) -> str:
+    constructors = " ".join(
+        f"({quote_symbol(name)}{''.join(f' ({quote_symbol(f.name)} {_field(f, group)})' for f in fields)})"
+        for name, fields in spec.constructors
+    )
+    if spec.parameters:
+        return f"(par ({' '.join(map(quote_symbol, spec.parameters))}) ({constructors}))"
+    return f"({constructors})"
+
+
+def _field(field: Field, group: dict[str, DatatypeSpec]) -> str:
+    if isinstance(field.sort, ApiSort):
+        return str(field.sort.handle)
+    other = group.get(field.sort)
+    if other is None or not other.parameters:
+        return quote_symbol(field.sort)
+    return f"({quote_symbol(field.sort)} {' '.join(map(quote_symbol, other.parameters))})"
+
+
+def folded(manager: Any, term: Any) -> Any:
+    """``term`` with negated numbers and fractions of numbers as the values they are.
+
+    What is printed as ``(- 5)`` is read as a negation; what is written once and named depends on it.
+    """
+    old, new = [], []
+    seen = set()
+    todo = [term]
+    while todo:
+        part = todo.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        value = _number(part)
+        if value is None or part.getNumChildren() == 0:
+            todo.extend(part)
+        elif part.getSort().isInteger():
+            old.append(part)
+            new.append(manager.mkInteger(str(value)))
+        else:
+            old.append(part)
+            new.append(manager.mkReal(str(value)))
+    return term.substitute(old, new)
+
+
+def _number(term: Any) -> Fraction | None:
+    if term.isRealValue():
+        return Fraction(term.getRealValue())
+    if term.isIntegerValue():
+        return Fraction(term.getIntegerValue())
+    if term.getKind() is Kind.NEG:
+        inner = _number(term[0])
+        return None if inner is None else -inner
+    if term.getKind() is Kind.DIVISION and term.getNumChildren() == 2:
+        over, under = _number(term[0]), _number(term[1])
+        return over / under if over is not None and under else None
+    return None
+
+
+class Reader:
+    """A parser on a run's term manager that knows what the run has declared."""
+
+    def __init__(self, manager: Any) -> None:
+        self.manager = manager
+        self.solver = cvc5.Solver(manager)
+        # Then a declaration finds the function that was declared by that name on this manager.
+        self.solver.setOption("fresh-declarations", "false")
+        self.symbols = cvc5.SymbolManager(manager)
+        self.parser = cvc5.InputParser(self.solver, self.symbols)
+        self._run("(set-logic HO_ALL)")
+        self._declared = 0
+
+    def declare(self, declarations: list[str]) -> None:
+        """Read the declarations that are new since the last time."""
+        for text in declarations[self._declared :]:
+            self._run(text)
+        self._declared = len(declarations)
+
+    def _run(self, text: str) -> None:
+        self.parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "declarations")
+        while True:
+            command = self.parser.nextCommand()
+            if command.isNull():
+                return
+            said = command.invoke(self.solver, self.symbols)
+            if "error" in said:
+                raise Rejected(f"{command.getCommandName()}: {said[:300]}")
+
+    def read(self, text: str) -> Any:
+        """The term that ``text`` is."""
+        self.parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "term")
+        return self.parser.nextTerm()
+
+    def compare(self, handle: Any, about: str) -> None:
+        """Print a closed term, read it and print it again: Misbehaviour where it is another text or sort.
+
+        Bound variables and some symbols are new ones of the same name after reading, so that texts are
+        compared.
+        """
+        text = str(handle)
+        if len(text) > _LARGEST or _UNREADABLE.search(text):
+            return
+        try:
+            again = self.read(text)
+        except RuntimeError as error:
+            raise Misbehaviour(
+                "print", f"{about} does not read back: {error!s:.300} in {text:.300}"
+            ) from error
+        if again.isNull():
+            raise Misbehaviour("print", f"{about} reads back as nothing: {text:.300}")
+        if again != handle and str(folded(self.manager, again)) != str(folded(self.manager, handle)):
+            raise Misbehaviour("print", f"{about} reads back as {again!s:.300}, not {text:.300}")
