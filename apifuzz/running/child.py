@@ -8,14 +8,17 @@ standard error.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import ctypes
 import faulthandler
 import gc
+import importlib
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,7 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.
     gc.freeze()
+    atexit.register(gc.unfreeze)
     return lambda head, body: perform(setup, feed, json.loads(body))
 
 
@@ -72,8 +76,19 @@ def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
         drawn["calls"],
         feed,
     )
-    with _Writer(request["file"], setup) as writer:
-        return _told(generate(setup.make(), settings, request["seed"], writer.write))
+    with _Writer(request["file"], setup) as writer, _counting(setup, request.get("count", False)) as called:
+        told = _told(generate(setup.make(), settings, request["seed"], writer.write))
+    return {**told, "called": sorted(called)}
+
+
+@contextlib.contextmanager
+def _counting(setup: Setup, wanted: bool) -> Iterator[set[str]]:
+    """Where it is wanted, the set takes the names of the solver's functions that are called inside."""
+    if not wanted:
+        yield set()
+        return
+    with importlib.import_module(f"apifuzz.wrappers.{setup.solver}.coverage").calls_counted() as called:
+        yield called
 
 
 def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
