@@ -98,8 +98,16 @@ class CrossCheck(Wrapper):
         return ()
 
     def adjust(self, model: Model) -> None:
-        self.first.adjust(model)
-        self.second.adjust(model)
+        for wrapper in (self.first, self.second):
+            # Its own actions are there while it adjusts, and then no more.
+            own = {action.name: action for action in wrapper.extra_actions()}
+            model.actions.update(own)
+            wrapper.adjust(model)
+            for state in model.states.values():
+                state.transitions[:] = [t for t in state.transitions if t.action not in own]
+                state.sums.clear()
+            for name in own:
+                del model.actions[name]
 
     # Life
 
@@ -318,13 +326,13 @@ def _term(term: ApiTerm, side: int) -> ApiTerm:
     """What a term of the run is for one of the solvers."""
     pair: Pair = term.handle
     if pair.sides[side] is None:
-        # In the order of their making, since nothing may depend on a set's.
-        free = frozenset(_terms(sorted(term.free, key=lambda variable: variable.id), side))
         head, args = term.head, tuple(_terms(term.args, side))
-        sort = _sort(term.sort, side)
-        pair.sides[side] = ApiTerm(term.id, sort, pair.handles[side], term.kind, free, 0, head, args)
-    made: ApiTerm = pair.sides[side]
-    return made
+        made = ApiTerm(term.id, _sort(term.sort, side), pair.handles[side], term.kind, head=head, args=args)
+        pair.sides[side] = made
+        # Free in a variable is itself.
+        made.free = frozenset(_terms(sorted(term.free, key=lambda variable: variable.id), side))
+    known: ApiTerm = pair.sides[side]
+    return known
 
 
 def _terms(terms: Sequence[ApiTerm], side: int) -> list[ApiTerm]:

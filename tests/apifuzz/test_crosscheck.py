@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from apifuzz.interface import Answer, ApiSort, ApiTerm, Capabilities, Feature, Rejected, Unsupported, Wrapper
+from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings, generate, replay
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import make_wrapper
@@ -200,3 +201,34 @@ def test_real_solvers_run_in_lockstep(second: str) -> None:
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "unsat", "sat"))
     ended = run(CrossCheck(make_wrapper(second), solver()), CORE)
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("unsat",))
+
+
+def test_neither_solver_has_its_own_actions_and_both_adjust_the_model() -> None:
+    model = default_model(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")))
+    assert not [name for name in model.actions if ":" in name]
+    assert not [t for state in model.states.values() for t in state.transitions if ":" in t.action]
+    model.check()
+
+
+def test_variables_go_to_each_side() -> None:
+    text = """exhume-trace 1 bitwuzla 1
+    1 new
+    2 make-sort Bool
+    return s1
+    3 make-sort (_ BitVec 2)
+    return s2
+    4 make-variable s2 x
+    return t1
+    5 make-variable s2 y
+    return t2
+    6 make-term s2 bvadd t1 t2
+    return t3
+    7 make-term s1 bvult t3 t1
+    return t4
+    8 make-binder s1 forall (t1 t2) t4
+    return t5
+    9 assert t5
+    10 check-sat
+    """
+    ended = run(CrossCheck(solver(), make_wrapper("cvc5")), text)
+    assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
