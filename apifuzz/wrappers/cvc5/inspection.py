@@ -177,7 +177,7 @@ def inspect_datatype(sorts: Sorts, spec: DatatypeSpec, sort: Sort, handle: Any) 
     if spec.parameters:
         expect("sort", len(datatype.getParameters()), len(spec.parameters), f"parameters of {about}")
     has_fields = any(fields for _, fields in spec.constructors)
-    if not has_fields:
+    if not has_fields and not spec.parameters:
         expect("sort", datatype.isFinite(), True, f"isFinite of {about}")
     for place, ((name, fields), constructor) in enumerate(zip(spec.constructors, datatype, strict=True)):
         where = f"constructor {name} of {spec.name}"

@@ -48,6 +48,11 @@ _THEORIES = frozenset(
 
 _FEATURES = frozenset(Feature)
 
+_VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
+"""Where cvc5 wants values. ``rel.join_image`` takes other terms, too, and then 1.4.2 reads a number that is not
+there.
+"""
+
 _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
@@ -88,6 +93,7 @@ class Cvc5Wrapper(Wrapper):
                 "constant": plain,
                 "equality": plain,
             },
+            value_arguments=_VALUE_ARGUMENTS,
             required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
             binders=self._binders(),
         )

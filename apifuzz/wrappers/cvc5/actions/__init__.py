@@ -41,7 +41,7 @@ _TRANSITIONS = (
     ("assert", "cvc5:get-interpolant", 0.5),
     ("assert", "cvc5:get-abduct", 0.5),
     ("assert", "cvc5:eliminate-quantifiers", 0.5),
-    ("assert", "cvc5:timeout-core", 0.1),
+    ("assert", "cvc5:timeout-core", 0.03),
     ("sat", "cvc5:inspect-model", 0.7),
     ("sat", "cvc5:block-model", 0.7),
     ("sat", "cvc5:get-heap", 0.7),

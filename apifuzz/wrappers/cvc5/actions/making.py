@@ -254,7 +254,7 @@ _SKOLEMS = {skolem.name.lower().replace("_", "-"): skolem for skolem in cvc5.Sko
 
 
 class InspectSkolem(Cvc5Action):
-    """``cvc5:inspect-skolem NAME TERM...``: a symbol of the solver's own, by name and the terms it is about."""
+    """``cvc5:inspect-skolem NAME TERM...``: a symbol of the solver's own, by name, and what it is about."""
 
     name = "cvc5:inspect-skolem"
 
