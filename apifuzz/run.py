@@ -289,7 +289,9 @@ class Run:
         action = self.model.actions.get(line.action)
         if action is None:
             if ":" in line.action:
-                raise Unsupported(f"only {line.action.partition(':')[0]} has {line.action}")
+                reason = f"only {line.action.partition(':')[0]} has it"
+                self.refused.append((line.number, f"{line.action}: {reason}"))
+                raise Unsupported(reason)
             raise TraceError(f"unknown action {line.action}")
         return self._do(action, line)
 

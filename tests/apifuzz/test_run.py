@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +31,8 @@ from apifuzz.statistics import Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from apifuzz.wrappers.text import TextWrapper
 from smtlib import Sort, check_script, read_script
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Answering(TextWrapper):
@@ -74,6 +80,32 @@ def test_same_seed_same_bytes_and_same_replay(seed: int) -> None:
     # Lines that were taken back are in the first text only.
     assert read_trace("".join(pieces)) == trace
     assert print_trace(trace) == "".join(pieces)
+
+
+PROGRAM = """
+import hashlib
+from apifuzz.run import Settings, generate
+from apifuzz.wrappers.text import TextWrapper
+digest = hashlib.sha256()
+for seed in range(12):
+    generate(TextWrapper(("cvc5",)), Settings(), seed, lambda text: digest.update(text.encode()))
+print(digest.hexdigest())
+"""
+
+
+def test_the_bytes_do_not_depend_on_the_process() -> None:
+    """Sets of strings have another order in each process; objects another address."""
+    digests = set()
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
 
 
 def test_other_seeds_other_runs() -> None:

@@ -199,7 +199,7 @@ SCRIPT = """(set-option :global-declarations true)
 def test_a_translation_says_what_smtlib_can_say() -> None:
     translation = translate(read_trace(TRACE))
     assert translation.script == SCRIPT
-    assert translation.refused == ((31, "z3:tactic: only z3 has z3:tactic"),)
+    assert translation.refused == ((33, "z3:tactic: only z3 has it"),)
 
 
 @pytest.mark.parametrize("ask", [ask_z3, ask_cvc5])
