@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,8 @@ from apifuzz.actions import Action
 from apifuzz.machine import Machine, MachineError
 from apifuzz.model import CONDITIONS, STATES, default_model
 from apifuzz.wrappers.text import TextWrapper
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Named(Action):
@@ -125,6 +128,11 @@ def test_the_default_model_is_whole() -> None:
     actions = {t.action for s in model.states.values() for t in s.transitions} - {""}
     assert actions == set(model.actions)
     assert {state for state, s in model.states.items() if not s.transitions} == {"final"}
+
+
+def test_the_page_shows_the_model_as_it_is() -> None:
+    page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
+    assert default_model(TextWrapper()).table() in page
 
 
 def test_the_model_has_the_actions_that_were_asked_for() -> None:
