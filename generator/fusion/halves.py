@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from generator.scopes import Endings, Prelude, names_of
+from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds import Seed
 from generator.seedscript import SeedScript
 from smtlib import Declaration, Kind, Naming, Term, postorder, print_term
@@ -59,6 +60,11 @@ class Half:
         prelude = Prelude(script, Endings(script, ending))
         shown = {variable: naming.symbol(variable.name) for variable in found}
         return cls(seed, lines, found, shown, names, prelude.text(prelude.everything))
+
+    @cached_property
+    def ending(self) -> str:
+        """An ending for the partner's names."""
+        return free_ending(self.names)
 
     def replaced(self, new: Mapping[Place, str]) -> list[str]:
         """The assertions with other text in some places."""

@@ -30,7 +30,6 @@ from generator.fusion.functions import (
 )
 from generator.fusion.halves import Half, Place, Template
 from generator.limits import refusal
-from generator.scopes import free_ending
 from generator.seeded import Mutant, SeedStrategy
 from generator.seeds import Answer, Seed, SeedSkipped, SeedSource, random_for
 from generator.seedscript import SeedScript
@@ -111,6 +110,7 @@ class FusionStrategy(SeedStrategy):
         self.solvers = tuple(solvers)
         self.pairs = integer(values, "pairs")
         self._ways: dict[tuple[object, ...], _Ways] = {}
+        self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
         wanted = values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
@@ -175,8 +175,17 @@ class FusionStrategy(SeedStrategy):
         partner = order[(place + order[further % len(order)]) % len(order)]
         return self.seeds.nth(order[place], answer), self.seeds.nth(partner, answer)
 
+    def _why_not(self, script: SeedScript) -> str:
+        """Why a seed is not fused, whatever its partner; looked up, for partners are drawn often."""
+        found = self._unusable.get(script)
+        if found is None:
+            if len(self._unusable) == _KEPT:
+                self._unusable.clear()
+            found = self._unusable[script] = _unusable(script, self.solvers)
+        return found
+
     def _is_usable(self, seed: Seed) -> bool:
-        unusable = _unusable(seed.script(), self.solvers)
+        unusable = self._why_not(seed.script())
         if unusable:
             self.counts[f"seed: {unusable}"] += 1
         elif not self._half(seed, "").occurrences:
@@ -196,12 +205,10 @@ class FusionStrategy(SeedStrategy):
     def _fused(self, seed: Seed, partner: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Fusions of a pair, each once; fewer where small formulas allow no more, none where they do not
         fit."""
-        why = _unusable(partner.script(), self.solvers) or _unfit(
-            seed.script(), partner.script(), seed.answer == "sat"
-        )
+        why = self._why_not(partner.script()) or _unfit(seed.script(), partner.script(), seed.answer == "sat")
         if not why:
             first = self._half(seed, "")
-            second = self._half(partner, free_ending(first.names))
+            second = self._half(partner, first.ending)
             if not _fusible(first, second):
                 why = "no variables that a function takes"
         if why:
@@ -284,7 +291,7 @@ def _replacements(half: Half, ties: Sequence[_Tie], variable: str, chance: rando
     return new
 
 
-def _unusable(script: SeedScript, solvers: Sequence[str]) -> str:
+def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
     """Why a seed is not fused, whatever its partner."""
     if script.logic != "ALL":
         return "higher order"

@@ -85,6 +85,8 @@ class _Finder:
         self.guarded = operators.guarded_theories(names)
         self.sites: list[Site] = []
         self._heads: dict[Term, tuple[Sequence[Head], int] | None] = {}
+        # With the lists themselves: while they are kept, none other has their identity.
+        self._joined: dict[tuple[int, int], tuple[Sequence[Head], dict[str, int], object]] = {}
 
     def run(self) -> Sites:
         lines = []
@@ -106,13 +108,15 @@ class _Finder:
             return _QUANTIFIERS, 0 if term.op.name == "forall" else 1
         heads = self.operators.heads(term, self.guarded)
         own = self.functions.heads(term)
-        if own:
-            heads = [*heads, *own]
+        # Many terms have the same heads; a seed may have thousands of functions.
+        found = self._joined.get((id(heads), id(own)))
+        if found is None:
+            both = [*heads, *own] if own else heads
+            numbers = {head.name: number for number, head in enumerate(both)}
+            found = self._joined[id(heads), id(own)] = (both, numbers, (heads, own))
+        both, numbers, _ = found
         name = term.op.name if term.op.kind is Kind.OPERATOR else term.op.text
-        for number, head in enumerate(heads):
-            if head.name == name:
-                return heads, number
-        return heads, len(heads)
+        return both, numbers.get(name, len(both))
 
     def _plain(self, line: int, root: Term) -> tuple[str, ...]:
         """The pieces of an assertion that is written out."""

@@ -303,6 +303,7 @@ class SeedFunctions:
                 self.testers.append(constructor.declaration)
         self.plain = [d for d in self.plain if d.params or d.origin == "constructor"]
         self._shapes: dict[tuple[Sort, frozenset[Sort]], list[list[Shape]]] = {}
+        self._heads: dict[tuple[Sort, tuple[Sort, ...]], list[Head]] = {}
 
     def shapes(self, result: Sort, sorts: frozenset[Sort]) -> list[list[Shape]]:
         """Ways to make a term of sort ``result`` from arguments of ``sorts``: a list per function."""
@@ -340,15 +341,16 @@ class SeedFunctions:
 
     def heads(self, term: Term) -> list[Head]:
         """The functions of the seed that take ``term``'s arguments and give its sort, its own among them."""
-        if not self.plain and not self.testers:
-            return []
-        sorts = tuple(a.sort for a in term.args)
-        found = []
-        for group in self.shapes(term.sort, frozenset(sorts)):
-            for shape in group:
-                if shape.sorts == sorts and shape.declaration is not None:
-                    text = declaration_text(shape.declaration, term.sort, shape.tester)
-                    found.append(Head(text, text))
+        sorts = tuple([a.sort for a in term.args])
+        found = self._heads.get((term.sort, sorts))
+        if found is None:
+            texts = [
+                declaration_text(shape.declaration, term.sort, shape.tester)
+                for group in self.shapes(term.sort, frozenset(sorts))
+                for shape in group
+                if shape.sorts == sorts and shape.declaration is not None
+            ]
+            found = self._heads[term.sort, sorts] = [Head(text, text) for text in texts]
         return found
 
 

@@ -19,7 +19,7 @@ Bit-vector division by zero, ``str.at`` out of bounds and the like are fixed by 
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from generator.scopes import Prelude
 from generator.seedscript import SeedScript
@@ -223,7 +223,8 @@ def _is_kept(command: object) -> bool:
     return sort is None or sort.body is None
 
 
-def open_functions(script: SeedScript) -> set[str]:
+@lru_cache(maxsize=256)
+def open_functions(script: SeedScript) -> frozenset[str]:
     """The functions in ``script`` that may be chosen: what the standard leaves open, or does not know.
 
     Two formulas each satisfiable may not be so together where both choose one of these.
@@ -240,7 +241,7 @@ def open_functions(script: SeedScript) -> set[str]:
                 found.add(op.name)
         elif op.name in _OPEN or op.name not in standard:
             found.add(op.name)
-    return found
+    return frozenset(found)
 
 
 @cache

@@ -1,0 +1,49 @@
+"""Seeds of hostile size are used, or passed over with a reason, in bearable time by every strategy."""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
+from generator.seeds import Answer
+
+SECONDS = 5.0
+"""Of processor time; all of these take less than one on a machine of 2024."""
+
+_QUANTIFIERS = "".join(f"(forall ((x{n} Int)) " for n in range(99))
+SEEDS = {
+    "many assertions": "".join(f"(declare-fun x{n} () Int)(assert (> x{n} {n}))" for n in range(10_000)),
+    "many functions": "".join(f"(declare-fun f{n} (Int) Int)" for n in range(9000))
+    + f"(assert (= {' '.join(f'(f{n} {n})' for n in range(9000))}))",
+    "many constructors": f"(declare-datatype D ({' '.join(f'(c{n} (s{n} Int))' for n in range(9000))}))"
+    "(declare-fun d () D)(assert ((_ is c5) d))(assert (= (s7 d) 3))",
+    "deep": f"(declare-fun x () Int)(assert (= 0 {'(+ x ' * 4900}x{')' * 4900}))",
+    "too deep": f"(declare-fun x () Int)(assert (= 0 {'(+ x ' * 50_000}x{')' * 50_000}))",
+    "doubled": "(declare-fun a () Int)(assert "
+    + "".join(f"(let ((a (+ a {n} a))) " for n in range(4500))
+    + f"(= 0 a){')' * 4500})",
+    "many bound variables": f"(declare-fun p (Int Int) Bool)(assert {_QUANTIFIERS}(or "
+    + " ".join(f"(p x{n % 99} x{n * 7 % 98})" for n in range(15_000))
+    + f"){')' * 99})",
+    "a megabyte of text": f'(declare-fun s () String)(assert (= s "{"ab" * 500_000}"))',
+}
+
+
+@pytest.mark.parametrize("what", SEEDS)
+@pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "weaken", "fusion"])
+def test_a_seed_of_hostile_size_takes_bearable_time(name: str, what: str, tmp_path: Path) -> None:
+    text = SEEDS[what] + "(check-sat)"
+    (tmp_path / "a.smt2").write_text(text)
+    answers: dict[str, Answer] = {sha256(text.encode()).hexdigest(): "sat"}
+    started = time.process_time()
+    made = make_strategy(name, None, StrategySettings(), seeds_of_folder(tmp_path, answers))
+    try:
+        test = next(iter(made.generate(0, 1)))
+        assert "(check-sat)" in test.text
+    except GenerationError as error:
+        assert "makes nothing of" in str(error) or "1 nested too deep" in str(error)
+    assert time.process_time() - started < SECONDS
