@@ -321,8 +321,9 @@ def _seldom(tell: Callable[[Trace, int], None]) -> Callable[[Trace, int], None]:
 
 def _update(folder: Path, report: Minimised) -> None:
     """What a finding's folder says of its minimised trace."""
-    data = read_document(folder)
-    for name, text in describe(Setup(**data["setup"]), report.trace).items():
+    with Runner(Setup(**read_document(folder)["setup"])) as runner:
+        texts = describe(runner, report.trace, report.fault)
+    for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
     update_finding(folder, {"lines": list(report.lines), "complete": report.complete})
 

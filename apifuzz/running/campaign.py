@@ -50,7 +50,7 @@ class Options:
 
     ``leaks``: every so many runs one is repeated to see whether it leaks (0: none). ``quick`` is how many
     seconds a confirmed error is minimised at once. ``describe`` makes further texts of a finding from its
-    setup and minimised trace, by file name.
+    minimised trace, by file name.
     """
 
     out: Path
@@ -63,7 +63,7 @@ class Options:
     quick: float = QUICK_SECONDS
     known: tuple[Path, ...] = ()
     corpus: Path | None = None
-    describe: Callable[[Setup, Trace], Mapping[str, str]] = lambda setup, trace: {}
+    describe: Callable[[Runner, Trace, Fault], Mapping[str, str]] = lambda runner, trace, fault: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,9 @@ class _Workers:
         options = self._options
         if task.result is not None:
             examined = examine(runner, task.result, options.limits, options.quick)
-            files = options.describe(runner.setup, examined.minimised) if examined else {}
+            files: Mapping[str, str] = {}
+            if examined:
+                files = options.describe(runner, examined.minimised, examined.fault)
             return _Done(task, task.result, examined, files)
         result = runner.generate(drawing, run_seed(options.seed, task.number), options.limits)
         if not result.statistics:

@@ -28,6 +28,7 @@ if __name__ == "__main__":
 from apifuzz.feeding import Feed
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.running.recording import recording
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
 
@@ -120,7 +121,24 @@ def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
     return {"kind": "done", "detail": setup.make().version}
 
 
-_MODES = {"describe": _describe, "generate": _generate, "replay": _replay, "repeat": _repeat}
+def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+    """Make the calls of a trace once more, writing those on the solver's own interface to the file."""
+    trace = read_trace(request["trace"])
+    # What wrappers ask the solver once is asked now, so that it is no part of the program.
+    other = setup.make()
+    _ = other.capabilities(), other.options()
+    module = importlib.import_module(setup.solver)
+    with _Writer(request["file"], None) as writer, recording(module, writer.write):
+        return _told(replay(setup.make(), trace))
+
+
+_MODES = {
+    "describe": _describe,
+    "generate": _generate,
+    "replay": _replay,
+    "repeat": _repeat,
+    "record": _record,
+}
 
 
 def _told(ending: Ending) -> dict[str, Any]:

@@ -1,17 +1,18 @@
-"""Further texts of a finding: its calls as an SMT-LIB script, where SMT-LIB can say them."""
+"""Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be."""
 
 from __future__ import annotations
 
-from apifuzz.running.findings import FORMULA
-from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, TraceError
+from apifuzz.running.faults import Fault
+from apifuzz.running.findings import FORMULA, SCRIPT
+from apifuzz.running.runs import Runner
+from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
 
 
-def describe(setup: Setup, trace: Trace) -> dict[str, str]:
+def describe(runner: Runner, trace: Trace, fault: Fault) -> dict[str, str]:
     """Texts to put into a finding's folder, by file name."""
-    script = smtlib_script(trace)
-    return {} if script is None else {FORMULA: script}
+    texts = {FORMULA: smtlib_script(trace), SCRIPT: runner.program(print_trace(trace), fault)}
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 def smtlib_script(trace: Trace) -> str | None:

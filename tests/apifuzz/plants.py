@@ -2,7 +2,7 @@
 
 Five kinds of six: a crash after so many pops; an abort at a term with one operator right below another; an
 assertion with an operator that is rejected while levels are open; a wrong answer to a check of an assertion
-with an operator after a level was closed; values that are wrong for a term with an operator while another is
+with an operator after a level was closed; a term with an operator that reads back wrongly while another is
 asserted.
 """
 
@@ -95,20 +95,20 @@ class Answers(Watching):
         return super().check_sat(assumptions)
 
 
-class Values(Watching):
-    """Has wrong values for terms with ``operator`` while ``below`` is asserted."""
+class Prints(Watching):
+    """Reads terms with ``operator`` back wrongly while ``below`` is asserted."""
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        if self.asserts(self.below) and any(self.operator in operators_in(term) for term in terms):
-            raise Misbehaviour("model", "the value is wrong")
-        return super().values(terms)
+    def read_back(self, term: ApiTerm) -> None:
+        if self.operator in operators_in(term) and self.asserts(self.below):
+            raise Misbehaviour("print", "it reads back as another term")
+        super().read_back(term)
 
 
 def _plant(number: int) -> Callable[[], Wrapper]:
     kind, place = divmod(number, 6)
     if kind == 0:
         return lambda: CrashesAfterPops(place + 1, make_wrapper("smtlib"))
-    made = (Aborts, Rejects, Answers, Values)[kind - 1]
+    made = (Aborts, Rejects, Answers, Prints)[kind - 1]
     return lambda: made(OPERATORS[place], BELOW[place])
 
 
