@@ -138,7 +138,7 @@ def apifuzz_command(
         elif to_smtlib is not None:
             _translate(to_smtlib)
         elif print_model:
-            _print_model(_setup(solver, cross_check, check_witnesses), model_format)
+            _print_model(_setup(solver or "smtlib", cross_check, check_witnesses), model_format)
         else:
             if out_folder is None:
                 raise typer.BadParameter("name a folder for what is found with --out")
