@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-@dataclass(slots=True)  # not frozen: that takes three times as long to make
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: that takes three times as long to make
 class GeneratedTest:
     """One test: SMT-LIB text with its header comment, and where it came from. Not to be changed.
 
