@@ -11,7 +11,7 @@ from apifuzz.interface import Wrapper
 
 
 class WrapperMissing(Exception):
-    """A wrapper cannot be had: the spec names none, or its solver's wheel is not installed. str() says which."""
+    """A wrapper cannot be had: the spec names none, or its solver's wheel is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ WRAPPERS = tuple(_ENTRIES)
 
 
 def make_wrapper(spec: str) -> Wrapper:
-    """The wrapper of ``spec``: ``z3``, ``cvc5``, ``bitwuzla``, ``smtlib`` (prints SMT-LIB), or ``name=command``
-    (speaks SMT-LIB with a solver process).
+    """The wrapper of ``spec``: ``z3``, ``cvc5``, ``bitwuzla``, ``smtlib`` (prints SMT-LIB), or
+    ``name=command`` (speaks SMT-LIB with a solver process).
 
     Raises :class:`WrapperMissing` for another spec, and where the solver's wheel is not installed.
     """

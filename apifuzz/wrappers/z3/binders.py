@@ -1,4 +1,4 @@
-"""Quantifiers and lambda terms: over constants that the call abstracts, or over de Bruijn indices of our own."""
+"""Quantifiers and lambda terms: over constants that the call abstracts, or over de Bruijn indices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Binders:
             plain = self._plain(binder == "forall", variables, body)
             again = self._by_indices(binder == "forall", variables, body, 1, [])
             if not plain.eq(again):
-                raise Misbehaviour("term", f"quantifiers made two ways differ: {plain.sexpr()} {again.sexpr()}")
+                raise Misbehaviour(
+                    "term", f"quantifiers made two ways differ: {plain.sexpr()} {again.sexpr()}"
+                )
         return made
 
     # Quantifiers

@@ -150,7 +150,10 @@ _INDEXED: dict[str, tuple[_Maker, ...]] = {
     "at-least": (_counted("atleast"), lambda s, i, a, sort: z3.AtLeast(*a, i[0])),
     "pble": (_weighed("pble"), lambda s, i, a, sort: z3.PbLe(list(zip(a, i[1:], strict=True)), i[0])),
     "pbge": (_weighed("pbge"), lambda s, i, a, sort: z3.PbGe(list(zip(a, i[1:], strict=True)), i[0])),
-    "pbeq": (_weighed("pbeq"), lambda s, i, a, sort: z3.PbEq(list(zip(a, i[1:], strict=True)), i[0], s.context)),
+    "pbeq": (
+        _weighed("pbeq"),
+        lambda s, i, a, sort: z3.PbEq(list(zip(a, i[1:], strict=True)), i[0], s.context),
+    ),
     "linear-order": (_order("LinearOrder"),),
     "partial-order": (_order("PartialOrder"),),
     "tree-order": (_order("TreeOrder"),),
@@ -166,7 +169,7 @@ def _equal(session: Session, args: Sequence[Any]) -> Any:
 def indexed_ways(
     session: Session, sorts: Sorts, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]
 ) -> list[Way]:
-    """The ways to make an operator whose call wants indices, the result's sort, or a look at the arguments'."""
+    """The ways to make an operator whose call wants indices, the result's sort, or the arguments' sorts."""
     name, indices = head.name, head.indices
     makers: Sequence[_Maker] = _INDEXED.get(name, ())
     if name in _BY_SORTS:
@@ -199,9 +202,13 @@ def _to_fp(
             lambda s, i, a, result: z3.fpToFP(a[0], a[1], result, s.context),
         )
     if names == ("RoundingMode", "Real"):
-        return _raw_sorted("fpa_to_fp_real"), lambda s, i, a, result: z3.fpRealToFP(a[0], a[1], result, s.context)
+        return _raw_sorted("fpa_to_fp_real"), lambda s, i, a, result: z3.fpRealToFP(
+            a[0], a[1], result, s.context
+        )
     if names == ("RoundingMode", "BitVec"):
-        return _raw_sorted("fpa_to_fp_signed"), lambda s, i, a, result: z3.fpSignedToFP(a[0], a[1], result, s.context)
+        return _raw_sorted("fpa_to_fp_signed"), lambda s, i, a, result: z3.fpSignedToFP(
+            a[0], a[1], result, s.context
+        )
     if names == ("RoundingMode", "Int", "Real"):
         return (_raw_sorted("fpa_to_fp_int_real"),)
     return ()

@@ -39,7 +39,12 @@ class Inspection:
         self._same("well-sortedness", term, z3core.Z3_is_well_sorted(ref, ast), True)
         self._same("text", term, term.sexpr(), term.sexpr())
         kind = z3core.Z3_get_ast_kind(ref, ast)
-        self._same("being an application", term, z3core.Z3_is_app(ref, ast), kind in (z3.Z3_APP_AST, z3.Z3_NUMERAL_AST))
+        self._same(
+            "being an application",
+            term,
+            z3core.Z3_is_app(ref, ast),
+            kind in (z3.Z3_APP_AST, z3.Z3_NUMERAL_AST),
+        )
         z3core.Z3_is_ground(ref, ast)
         z3core.Z3_get_depth(ref, ast)
         if self.session.chance(0.2):
@@ -55,7 +60,9 @@ class Inspection:
         """Ask a declaration."""
         ref = self.session.ref
         self._same("id", declaration, declaration.get_id(), z3core.Z3_get_func_decl_id(ref, declaration.ast))
-        self._same("identity", declaration, z3core.Z3_is_eq_func_decl(ref, declaration.ast, declaration.ast), True)
+        self._same(
+            "identity", declaration, z3core.Z3_is_eq_func_decl(ref, declaration.ast, declaration.ast), True
+        )
         self._same("arity", declaration, declaration.arity(), z3core.Z3_get_domain_size(ref, declaration.ast))
         z3core.Z3_func_decl_to_string(ref, declaration.ast)
         z3core.Z3_func_decl_to_ast(ref, declaration.ast)
@@ -180,7 +187,9 @@ class Inspection:
         again = self.session.wrap(z3core.Z3_mk_u32string(ref, length, contents))
         self._same("string read back", term, again.eq(term), True)
         text = z3core.Z3_get_string(ref, ast)
-        self._same("string's text read back", term, self.session.wrap(z3core.Z3_mk_string(ref, text)).eq(term), True)
+        self._same(
+            "string's text read back", term, self.session.wrap(z3core.Z3_mk_string(ref, text)).eq(term), True
+        )
 
     def _float(self, term: Any) -> None:
         ref, ast = self.session.ref, term.as_ast()
@@ -222,7 +231,9 @@ class Inspection:
         constant = z3.Const("read!", term.sort())
         known = {**session.declared, "read!": constant}
         try:
-            parsed = z3.parse_smt2_string(f"(assert (= read! {text}))", session.named_sorts, known, session.context)
+            parsed = z3.parse_smt2_string(
+                f"(assert (= read! {text}))", session.named_sorts, known, session.context
+            )
         except z3.Z3Exception as error:
             message = " ".join(str(error).split())
             raise Misbehaviour("print", f"{text[:500]} does not read back: {message[:300]}") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 _LIMITS: tuple[tuple[str, str], ...] = (
     ("canceled", "the resource limit ended a call that is no check"),
     ("max. resource limit exceeded", "the resource limit ended a call that is no check"),
+    ("cannot retrieve trail from solvers created using tactics", "solvers made of tactics have no trail"),
+    ("parameters, but", "z3 carries no terms over parametric datatypes to another context"),
     ("max. steps exceeded", "the limit of rewriting steps ended a call"),
 )
 """A part of the message, and why it is no fault. Each was seen in a run."""

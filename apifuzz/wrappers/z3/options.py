@@ -131,7 +131,7 @@ def is_of_context(name: str) -> bool:
 
 
 def read_value(name: str, value: str) -> bool | int | float | str:
-    """The value as z3 wants it in Python. Raises :class:`Unsupported` where it is not of the option's kind."""
+    """The value as z3 wants it in Python. Raises :class:`Unsupported` where it does not fit the option."""
     option = next((o for o in solver_options() if o.name == name), None)
     if option is None:
         if name == "rlimit" and value.isdecimal():

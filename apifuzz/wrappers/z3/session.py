@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -37,7 +37,7 @@ def message_of(error: BaseException) -> str:
     return " ".join(text.split())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _takes_context(function: Callable[..., Any]) -> bool:
     try:
         return "ctx" in inspect.signature(function).parameters
@@ -45,10 +45,11 @@ def _takes_context(function: Callable[..., Any]) -> bool:
         return False
 
 
-STEPS = 20_000
-"""Rewriting steps of a simplification, which no resource limit of a solver ends."""
+RESOURCE_LIMIT = 100_000
+"""z3's own measure of work, per call: mostly a fraction of a second. It is not time: runs can be repeated."""
 
-_COMPARING_LIMIT = 100_000
+STEPS = 20_000
+"""Rewriting steps of a simplification."""
 
 
 class HeldTerm:
@@ -75,8 +76,8 @@ def context_of(session: Session, function: Callable[..., Any]) -> dict[str, Any]
 class Session:
     """A context with the sorts, declarations and parser that belong to it; shared by sibling wrappers.
 
-    ``config`` are the parameters of the context (``proof``, ``model``...), which must be known when it is made:
-    it is made when it is first used.
+    ``config`` are the parameters of the context (``proof``...), which must be known when it is made: it is
+    made when it is first used.
     """
 
     def __init__(self, owner: Wrapper, config: dict[str, str]) -> None:
@@ -101,8 +102,8 @@ class Session:
     def context(self) -> Any:
         """The z3.Context."""
         if self._context is None:
-            self._context = z3.Context(**self._config)
-            # Parameters of the process, but harmless: no text on standard output.
+            self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
+            # Of the process: without it z3 writes to standard error.
             z3core.Z3_toggle_warning_messages(False)
         return self._context
 
@@ -156,7 +157,6 @@ class Session:
         if left.eq(right) or z3.simplify(left, max_steps=STEPS).eq(z3.simplify(right, max_steps=STEPS)):
             return False
         solver = z3.Solver(z3core.Z3_mk_simple_solver(self.ref), self.context)
-        solver.set("rlimit", _COMPARING_LIMIT)
         equation = self.wrap(z3core.Z3_mk_eq(self.ref, left.as_ast(), right.as_ast()))
         solver.add(z3.Not(equation))
         return bool(solver.check().r == z3.Z3_L_TRUE and z3.is_false(solver.model().eval(equation, True)))

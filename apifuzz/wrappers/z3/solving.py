@@ -13,9 +13,6 @@ from z3 import z3core
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.wrappers.z3.session import Session
 
-RESOURCE_LIMIT = 100_000
-"""z3's own measure of work per check: a fraction of a second for most. Not time, so runs can be repeated."""
-
 KINDS = (
     *("solver",) * 5,
     *("simple",) * 3,
@@ -25,11 +22,10 @@ KINDS = (
     "simplify solve-eqs elim-uncnstr smt",
     "simplify purify-arith solve-eqs smt",
 )
-"""What a solver is made by: Z3_mk_solver, Z3_mk_simple_solver, or the tactics that are named, one after the other."""
+"""What a solver is made by: Z3_mk_solver, Z3_mk_simple_solver, or the tactics that are named, in a row."""
 
 PLAIN, TRACKED, LITERALS = "plain", "tracked", "literals"
-TRACKINGS = (PLAIN, TRACKED, TRACKED, LITERALS, LITERALS)
-"""How assertions get into unsat cores: not at all, by ``assert_and_track``, or by assumed literals that imply them."""
+"""How assertions get into unsat cores: not, by ``assert_and_track``, by assumed literals that imply them."""
 
 _ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
 
@@ -80,7 +76,7 @@ class Solving:
         else:
             made = z3core.Z3_mk_solver_from_tactic(session.ref, self._tactic().tactic)
         solver = z3.Solver(made, session.context)
-        parameters = {"rlimit": RESOURCE_LIMIT, **self.parameters}
+        parameters = dict(self.parameters)
         if self.tracking != PLAIN:
             parameters["unsat_core"] = True
         known = parameter_names(solver)
@@ -95,7 +91,7 @@ class Solving:
         return z3.Then(*names, ctx=context) if len(names) > 1 else z3.Tactic(names[0], context)
 
     def set_parameter(self, name: str, value: bool | int | float | str) -> None:
-        """Set a parameter of the solver, now or when it is made. Kinds of solvers have parameters of their own."""
+        """Set a parameter of the solver, now or when it is made; each kind of solver has its own."""
         self.parameters[name] = value
         if self._solver is not None:
             if name not in parameter_names(self._solver):
@@ -207,7 +203,9 @@ class Solving:
     def model(self) -> Any:
         """The model of the last check."""
         if self._model is None:
-            self._model = self.solver.model()
+            # Not Solver.model(), which hides why there is none.
+            found = z3core.Z3_solver_get_model(self.session.ref, self.solver.solver)
+            self._model = z3.ModelRef(found, self.session.context)
         return self._model
 
     def value(self, term: Any) -> Any:
@@ -217,8 +215,15 @@ class Solving:
         if session.chance(0.3):
             # What a model says without completion it must say with it.
             partial = model.eval(term)
-            if z3.is_const(term) and _is_number(partial) and _is_number(completed) and not partial.eq(completed):
-                raise Misbehaviour("value", f"{term.sexpr()} is {partial.sexpr()}, completed {completed.sexpr()}")
+            if (
+                z3.is_const(term)
+                and _is_number(partial)
+                and _is_number(completed)
+                and not partial.eq(completed)
+            ):
+                raise Misbehaviour(
+                    "value", f"{term.sexpr()} is {partial.sexpr()}, completed {completed.sexpr()}"
+                )
         return completed
 
     def print_model(self) -> str:
@@ -234,7 +239,9 @@ class Solving:
             sort = model.get_sort(number)
             for element in model.get_universe(sort):
                 if not element.sort().eq(sort):
-                    raise Misbehaviour("model", f"{element.sexpr()} is no {sort.sexpr()}, yet in its universe")
+                    raise Misbehaviour(
+                        "model", f"{element.sexpr()} is no {sort.sexpr()}, yet in its universe"
+                    )
         if session.chance(0.2):
             other = z3.Context()
             if len(model.translate(other)) != len(model):
@@ -265,7 +272,7 @@ class Solving:
 
 @lru_cache(maxsize=256)
 def knows_logic(logic: str) -> bool:
-    """Whether z3 has a solver for the logic: asked before the run's own context is made, which options shape."""
+    """Whether z3 has a solver for the logic: asked of a context of its own, as the run's is not made yet."""
     context = z3.Context()
     try:
         z3core.Z3_mk_solver_for_logic(context.ref(), z3.z3.to_symbol(logic, context))
@@ -281,4 +288,4 @@ def parameter_names(solver: Any) -> frozenset[str]:
 
 
 def _is_number(term: Any) -> bool:
-    return z3.is_int_value(term) or z3.is_bv_value(term) or z3.is_rational_value(term)
+    return any(test(term) for test in (z3.is_int_value, z3.is_bv_value, z3.is_rational_value))

@@ -228,7 +228,7 @@ class Sorts:
             self._inspect_datatype(handle, self.datatypes[what.name], expect)
 
     def _can_remake(self, sort: Sort) -> bool:
-        """Whether ``_make`` knows the sort: all but uninterpreted ones without arguments, made by ``declare``."""
+        """Whether ``_make`` knows the sort: all but uninterpreted ones without arguments."""
         known = sort.name in _PLAIN or sort.name in _MAKERS or sort.name in self._arities
         return known or sort.name in self.datatypes
 
@@ -295,7 +295,7 @@ def _set(session: Session, indices: tuple[int, ...], args: Sequence[Any]) -> Any
 
 
 def _list(session: Session, indices: tuple[int, ...], args: Sequence[Any]) -> Any:
-    """``(List A)`` of z3's parser; ``Z3_mk_list_sort`` would make another datatype, with a name of its own."""
+    """``(List A)`` of z3's parser; ``Z3_mk_list_sort`` would make another datatype."""
     text = "(declare-const of!it (List arg!0))(assert (= of!it of!it))"
     return z3.parse_smt2_string(text, {"arg!0": args[0]}, {}, session.context)[0].arg(0).sort()
 

@@ -15,9 +15,32 @@ from apifuzz.wrappers.z3.sorts import Sorts
 
 _SIMPLIFIER_SWITCHES = (
     *("elim_and", "som", "flat", "arith_lhs", "eq2ineq", "expand_power", "mul_to_power", "hoist_ite"),
-    *("blast_distinct", "blast_eq_value", "bv_ite2id", "bv_not_simpl", "elim_sign_ext", "expand_select_store"),
-    *("expand_store_eq", "local_ctx", "pull_cheap_ite", "push_ite_arith", "push_ite_bv", "sort_sums", "sort_store"),
-    *("split_concat_eq", "rewrite_patterns", "elim_ite", "flat_and_or", "hi_div0", "mul2concat", "gcd_rounding"),
+    *(
+        "blast_distinct",
+        "blast_eq_value",
+        "bv_ite2id",
+        "bv_not_simpl",
+        "elim_sign_ext",
+        "expand_select_store",
+    ),
+    *(
+        "expand_store_eq",
+        "local_ctx",
+        "pull_cheap_ite",
+        "push_ite_arith",
+        "push_ite_bv",
+        "sort_sums",
+        "sort_store",
+    ),
+    *(
+        "split_concat_eq",
+        "rewrite_patterns",
+        "elim_ite",
+        "flat_and_or",
+        "hi_div0",
+        "mul2concat",
+        "gcd_rounding",
+    ),
 )
 """Parameters of the simplifier that are true or false and keep the meaning of a term."""
 
@@ -35,6 +58,8 @@ class Terms:
         """Recursive functions, by the id of the declaration that was there before the definition."""
         self._defined_later: list[tuple[Any, Any]] = []
         """Those declarations, and what stands for their applications since."""
+        self._ordered: Any = None
+        """The sort of the run's special relations: z3's models mix up those of several sorts."""
         self._arrays: set[int] = set()
         """Declarations that some term has as an array, by id: their definition would not reach it."""
 
@@ -138,6 +163,10 @@ class Terms:
 
     def _make(self, head: Head, sort: Any, args: Sequence[ApiTerm]) -> Any:
         if head.kind is HeadKind.OPERATOR:
+            if head.name.endswith("-order"):
+                self._ordered = self._ordered or args[0].sort.sort
+                if self._ordered is not args[0].sort.sort:
+                    raise Unsupported("z3 makes no models with special relations over two sorts")
             terms = [self.of(a) for a in args]
             return self.operators.make(head, sort, terms, [a.sort.sort for a in args])
         if head.kind is HeadKind.APPLY:
@@ -159,9 +188,7 @@ class Terms:
         session = self.session
         if session.chance(0.5):
             return declaration(*args)
-        return session.wrap(
-            z3core.Z3_mk_app(session.ref, declaration.ast, len(args), session.array_of(args))
-        )
+        return session.wrap(z3core.Z3_mk_app(session.ref, declaration.ast, len(args), session.array_of(args)))
 
     def _member(self, head: Head, args: Sequence[Any]) -> Any:
         assert head.datatype is not None, "members have their datatype"
@@ -225,4 +252,3 @@ class Terms:
                     seen.add(child.get_id())
                     todo.append(child)
         return False
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -54,12 +54,14 @@ class Values:
         session = self.session
         constant = z3.Const("value!", sort.handle)
         known = {**session.declared, "value!": constant}
-        parsed = z3.parse_smt2_string(f"(assert (= value! {text}))", session.named_sorts, known, session.context)
+        parsed = z3.parse_smt2_string(
+            f"(assert (= value! {text}))", session.named_sorts, known, session.context
+        )
         return parsed[0].arg(1)
 
 
 def rational(sexp: Any) -> Fraction:
-    """The number that ``3``, ``0.5``, ``(- 3)`` or ``(/ (- 1) 3)`` is. Raises ValueError for anything else."""
+    """The number that ``3``, ``0.5``, ``(- 3)`` or ``(/ (- 1) 3)`` is. Raises ValueError for others."""
     if isinstance(sexp, str):
         return Fraction(sexp)
     if len(sexp) == 2 and sexp[0] == "-":
@@ -85,7 +87,9 @@ def code_points(literal: str) -> list[int]:
 def bits(sexp: Any) -> tuple[int, int]:
     """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``. Raises ValueError for anything else."""
     if isinstance(sexp, str) and sexp[:2] in ("#b", "#x"):
-        return (int(sexp[2:], 2), len(sexp) - 2) if sexp[1] == "b" else (int(sexp[2:], 16), 4 * (len(sexp) - 2))
+        return (
+            (int(sexp[2:], 2), len(sexp) - 2) if sexp[1] == "b" else (int(sexp[2:], 16), 4 * (len(sexp) - 2))
+        )
     if not isinstance(sexp, str) and len(sexp) == 3 and sexp[0] == "_" and str(sexp[1]).startswith("bv"):
         return int(sexp[1][2:]), int(sexp[2])
     raise ValueError(f"no bit-vector: {sexp}")
@@ -215,7 +219,9 @@ def _float(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
         if abs(unbiased) < 2**31 and significand < 2**32:
             found.append(
                 lambda: session.wrap(
-                    z3core.Z3_mk_fpa_numeral_int_uint(session.ref, bool(sign), unbiased, significand, handle.ast)
+                    z3core.Z3_mk_fpa_numeral_int_uint(
+                        session.ref, bool(sign), unbiased, significand, handle.ast
+                    )
                 )
             )
         if abs(unbiased) < 2**63 and significand < 2**64:
@@ -249,7 +255,10 @@ def _special(session: Session, handle: Any, name: str) -> list[Way]:
             lambda: session.wrap(call(session.ref, handle.ast, negative)),
         ]
     zero = z3core.Z3_mk_fpa_zero
-    return [lambda: z3.fpZero(handle, negative), lambda: session.wrap(zero(session.ref, handle.ast, negative))]
+    return [
+        lambda: z3.fpZero(handle, negative),
+        lambda: session.wrap(zero(session.ref, handle.ast, negative)),
+    ]
 
 
 def _mode(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
@@ -295,5 +304,3 @@ _WAYS: dict[str, Callable[[Session, ApiSort, Any], list[Way]]] = {
     "FiniteField": _field,
     "Unicode": _character,
 }
-
-

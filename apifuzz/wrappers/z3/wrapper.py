@@ -19,7 +19,7 @@ from apifuzz.interface import (
     Head,
     Misbehaviour,
     Option,
-    TermKind,
+    Unsupported,
     Wrapper,
 )
 from apifuzz.wrappers.z3.binders import Binders
@@ -52,7 +52,16 @@ _R = TypeVar("_R")
 THEORIES = frozenset(
     (
         *("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "FloatingPoint", "UnicodeStrings"),
-        *("Sequences", "ArraysEx", "Sets", "FiniteFields", "FiniteSets", "Lists", "Z3Extras", "Transcendental"),
+        *(
+            "Sequences",
+            "ArraysEx",
+            "Sets",
+            "FiniteFields",
+            "FiniteSets",
+            "Lists",
+            "Z3Extras",
+            "Transcendental",
+        ),
     )
 )
 
@@ -63,7 +72,7 @@ def _asking(
     """z3's exceptions in a method become the interface's."""
 
     @wraps(method)
-    def ask(self: Z3Wrapper, *args: _P.args, **keywords: _P.kwargs) -> _R:
+    def ask(self: Z3Wrapper, /, *args: _P.args, **keywords: _P.kwargs) -> _R:
         with translated():
             return method(self, *args, **keywords)
 

@@ -1,2 +1,0 @@
-ACTIONS=()
-def adjust(model): pass
