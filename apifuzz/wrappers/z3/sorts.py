@@ -219,13 +219,13 @@ class Sorts:
         expect("hash", handle.hash(), handle.hash())
         expect("text", handle.sexpr(), handle.sexpr())
         handle.name()
-        again = self._make(what, [self.of(a) for a in what.args]) if self._can_remake(what) else handle
-        expect("sort made again", again.eq(handle), True)
         check = _PARTS.get(what.name)
         if check is not None:
             check(self, handle, what, expect)
         elif what.name in self.datatypes:
             self._inspect_datatype(handle, self.datatypes[what.name], expect)
+        again = self._make(what, [self.of(a) for a in what.args]) if self._can_remake(what) else handle
+        expect("sort made again", again.eq(handle), True)
 
     def _can_remake(self, sort: Sort) -> bool:
         """Whether ``_make`` knows the sort: all but uninterpreted ones without arguments."""
@@ -290,10 +290,6 @@ def _array(session: Session, indices: tuple[int, ...], args: Sequence[Any]) -> A
     return z3core.Z3_mk_array_sort_n(session.ref, len(args) - 1, domain, args[-1].ast)
 
 
-def _set(session: Session, indices: tuple[int, ...], args: Sequence[Any]) -> Any:
-    return z3.SetSort(args[0]) if session.chance(0.5) else z3core.Z3_mk_set_sort(session.ref, args[0].ast)
-
-
 def _list(session: Session, indices: tuple[int, ...], args: Sequence[Any]) -> Any:
     """``(List A)`` of z3's parser; ``Z3_mk_list_sort`` would make another datatype."""
     text = "(declare-const of!it (List arg!0))(assert (= of!it of!it))"
@@ -308,7 +304,8 @@ _MAKERS: dict[str, Callable[[Session, tuple[int, ...], Sequence[Any]], Any]] = {
     "Seq": lambda s, i, a: z3core.Z3_mk_seq_sort(s.ref, a[0].ast),
     "Array": _array,
     "->": _array,
-    "Set": _set,
+    # Not z3.SetSort, which makes its Bool in the main context.
+    "Set": lambda s, i, a: z3core.Z3_mk_set_sort(s.ref, a[0].ast),
     "List": _list,
     "FiniteField": lambda s, i, a: z3core.Z3_mk_finite_field_sort(s.ref, str(i[0])),
     "FiniteSet": lambda s, i, a: z3core.Z3_mk_finite_set_sort(s.ref, a[0].ast),
