@@ -57,15 +57,20 @@ class Terms:
     def __init__(self, session: Session, sorts: Sorts) -> None:
         self.session = session
         self.sorts = sorts
+        self.constants: list[Any] = []
+        """The free constants, as models are printed for them."""
 
     # Leaves
 
     def constant(self, name: str, sort: Any) -> Any:
         """A free constant; half of them such that a parser on this term manager finds it by its name."""
         session = self.session
-        if session.chance(0.5):
-            return session.solver.declareFun(name, [], sort, session.chance(0.2))
-        return session.maker.mkConst(sort, name)
+        if not sort.isFunction() and session.chance(0.5):
+            made = session.solver.declareFun(name, [], sort, session.chance(0.2))
+        else:
+            made = session.maker.mkConst(sort, name)
+        self.constants.append(made)
+        return made
 
     def variable(self, name: str, sort: Any) -> Any:
         """A variable to be bound."""

@@ -53,7 +53,7 @@ def make_value(session: Session, sort: Sort, handle: Any, text: str) -> Any:
         if len(sexps) != 1:
             raise NoValue(text, sort)
         return maker(session, sort, handle, sexps[0])
-    except (ReadError, ValueError, IndexError, KeyError, TypeError) as error:
+    except (ReadError, ArithmeticError, ValueError, IndexError, KeyError, TypeError) as error:
         raise NoValue(text, sort) from error
 
 

@@ -49,7 +49,7 @@ _THEORIES = frozenset(
 _FEATURES = frozenset(Feature)
 
 _VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
-"""Where cvc5 wants values. ``rel.join_image`` takes other terms, too, and then 1.4.2 reads a number that is not
+"""Where cvc5 wants values. ``rel.join_image`` takes other terms, too: then 1.4.2 reads a number that is not
 there.
 """
 
@@ -357,7 +357,8 @@ class Cvc5Wrapper(Wrapper):
     @translated()
     def print_model(self) -> str:
         sorts = [s for s in self.sorts.declared.values() if s.isUninterpretedSort()]
-        return str(self.session.solver.getModel(sorts, []))
+        model = self.session.solver.getModel(sorts, self.terms.constants)
+        return model.decode() if isinstance(model, bytes) else str(model)
 
     @translated()
     def push(self, levels: int) -> None:

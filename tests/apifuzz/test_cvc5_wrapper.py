@@ -1,0 +1,512 @@
+"""cvc5's wrapper: every operator, every way to say it, and what is asked of sorts, terms and solver."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import cvc5
+import pytest
+
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    DatatypeSpec,
+    Field,
+    Head,
+    HeadKind,
+    Misbehaviour,
+    Rejected,
+    TermKind,
+    Unsupported,
+)
+from apifuzz.wrappers.cvc5 import Cvc5Wrapper
+from apifuzz.wrappers.cvc5.coverage import api_functions, recorded_calls
+from apifuzz.wrappers.cvc5.reading import Reader, folded
+from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
+from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
+from smtlib.theory import Bindings
+
+PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}
+INDICES = {"m": 8, "n": 5, "i": 6, "j": 2, "e": 8, "s": 24, "p": 7, "c": 0x61}
+EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
+SORTS = (
+    BOOL,
+    INT,
+    REAL,
+    STRING,
+    REGLAN,
+    ROUNDING_MODE,
+    bit_vector(8),
+    floating_point(8, 24),
+    make_sort("FiniteField", (7,)),
+    array(INT, BOOL),
+    make_sort("Set", (), (INT,)),
+    make_sort("Bag", (), (INT,)),
+    make_sort("Seq", (), (BOOL,)),
+    make_sort("Nullable", (), (INT,)),
+    make_sort("Tuple", (), (INT, BOOL)),
+    make_sort("UnitTuple"),
+    make_sort("->", (), (INT, BOOL, BOOL)),
+    make_sort("->", (), (INT, INT)),
+)
+
+
+class Kit:
+    """A wrapper with what tests want of it in few words."""
+
+    def __init__(self, *options: str, logic: str = "HO_ALL", seed: int = 1) -> None:
+        self.wrapper = Cvc5Wrapper()
+        self.wrapper.random.seed(seed)
+        self.wrapper.new()
+        for option in options:
+            name, _, value = option.partition("=")
+            self.wrapper.set_option(name, value or "true")
+        if logic:
+            self.wrapper.set_logic(logic)
+        self.count = 0
+
+    def name(self) -> str:
+        self.count += 1
+        return f"c{self.count}"
+
+    def sort(self, sort: Sort) -> ApiSort:
+        return ApiSort(0, sort, self.wrapper.make_sort(sort, [self.sort(arg) for arg in sort.args]))
+
+    def constant(self, sort: Sort, name: str = "") -> ApiTerm:
+        own = self.sort(sort)
+        return ApiTerm(0, own, self.wrapper.make_constant(name or self.name(), own), TermKind.CONSTANT)
+
+    def variable(self, sort: Sort, name: str = "x") -> ApiTerm:
+        own = self.sort(sort)
+        made = ApiTerm(0, own, self.wrapper.make_variable(name, own), TermKind.VARIABLE)
+        made.free = frozenset((made,))
+        return made
+
+    def value(self, sort: Sort, text: str) -> ApiTerm:
+        own = self.sort(sort)
+        return ApiTerm(0, own, self.wrapper.make_value(own, text), TermKind.VALUE)
+
+    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
+        return self.apply(Head(HeadKind.OPERATOR, name, indices), sort, *args)
+
+    def apply(self, head: Head, sort: Sort, *args: ApiTerm) -> ApiTerm:
+        handle = self.wrapper.make_term(head, sort, args)
+        return ApiTerm(0, self.sort(sort), handle, TermKind.TERM, frozenset(), 0, head, args)
+
+    def check(self, *formulas: ApiTerm) -> Answer:
+        for formula in formulas:
+            self.wrapper.assert_formula(formula)
+        return self.wrapper.check_sat(None)
+
+
+@pytest.fixture
+def kit() -> Iterator[Kit]:
+    yield Kit("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
+
+
+# Operators
+
+
+def signatures() -> list[Signature]:
+    return [s for s in default_theories().signatures() if not s.only or "cvc5" in s.only]
+
+
+def shapes(signature: Signature) -> Iterator[tuple[tuple[int, ...], tuple[Sort, ...], Sort]]:
+    """Indices, argument sorts and result: as it is declared and, where it is associative, with one more."""
+    bindings: Bindings = {**PARAMETERS, **INDICES}
+    indices = tuple(int(i) if i.isdigit() else INDICES[i] for i in signature.indices)
+    sorts = tuple(p.instantiate(bindings) for p in signature.params)
+    counts = [len(sorts)]
+    if signature.associativity:
+        counts += [3] + [1] * (signature.minimum == 1)
+    for count in counts:
+        some = sorts if count == len(sorts) else (sorts[0],) * count
+        qualifier = signature.result.instantiate(bindings) if signature.needs_as else None
+        result = signature.apply(indices, some, qualifier)
+        if result is not None:
+            yield indices, some, result
+
+
+def test_every_operator_is_made_and_has_the_sort_of_the_theory_files() -> None:
+    kit = Kit(*EXPERT)
+    made = 0
+    for signature in signatures():
+        found = list(shapes(signature))
+        assert found, f"no sample for {signature}"
+        for (indices, sorts, result), seed in itertools.product(found, range(3)):
+            kit.wrapper.random.seed(seed)
+            args = [kit.constant(sort) for sort in sorts]
+            places = kit.wrapper.capabilities().value_arguments.get(signature.name, ())
+            for place in places:
+                args[place] = kit.value(sorts[place], {STRING: '"a"', BOOL: "true"}.get(sorts[place], "2"))
+            term = kit.term(signature.name, result, *args, indices=indices)
+            assert kit.wrapper.same_sort(kit.wrapper.sort_of(term), term.sort), signature
+            kit.wrapper.inspect_term(term)
+            made += 1
+    assert made > 1000
+
+
+def test_without_higher_order_logic_no_functions_are_taken() -> None:
+    wrapper = Kit(logic="ALL").wrapper
+    (mapped,) = (s for s in default_theories().functions["set.map"] if "cvc5" in s.only)
+    sorts = (make_sort("->", (), (INT, INT)), make_sort("Set", (), (INT,)))
+    assert not wrapper.takes(mapped, sorts, sorts[1])
+    assert Kit().wrapper.takes(mapped, sorts, sorts[1])
+    with pytest.raises(Unsupported):
+        Kit(logic="ALL").sort(sorts[0])
+
+
+def test_formats_that_cvc5_does_not_solve_are_refused_unless_switched_on() -> None:
+    with pytest.raises(Unsupported, match="fp-exp"):
+        Kit().sort(floating_point(5, 11))
+    assert Kit("fp-exp").sort(floating_point(5, 11)).handle.isFloatingPoint()
+
+
+def test_operators_of_the_heap_want_a_heap() -> None:
+    wrapper = Kit("incremental=false").wrapper
+    (pto,) = default_theories().functions["pto"]
+    assert not wrapper.takes(pto, (INT, INT), BOOL)
+    location = ApiSort(1, INT, wrapper.make_sort(INT, ()))
+    wrapper.session.heap = (location, location)
+    assert wrapper.takes(pto, (INT, INT), BOOL)
+    assert not wrapper.takes(pto, (INT, BOOL), BOOL)
+
+
+def test_exponents_and_repetitions_are_small() -> None:
+    kit = Kit()
+    x = kit.constant(INT)
+    with pytest.raises(Unsupported):
+        kit.term("^", INT, x, x)
+    with pytest.raises(Unsupported):
+        kit.term("^", INT, x, kit.value(INT, "1000000"))
+    with pytest.raises(Unsupported):
+        kit.term("re.^", REGLAN, kit.term("re.all", REGLAN), indices=(1000,))
+
+
+# Values
+
+VALUES = (
+    (BOOL, ("true", "false")),
+    (INT, ("0", "(- 3)", "2147483648", "123456789012345678901234567890")),
+    (REAL, ("0.5", "(/ 1 3)", "(- (/ 7 2))", "(/ (- 7) 2)", "3", "12.50")),
+    (STRING, ('""', '"a""b"', '"\\u{3}\\u{2FFFF}"', '"\\u00e9x"', '"\\u{0}"""')),
+    (bit_vector(8), ("#b10000000", "#xff", "(_ bv5 8)", "#x00")),
+    (bit_vector(1), ("#b0", "#b1")),
+    (bit_vector(80), ("#xffffffffffffffffffff",)),
+    (floating_point(8, 24), ("(_ +oo 8 24)", "(_ NaN 8 24)", "(_ -zero 8 24)")),
+    (floating_point(8, 24), ("(fp #b1 #b00000001 #b00000000000000000000001)",)),
+    (ROUNDING_MODE, ("RNE", "RNA", "RTP", "RTN", "RTZ")),
+    (make_sort("FiniteField", (7,)), ("(as ff3 (_ FiniteField 7))", "#f3m7", "(as ff-2 (_ FiniteField 7))")),
+)
+
+
+@pytest.mark.parametrize(
+    ("sort", "text"), [(sort, text) for sort, texts in VALUES for text in texts], ids=lambda v: str(v)
+)
+def test_all_ways_to_say_a_value_are_one_value(sort: Sort, text: str) -> None:
+    kit = Kit()
+    made = []
+    for seed in range(24):
+        kit.wrapper.random.seed(seed)
+        made.append(kit.value(sort, text))
+        kit.wrapper.inspect_term(made[-1])
+    assert len({term.handle for term in made}) == 1
+    kit.wrapper.read_back(made[0])
+
+
+@pytest.mark.parametrize(
+    ("sort", "text"),
+    [
+        (INT, "1.5"),
+        (INT, "x"),
+        (BOOL, "1"),
+        (bit_vector(4), "#q1"),
+        (STRING, "a"),
+        (REAL, "(/ 1 0)"),
+        (floating_point(8, 24), "(fp #b0 #b0 #b0)"),
+        (REGLAN, "re.all"),
+        (INT, "1 2"),
+    ],
+)
+def test_what_is_no_value_is_refused(sort: Sort, text: str) -> None:
+    with pytest.raises((Unsupported, Rejected)):
+        Kit().value(sort, text)
+
+
+# Sorts and inspection
+
+
+def test_sorts_say_what_they_were_made_of() -> None:
+    for seed, sort in itertools.product(range(4), SORTS):
+        kit = Kit(seed=seed)
+        kit.wrapper.inspect_sort(kit.sort(sort))
+
+
+def test_a_sort_that_says_something_else_is_found() -> None:
+    kit = Kit()
+    wrong = ApiSort(1, array(INT, INT), kit.sort(array(INT, BOOL)).handle)
+    with pytest.raises(Misbehaviour, match="getArrayElementSort") as caught:
+        kit.wrapper.inspect_sort(wrong)
+    assert caught.value.kind == "sort"
+
+
+def test_a_term_that_says_something_else_is_found() -> None:
+    kit = Kit()
+    x, y = kit.constant(INT), kit.constant(INT)
+    term = kit.term("-", INT, x, y)
+    for head, args in (
+        (Head(HeadKind.OPERATOR, "+"), (x, y)),
+        (Head(HeadKind.OPERATOR, "-"), (y, x)),
+    ):
+        term.head, term.args = head, args
+        with pytest.raises(Misbehaviour) as caught:
+            kit.wrapper.inspect_term(term)
+        assert caught.value.kind == "term"
+
+
+LIST = DatatypeSpec("List", (("nil", ()), ("cons", (Field("head", "T"), Field("tail", "List")))), ("T",))
+
+
+def tree(kit: Kit) -> list[DatatypeSpec]:
+    leaf = ("leaf", (Field("value", kit.sort(INT)),))
+    return [
+        DatatypeSpec("Tree", (leaf, ("node", (Field("children 1", "Forest"),)))),
+        DatatypeSpec("Forest", (("end", ()), ("more", (Field("first", "Tree"), Field("rest", "Forest"))))),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_datatypes_and_their_members(seed: int) -> None:
+    kit = Kit(seed=seed)
+    handles = kit.wrapper.declare_datatypes(tree(kit))
+    trees, forests = make_sort("Tree"), make_sort("Forest")
+    for sort, handle in zip((trees, forests), handles, strict=True):
+        kit.wrapper.inspect_sort(ApiSort(0, sort, handle))
+    leaf = kit.apply(Head(HeadKind.CONSTRUCTOR, "leaf", (), trees), trees, kit.value(INT, "3"))
+    end = kit.apply(Head(HeadKind.CONSTRUCTOR, "end", (), forests), forests)
+    more = kit.apply(Head(HeadKind.CONSTRUCTOR, "more", (), forests), forests, leaf, end)
+    first = kit.apply(Head(HeadKind.SELECTOR, "first", (), forests), trees, more)
+    tested = kit.apply(Head(HeadKind.TESTER, "leaf", (), trees), BOOL, first)
+    again = kit.apply(Head(HeadKind.UPDATER, "first", (), forests), forests, more, leaf)
+    for term in (leaf, end, more, first, tested, again):
+        kit.wrapper.inspect_term(term)
+        kit.wrapper.read_back(term)
+    equal = kit.term("=", BOOL, again, more)
+    assert kit.check(kit.term("not", BOOL, kit.term("and", BOOL, tested, equal))) is Answer.UNSAT
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parametric_datatypes_and_sort_constructors(seed: int) -> None:
+    kit = Kit(seed=seed)
+    kit.wrapper.declare_datatypes([LIST])
+    kit.wrapper.declare_sort("P", 2)
+    pair = make_sort("P", (), (INT, BOOL))
+    lists = make_sort("List", (), (pair,))
+    kit.wrapper.inspect_sort(kit.sort(pair))
+    kit.wrapper.inspect_sort(kit.sort(lists))
+    nil = kit.apply(Head(HeadKind.CONSTRUCTOR, "nil", (), lists), lists)
+    cons = kit.apply(Head(HeadKind.CONSTRUCTOR, "cons", (), lists), lists, kit.constant(pair), nil)
+    assert kit.wrapper.same_sort(kit.wrapper.sort_of(cons), kit.sort(lists))
+    kit.wrapper.read_back(cons)
+    assert kit.check(kit.term("=", BOOL, cons, nil)) is Answer.UNSAT
+
+
+def test_a_sort_of_another_name_sake_is_another_sort() -> None:
+    kit = Kit()
+    kit.wrapper.declare_sort("U", 0)
+    before = kit.sort(array(make_sort("U"), INT)).handle
+    kit.wrapper.random.seed(0)
+    kit.wrapper.sorts.session.random = random.Random(3)
+    kit.wrapper.sorts.declared.pop("U")
+    kit.wrapper.declare_datatypes([DatatypeSpec("U", (("u", ()),))])
+    assert kit.wrapper.sorts.of(array(make_sort("U"), INT)) != before
+
+
+# Binders, definitions, reading back
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_quantifiers_with_and_without_annotations(seed: int) -> None:
+    kit = Kit(seed=seed)
+    own = kit.sort(INT)
+    function = kit.wrapper.make_function("f", [own], own)
+    f = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), function, TermKind.FUNCTION)
+    x = kit.variable(INT)
+    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, x)
+    body = kit.term(">", BOOL, applied, x)
+    whole = kit.wrapper.make_binder("forall", [x], body)
+    term = ApiTerm(0, kit.sort(BOOL), whole, TermKind.TERM)
+    kit.wrapper.read_back(term)
+    less = kit.term(
+        "<", BOOL, kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1")), kit.value(INT, "1")
+    )
+    assert kit.check(term, less) is not Answer.SAT
+
+
+def test_definitions_hold_here_and_in_a_sibling() -> None:
+    for seed in range(4):
+        kit = Kit(seed=seed)
+        x, one = kit.variable(INT), kit.value(INT, "1")
+        body = kit.term("+", INT, x, one)
+        handle = kit.wrapper.define_function("inc", [x], kit.sort(INT), body, None)
+        inc = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), handle, TermKind.FUNCTION)
+        applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, inc, one)
+        wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "2"))
+        sibling = kit.wrapper.sibling()
+        sibling.assert_formula(wrong)
+        assert sibling.check_sat(None) is Answer.UNSAT
+        sibling.delete()
+        kit.wrapper.push(1)
+        assert kit.check(wrong) is Answer.UNSAT
+        kit.wrapper.reset()
+        assert kit.check(wrong) is Answer.UNSAT
+
+
+def test_recursive_definitions_hold_in_a_sibling() -> None:
+    kit = Kit()
+    own = kit.sort(INT)
+    functions = kit.sort(make_sort("->", (), (INT, INT)))
+    f = ApiTerm(0, functions, kit.wrapper.make_function("f", [own], own), TermKind.FUNCTION)
+    x = kit.variable(INT)
+    kit.wrapper.define_function("", [x], own, kit.value(INT, "7"), f)
+    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
+    sibling = kit.wrapper.sibling()
+    sibling.assert_formula(kit.term("distinct", BOOL, applied, kit.value(INT, "7")))
+    assert sibling.check_sat(None) is Answer.UNSAT
+
+
+def test_terms_read_back() -> None:
+    kit = Kit()
+    x = kit.constant(INT, "a b")
+    total = kit.term("+", INT, x, kit.value(INT, "(- 3)"), kit.value(INT, "(- 3)"))
+    kit.wrapper.read_back(kit.term("*", INT, total, total))
+    half = kit.value(REAL, "(/ (- 1) 2)")
+    kit.wrapper.read_back(kit.term("=", BOOL, half, kit.term("to_real", REAL, x)))
+
+
+def test_what_reads_back_otherwise_is_found() -> None:
+    manager = cvc5.TermManager()
+    reader = Reader(manager)
+    # A constant that the reader does not know.
+    with pytest.raises(Misbehaviour, match="does not read back"):
+        reader.compare(manager.mkConst(manager.getIntegerSort(), "x"), "t1")
+    reader.declare(["(declare-fun x () Int)"])
+    reader.compare(manager.mkConst(manager.getIntegerSort(), "x"), "t1")
+    # A constant named like a value of another sort.
+    with pytest.raises(Misbehaviour) as caught:
+        reader.compare(
+            manager.mkTerm(cvc5.Kind.ADD, *[manager.mkConst(manager.getIntegerSort(), "|y|")] * 2), "t2"
+        )
+    assert caught.value.kind == "print"
+
+
+def test_negated_and_divided_numbers_are_folded() -> None:
+    manager = cvc5.TermManager()
+    five, two = manager.mkInteger(5), manager.mkReal(2)
+    assert folded(manager, manager.mkTerm(cvc5.Kind.NEG, five)) == manager.mkInteger(-5)
+    assert folded(manager, manager.mkTerm(cvc5.Kind.DIVISION, two, manager.mkReal(4))) == manager.mkReal(1, 2)
+    zero = manager.mkTerm(cvc5.Kind.DIVISION, two, manager.mkReal(0))
+    assert folded(manager, zero) == zero
+
+
+# Solving
+
+
+def test_cores_assumptions_and_values(kit: Kit) -> None:
+    x, y = kit.constant(BOOL), kit.constant(INT)
+    positive = kit.term(">", BOOL, y, kit.value(INT, "0"))
+    wrapper = kit.wrapper
+    assert kit.check(positive) is Answer.SAT
+    (value,) = wrapper.values([y])
+    assert kit.check(ApiTerm(0, kit.sort(BOOL), wrapper.equal(y, value), TermKind.TERM)) is Answer.SAT
+    assert str(y.handle) in wrapper.print_model()
+    wrapper.reset_assertions()
+    neither = kit.term("not", BOOL, x)
+    assert kit.check(positive, x, neither) is Answer.UNSAT
+    assert set(map(id, wrapper.unsat_core())) == {id(x), id(neither)}
+    wrapper.reset_assertions()
+    assert wrapper.check_sat([positive, x, neither]) is Answer.UNSAT
+    assert set(map(id, wrapper.unsat_assumptions())) <= {id(positive), id(x), id(neither)}
+
+
+def test_levels(kit: Kit) -> None:
+    x = kit.constant(BOOL)
+    kit.wrapper.push(2)
+    assert kit.check(x, kit.term("not", BOOL, x)) is Answer.UNSAT
+    kit.wrapper.pop(1)
+    assert kit.wrapper.check_sat(None) is Answer.SAT
+    with pytest.raises(Rejected, match="pop"):
+        kit.wrapper.pop(5)
+
+
+def test_reset_keeps_what_was_set(kit: Kit) -> None:
+    x = kit.constant(BOOL)
+    for seed in range(4):
+        kit.wrapper.random.seed(seed)
+        kit.check(x)
+        kit.wrapper.reset()
+        assert kit.wrapper.session.logic == "HO_ALL"
+        assert kit.check(kit.term("not", BOOL, x)) is Answer.SAT
+        assert kit.wrapper.values([x])
+
+
+def test_a_check_ends_by_itself() -> None:
+    kit = Kit(logic="ALL")
+    x, y = kit.constant(REAL), kit.constant(REAL)
+    sine = kit.term("sin", REAL, kit.term("*", REAL, x, y))
+    assert (
+        kit.check(kit.term("=", BOOL, sine, kit.term("exp", REAL, kit.term("*", REAL, y, y, x))))
+        is Answer.UNKNOWN
+    )
+
+
+def test_simplified_and_substituted_terms_are_equal(kit: Kit) -> None:
+    x, y = kit.constant(INT), kit.constant(INT)
+    for seed in range(4):
+        kit.wrapper.random.seed(seed)
+        term = kit.term("+", INT, x, x, y)
+        simple = ApiTerm(0, term.sort, kit.wrapper.simplify(term), TermKind.TERM)
+        assert kit.check(kit.term("distinct", BOOL, term, simple)) is Answer.UNSAT
+        replaced = kit.wrapper.substitute(term, [x], [y])
+        assert replaced == kit.term("+", INT, y, y, y).handle
+        kit.wrapper.reset_assertions()
+
+
+def test_values_that_are_no_terms_are_refused(kit: Kit) -> None:
+    kit.wrapper.declare_sort("U", 0)
+    u = kit.constant(make_sort("U"))
+    assert kit.check(kit.term("=", BOOL, u, u)) is Answer.SAT
+    (value,) = kit.wrapper.values([u])
+    with pytest.raises(Unsupported, match="uninterpreted"):
+        kit.wrapper.equal(u, value)
+
+
+def test_errors_are_told_apart() -> None:
+    kit = Kit(logic="ALL")
+    with pytest.raises(Rejected, match="kind"):
+        kit.apply(Head(HeadKind.OPERATOR, "bvadd"), bit_vector(8), kit.constant(bit_vector(8)))
+    complement = kit.term(
+        "set.complement", make_sort("Set", (), (INT,)), kit.constant(make_sort("Set", (), (INT,)))
+    )
+    with pytest.raises(Unsupported, match="experts"):
+        kit.check(kit.term("=", BOOL, complement, complement.args[0]))
+    with pytest.raises(Unsupported, match="no operator"):
+        kit.term("at-most", BOOL, kit.constant(BOOL), indices=(1,))
+
+
+# What was called
+
+
+def test_functions_of_the_interface_are_counted_and_recorded() -> None:
+    functions = api_functions()
+    assert len(functions) == len(set(functions)) > 300
+    assert "Solver.checkSat" in functions and "TermManager.mkTerm" in functions
+    assert "Solver.mkTerm" not in functions and "Term.__eq__" not in functions
+    with recorded_calls() as called:
+        kit = Kit()
+        kit.check(kit.constant(BOOL))
+    assert {"Solver.checkSat", "Solver.assertFormula"} <= called <= set(functions)
+    assert "Solver.getProof" not in called
