@@ -1,8 +1,7 @@
 """Witnesses re-checked: values, unsat cores and failed assumptions go into a second instance of the solver.
 
 The second instance has default options, so it also catches what only the options of the first one bring
-about.
-An answer ``unknown`` of the second says nothing.
+about. An answer ``unknown`` of the second says nothing, nor that it rejects a value.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Misbehaviour, TermKind, Wrapper
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Misbehaviour, Rejected, TermKind, Unsupported, Wrapper
 from apifuzz.wrappers.around import Around
 from smtlib import BOOL
 
@@ -92,16 +91,19 @@ class WitnessWrapper(Around):
     def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
         values = super().values(terms)
         if self._answer is Answer.SAT and terms:
-            sort = ApiSort(0, BOOL, self.inner.make_sort(BOOL, ()))
-            equations = [
-                ApiTerm(0, sort, self.inner.equal(term, value), TermKind.TERM)
-                for term, value in zip(terms, values, strict=True)
-            ]
-            told = f"the values of {_names(terms)}"
-            self._must_not_be(
-                Answer.UNSAT, "model", [*self._assertions, *self._assumptions, *equations], told
-            )
+            # Not every value can be asserted (cvc5 has no constant arrays by default): then it is not checked.
+            with contextlib.suppress(Rejected, Unsupported):
+                self._must_hold(terms, values)
         return values
+
+    def _must_hold(self, terms: Sequence[ApiTerm], values: Sequence[Any]) -> None:
+        sort = ApiSort(0, BOOL, self.inner.make_sort(BOOL, ()))
+        equations = [
+            ApiTerm(0, sort, self.inner.equal(term, value), TermKind.TERM)
+            for term, value in zip(terms, values, strict=True)
+        ]
+        formulas = [*self._assertions, *self._assumptions, *equations]
+        self._must_not_be(Answer.UNSAT, "model", formulas, f"the values of {_names(terms)}")
 
     def _must_be_given(self, kind: str, found: Sequence[ApiTerm], given: Sequence[ApiTerm]) -> None:
         strange = [term for term in found if not any(term is other for other in given)]

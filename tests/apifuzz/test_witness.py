@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apifuzz.interface import Answer, ApiTerm, Wrapper
+from apifuzz.interface import Answer, ApiTerm, Rejected, Wrapper
 from apifuzz.run import Ending, replay
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import make_wrapper
@@ -136,3 +136,18 @@ def test_an_unknown_of_the_second_instance_says_nothing() -> None:
     for text in ALL.values():
         assert run(Wrong(Shy(solver()), lambda found: found[:0] or found), text).kind == "done"
     assert run(Wrong(Shy(solver()), lambda core: core[:-1]), CORE).kind == "done"
+
+
+def test_values_that_cannot_be_asserted_are_not_checked() -> None:
+    class Narrow(Around):
+        def sibling(self) -> Wrapper:
+            return Strict(super().sibling())
+
+    class Strict(Around):
+        def assert_formula(self, term: ApiTerm) -> None:
+            if term.id == 0:
+                raise Rejected("no values here")
+            super().assert_formula(term)
+
+    for text in ALL.values():
+        assert run(Narrow(solver()), text).kind == "done"
