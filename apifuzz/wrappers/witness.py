@@ -91,7 +91,7 @@ class WitnessWrapper(Around):
     def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
         values = super().values(terms)
         if self._answer is Answer.SAT and terms:
-            # Not every value can be asserted (cvc5 has no constant arrays by default): then it is not checked.
+            # Not every value can be asserted (cvc5 has no constant arrays at first): then it is not checked.
             with contextlib.suppress(Rejected, Unsupported):
                 self._must_hold(terms, values)
         return values
