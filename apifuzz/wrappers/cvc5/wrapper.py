@@ -69,7 +69,8 @@ class Cvc5Wrapper(Wrapper):
         self.expert = expert
         self._session: Session | None = None
         self._reader: Reader | None = None
-        self._declarations: list[str] = []
+        self.declarations: list[str] = []
+        """The commands that declare what was declared, for reading back."""
 
     # What it is
 
@@ -176,7 +177,7 @@ class Cvc5Wrapper(Wrapper):
         self._session = session
         self.solving = Solving(session)
         self._reader = None
-        self._declarations = []
+        self.declarations = []
 
     def delete(self) -> None:
         self._session = None
@@ -234,13 +235,13 @@ class Cvc5Wrapper(Wrapper):
     @translated()
     def declare_sort(self, name: str, arity: int) -> Any:
         handle = self.sorts.declare(name, arity)
-        self._declarations.append(declared_sort(name, arity))
+        self.declarations.append(declared_sort(name, arity))
         return handle
 
     @translated()
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
         handles = self.sorts.declare_datatypes(group)
-        self._declarations.append(declared_datatypes(group))
+        self.declarations.append(declared_datatypes(group))
         return handles
 
     # Terms
@@ -251,7 +252,7 @@ class Cvc5Wrapper(Wrapper):
 
     @translated()
     def make_constant(self, name: str, sort: ApiSort) -> Any:
-        self._declarations.append(declared_function(name, (), sort.handle))
+        self.declarations.append(declared_function(name, (), sort.handle))
         return self.terms.constant(name, sort.handle)
 
     @translated()
@@ -261,7 +262,7 @@ class Cvc5Wrapper(Wrapper):
     @translated()
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
         handles = [param.handle for param in params]
-        self._declarations.append(declared_function(name, handles, result.handle))
+        self.declarations.append(declared_function(name, handles, result.handle))
         return self.terms.function(name, handles, result.handle)
 
     @translated()
@@ -284,7 +285,7 @@ class Cvc5Wrapper(Wrapper):
         handles = [variable.handle for variable in variables]
         if recursive is None:
             params = [variable.sort.handle for variable in variables]
-            self._declarations.append(declared_function(name, params, result.handle))
+            self.declarations.append(declared_function(name, params, result.handle))
             return self.terms.define(name, handles, result, body.handle, None)
         return self.terms.define(name, handles, result, body.handle, recursive.handle)
 
@@ -307,7 +308,7 @@ class Cvc5Wrapper(Wrapper):
     def read_back(self, term: ApiTerm) -> None:
         if self._reader is None:
             self._reader = Reader(self.session.manager)
-        self._reader.declare(self._declarations)
+        self._reader.declare(self.declarations)
         self._reader.compare(term.handle, str(term))
 
     @translated()

@@ -28,7 +28,6 @@ _TRANSITIONS = (
     ("terms", "cvc5:make-record", 0.3),
     ("terms", "cvc5:make-match", 1.0),
     ("terms", "cvc5:make-lifted", 0.5),
-    ("terms", "cvc5:make-bits", 0.5),
     ("terms", "cvc5:make-projection", 0.5),
     ("terms", "cvc5:inspect-skolem", 0.2),
     ("terms", "cvc5:simplify", 1.0),

@@ -58,6 +58,18 @@ def is_incremental(run: Run) -> bool:
     return run.options.get("incremental", "true") == "true"
 
 
+def may_enumerate(run: Run) -> bool:
+    """Whether cvc5 can make formulas from what the run has made: it wants functions to be values."""
+    return not run.store.functions or run.logic.startswith("HO_")
+
+
+def should_enumerate(run: Run) -> bool:
+    """Whether it would come to an end: with numbers that it cannot compute it looks for candidates without
+    end. For drawing only.
+    """
+    return may_enumerate(run) and "Transcendental" not in run.scope.theories and not run.scope.quantifiers
+
+
 def handles(terms: Sequence[ApiTerm]) -> list[Any]:
     """The solver's terms."""
     return [term.handle for term in terms]

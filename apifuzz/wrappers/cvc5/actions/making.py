@@ -168,39 +168,6 @@ class MakeLifted(Cvc5Action):
         return _keep(run, wrapper.session.maker.mkNullableLift(kind, *handles(terms)), sort, terms)
 
 
-class MakeBits(Cvc5Action):
-    """``cvc5:make-bits TERM TERM``: a formula about two bit-vectors, with operators of cvc5's own."""
-
-    name = "cvc5:make-bits"
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        sorts = [s for s in run.store.populated if s.name == "BitVec"]
-        if not sorts:
-            return None
-        sort = sorts[int(run.random.random() * len(sorts))]
-        terms = [run.store.pick(sort, run.random) for _ in range(2)]
-        return None if None in terms else tuple(map(str, terms))
-
-    def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        terms = read_terms(run, args)
-        if terms[0].sort.sort.name != "BitVec" or terms[1].sort.sort is not terms[0].sort.sort:
-            raise TraceError("two bit-vectors of one width are wanted")
-        session, (left, right) = wrapper.session, handles(terms)
-        make, width = session.manager.mkTerm, terms[0].sort.sort.indices[0]
-        way = session.random.randrange(3)
-        if way == 0:
-            bit = session.manager.mkOp(Kind.BITVECTOR_BIT, session.random.randrange(width))
-            made = make(Kind.XOR, make(bit, left), make(bit, right))
-        elif way == 1:
-            kind = Kind.BITVECTOR_ULTBV if session.chance(0.5) else Kind.BITVECTOR_SLTBV
-            made = make(Kind.EQUAL, make(kind, left, right), session.manager.mkBitVector(1, 1))
-        else:
-            bits = [make(session.manager.mkOp(Kind.BITVECTOR_BIT, place), left) for place in range(width)]
-            made = make(Kind.BITVECTOR_ULE, make(Kind.BITVECTOR_FROM_BOOLS, *bits), right)
-        return _keep(run, made, BOOL, terms)
-
-
 class MakeProjection(Cvc5Action):
     """``cvc5:make-projection TERM TERM``: a formula about parts of two tuples, relations or tables."""
 
@@ -319,7 +286,6 @@ MAKING = (
     MakeRecord(),
     MakeMatch(),
     MakeLifted(),
-    MakeBits(),
     MakeProjection(),
     InspectSkolem(),
     InspectAbstractSorts(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cvc5 import Kind
 
 from apifuzz.actions.reading import read_closed, read_formulas, require_count
-from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, TermKind
+from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, TermKind, Unsupported
 from apifuzz.run import Run
 from apifuzz.wrappers.cvc5.actions.base import (
     Cvc5Action,
@@ -15,7 +15,9 @@ from apifuzz.wrappers.cvc5.actions.base import (
     handles,
     has_skolem,
     is_incremental,
+    may_enumerate,
     must_not_be,
+    should_enumerate,
 )
 from apifuzz.wrappers.cvc5.inspection import expect
 from smtlib import BOOL, INT, REAL
@@ -28,7 +30,7 @@ class _Enumerated(Cvc5Action):
     """A formula that cvc5 enumerates: asked for, then perhaps for another one."""
 
     def is_possible(self, run: Run) -> bool:
-        return super().is_possible(run) and any(run.levels) and run.may_change
+        return super().is_possible(run) and any(run.levels) and run.may_change and should_enumerate(run)
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         goal = draw_formula(run)
@@ -37,6 +39,8 @@ class _Enumerated(Cvc5Action):
     def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         (goal,) = read_formulas(run, args)
+        if not may_enumerate(run):
+            raise Unsupported("no enumeration over these sorts")
         run.changed()
         found = self.first(wrapper.session.solver, wrapper.session.expand(goal.handle))
         if found.isNull():

@@ -13,6 +13,7 @@ from apifuzz.sort_drawing import draw_made
 from apifuzz.trace import TraceError, quote_name
 from apifuzz.wrappers.cvc5.actions.base import Cvc5Action
 from apifuzz.wrappers.cvc5.inspection import expect
+from apifuzz.wrappers.cvc5.reading import declared_function
 from apifuzz.wrappers.cvc5.session import Pool
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class DeclarePool(Cvc5Action):
         run.store.take_name(name)
         made = wrapper.session.solver.declarePool(name, sort.handle, [t.handle for t in terms])
         wrapper.session.pools.append(Pool(made, sort.handle))
+        wrapper.declarations.append(declared_function(name, (), made.getSort()))
         return ()
 
 

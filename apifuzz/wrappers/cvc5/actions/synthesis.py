@@ -11,7 +11,13 @@ from apifuzz.actions.reading import read_closed, read_formulas, require_count
 from apifuzz.interface import Answer, TermKind
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
-from apifuzz.wrappers.cvc5.actions.base import Cvc5Action, draw_formula, handles, must_not_be
+from apifuzz.wrappers.cvc5.actions.base import (
+    Cvc5Action,
+    draw_formula,
+    handles,
+    must_not_be,
+    should_enumerate,
+)
 from apifuzz.wrappers.cvc5.inspection import expect
 from apifuzz.wrappers.cvc5.session import CHECK_RESOURCES
 from smtlib import INT, REAL
@@ -29,6 +35,9 @@ class Synthesize(Cvc5Action):
     """
 
     name = "cvc5:synthesize"
+
+    def is_possible(self, run: Run) -> bool:
+        return should_enumerate(run)
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         formula = draw_formula(run)
