@@ -24,9 +24,11 @@ from typing import Any, Self
 from difftest.errors import DifftestError, RunnerLost, SolverMissing
 from difftest.evidence import PARENT
 from difftest.findings import Candidate, FindingClass, find_candidates
+from difftest.folders import FORMULA
 from difftest.oracles import ORACLES, default_oracles, look, probe
 from difftest.oracles.base import Observation
 from difftest.outcomes import Outcome, Verdict, judge, message_shape
+from difftest.pairs import Pair, follows_by
 from difftest.process import Limits, Run
 from difftest.runner import Runner
 from difftest.script import Script
@@ -52,7 +54,8 @@ class Expectation:
     where the right answer was known by construction: one of ``references`` has to give it, then.
     ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
     ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
-    a crash's file differ, as they do from release to release.
+    a crash's file differ, as they do from release to release. ``pair`` is set where it takes the formula that
+    this one was made from to show it.
     """
 
     finding_class: FindingClass
@@ -67,6 +70,7 @@ class Expectation:
     seconds: float = 2.0
     exact: bool = True
     oracle: str = ""
+    pair: Pair | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``python -m difftest.confirm`` reads."""
@@ -82,6 +86,7 @@ class Expectation:
             "complaints": sorted(self.complaints),
             "seconds": self.seconds,
             "oracle": self.oracle,
+            "pair": [self.pair.text, self.pair.parent, self.pair.follows] if self.pair else None,
         }
 
     @classmethod
@@ -99,6 +104,7 @@ class Expectation:
             frozenset(data["complaints"]),
             data["seconds"],
             oracle=data.get("oracle", ""),
+            pair=Pair(*data["pair"]) if data.get("pair") else None,
         )
 
 
@@ -131,12 +137,11 @@ def read_formula(file: Path) -> str:
 def expectation_of_finding(folder: Path) -> Expectation:
     """What a finding folder says it shows; nothing is run.
 
-    DifftestError for a finding that stands on another formula: it cannot be looked at by itself.
+    DifftestError for a finding that stands on another formula which is not there.
     """
     data = read_finding(folder)
     oracle = data.get("oracle") or ""
-    if oracle == "implication":
-        raise DifftestError(f"{folder}: it follows from {PARENT} beside it and means nothing without that")
+    pair = _pair_of(folder, data) if oracle == "implication" else None
     finding_class = FindingClass(data["class"])
     solvers = tuple(find_solver(entry["spec"]) for entry in data["solvers"])
     guilty = data.get("guilty")
@@ -149,7 +154,7 @@ def expectation_of_finding(folder: Path) -> Expectation:
     answers: dict[str, str] = {}
     truth = None
     references: tuple[Solver, ...] = ()
-    if finding_class is FindingClass.SOUNDNESS:
+    if finding_class is FindingClass.SOUNDNESS and pair is None:
         check = data["check"] or 0
         answers = {e["name"]: a for e in data["solvers"] if (a := _at(e["answers"], check)) is not None}
         if len(set(answers.values())) < 2:
@@ -167,7 +172,16 @@ def expectation_of_finding(folder: Path) -> Expectation:
         frozenset(complaints),
         _seconds(max(entry["seconds"] for entry in data["solvers"])),
         oracle=oracle,
+        pair=pair,
     )
+
+
+def _pair_of(folder: Path, data: Mapping[str, Any]) -> Pair:
+    """The formula of a finding with the one that it was made from."""
+    follows = follows_by(data.get("evidence") or ())
+    if follows is None or not (folder / PARENT).is_file():
+        raise DifftestError(f"{folder}: it follows from {PARENT} beside it and means nothing without that")
+    return Pair(read_formula(folder / FORMULA), read_formula(folder / PARENT), follows)
 
 
 def expectation_of(
@@ -264,6 +278,8 @@ class Confirmer:
         script = Script(text.encode("utf-8", "surrogateescape"))
         if script.file_command or not script.commands:
             return False
+        if self.expected.pair is not None:
+            return self._does_not_follow(self.expected.pair, text, script)
         if self.expected.oracle in _WITH_OWN_RUNS:
             return self._shows(text, script)
         if self.expected.finding_class is FindingClass.SOUNDNESS:
@@ -346,6 +362,23 @@ class Confirmer:
             if not found or self._fast or oracle.measure is None:
                 return bool(found)
             return oracle.measure(found[0], seen, runner, limits)
+
+    def _does_not_follow(self, pair: Pair, text: str, script: Script) -> bool:
+        """Whether the one accused decides what is left of the parent, and not ``text``, or the other way."""
+        parent = pair.parent_of(text)
+        if parent is None:
+            return False
+        wrong = "unsat" if pair.follows == "sat" else "sat"
+        wanted = wrong if self.expected.finding_class is FindingClass.SOUNDNESS else "unknown"
+        accused = self._accused()
+        for formula, answer in (
+            (script, wanted),
+            (Script(parent.encode("utf-8", "surrogateescape")), pair.follows),
+        ):
+            verdict = self._judge(accused, formula)
+            if verdict is None or verdict.answers != (answer,):
+                return False
+        return True
 
     def _judge(self, solver: Solver, script: Script) -> Verdict | None:
         """One run's meaning; None where it was refused or spoilt."""

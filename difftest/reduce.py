@@ -3,7 +3,8 @@
 Our own passes come first (they are typed and their checks are forked solvers, so they make ddSMT's work
 cheap), then ddSMT with the same check, then our passes again. The original is never touched: what is reached
 so far stands in ``reduced.smt2`` after every step, and a second reduction goes on from there. Tests of the
-strategy ``storm`` go through its own minimisation before all that.
+strategy ``storm`` go through its own minimisation before all that. A finding that takes the formula which it
+was made from is reduced with it: see ``difftest.pairs``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
 
 REDUCED = "reduced.smt2"
+REDUCED_PARENT = "reduced-parent.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.
 _OWN_SHARE = 0.5
 # The share of the time that STORM's minimisation may take, for tests of that strategy.
@@ -143,7 +145,8 @@ def reduce(
         result = out or target.with_name(f"{target.stem}.reduced.smt2")
     if result.exists() and result.samefile(source):
         raise NotShown(f"{result}: the result would overwrite the original")
-    use_ddsmt = is_installed() if ddsmt is None else ddsmt and is_installed()
+    # ddSMT changes terms, and of a pair only whole commands can go.
+    use_ddsmt = expected.pair is None and is_installed() and ddsmt is not False
     with Confirmer(expected) as confirmer:
         if not (confirmer(text) and confirmer.fresh(text)):
             raise NotShown(f"{source}: does not show the {expected.finding_class} again")
@@ -176,6 +179,10 @@ def reduce(
         use_ddsmt,
     )
     work.save(work.text)
+    if expected.pair is not None:
+        (target / REDUCED_PARENT).write_text(
+            expected.pair.parent_of(work.text) or "", "utf-8", "surrogateescape"
+        )
     if target.is_dir():
         _update_finding(target, report, expected)
     return report

@@ -32,6 +32,7 @@ _MOST_BESIDE = 3_000
 _BESIDE = {
     "with-model.smt2": "The formula with the model put in",
     "parent.smt2": "The formula that it was made from",
+    "reduced-parent.smt2": "The formula that it was made from, reduced with it",
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE": "Arithmetic exception"}
@@ -323,7 +324,8 @@ class _Writer:
         for file, words in _BESIDE.items():
             text = read_some(self.found.path / file).strip("\n")
             if text and len(text) <= _MOST_BESIDE:
-                what = f"({words}, `{file}`" + (f"; for `{ORIGINAL}`)" if self.found.is_reduced else ")")
+                of_original = self.found.is_reduced and not file.startswith("reduced")
+                what = f"({words}, `{file}`" + (f"; for `{ORIGINAL}`)" if of_original else ")")
                 blocks.append(f"{what}\n\n{fenced(printable(text), 'smt2')}")
         return "\n\n".join(blocks)
 

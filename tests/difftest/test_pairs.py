@@ -1,0 +1,89 @@
+"""A finding that takes two formulas, one made from the other: both are reduced alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest.confirm import Confirmer, Expectation, load_expectation
+from difftest.errors import DifftestError
+from difftest.evidence import PARENT
+from difftest.pairs import Pair, follows_by
+from difftest.reduce import REDUCED, REDUCED_PARENT, reduce
+from generator.strategy import GeneratedTest
+
+HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"
+REST = "(assert (> y 1))\n(assert (distinct z y 7))\n(check-sat)\n"
+TEXT = f"; a test\n{HEAD}(assert (>= x 5))\n{REST}"
+ABOVE = f"{HEAD}(assert (= x 5))\n{REST}"
+PAIR = Pair(TEXT, ABOVE, "sat")
+
+
+def test_what_both_have_is_left_out_of_both() -> None:
+    left = TEXT.replace("(assert (> y 1))\n", "").replace("(declare-fun y () Int)\n", "")
+    expected = ABOVE.replace("(assert (> y 1))\n", "").replace("(declare-fun y () Int)\n", "")
+    assert PAIR.parent_of(TEXT) == ABOVE
+    assert PAIR.parent_of(left) == expected
+    twice = Pair("(assert p)(assert p)(assert q)", "(assert p)(assert p)(assert r)", "unsat")
+    assert twice.parent_of("(assert p)(assert q)") == "(assert p)\n(assert r)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("(>= x 5)", "(>= x 6)"),
+        TEXT.replace("(assert (>= x 5))\n", ""),
+        TEXT.replace("(> y 1)", "(> y 2)"),
+        TEXT + "(assert true)",
+        "",
+    ],
+)
+def test_of_other_texts_nothing_is_known(text: str) -> None:
+    assert PAIR.parent_of(text) is None
+
+
+def test_the_evidence_says_what_follows() -> None:
+    said = "it says unsat to the formula that this one was strengthened from, and unknown to this one"
+    assert follows_by([said]) == follows_by([{"text": "other"}, {"text": said}]) == "unsat"
+    assert follows_by([]) is None
+
+
+@pytest.fixture
+def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
+    """A finding of a solver that decides the parent only, and only where y is declared without need."""
+    solver = fake("say('unknown' if '(>= x' in text and '(> y 1)' in text else 'sat')")
+    test = GeneratedTest(0, TEXT, "weaken", implied_by=ABOVE)
+    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
+    (record,) = summary.findings
+    return Path(record.path)
+
+
+def test_a_pair_is_reduced_and_told(finding: Path) -> None:
+    report = reduce(finding, seconds=30)
+    assert report.confirmed and not report.with_ddsmt
+    needed = "(declare-fun x () Int) (declare-fun y () Int) (assert (>= x 5)) (assert (> y 1)) (check-sat)"
+    assert report.text.split() == needed.split()
+    assert (finding / REDUCED).read_text() == report.text
+    assert (finding / REDUCED_PARENT).read_text().split() == needed.replace(">= x", "= x").split()
+    assert "reduced with it, `reduced-parent.smt2`" in (finding / "report.md").read_text()
+
+
+def test_an_expectation_holds_both_formulas(finding: Path) -> None:
+    expected = load_expectation(finding)
+    again = Expectation.from_json(json.loads(json.dumps(expected.to_json())))
+    assert again.pair == expected.pair is not None
+    with Confirmer(again) as confirmer:
+        assert confirmer(TEXT) and confirmer.fresh(TEXT)
+        assert not confirmer(ABOVE)
+        assert not confirmer(TEXT.replace("(assert (> y 1))\n", ""))
+
+
+def test_without_its_parent_a_finding_means_nothing(finding: Path) -> None:
+    (finding / PARENT).unlink()
+    with pytest.raises(DifftestError, match="follows from"):
+        load_expectation(finding)
