@@ -6,6 +6,8 @@ _LIMITS: tuple[tuple[str, str], ...] = (
     ("canceled", "the resource limit ended a call that is no check"),
     ("max. resource limit exceeded", "the resource limit ended a call that is no check"),
     ("cannot retrieve trail from solvers created using tactics", "solvers made of tactics have no trail"),
+    ("generation of proof objects is not supported", "some engines make no proofs"),
+    ("not handled by bvarray2uf", "a simplifier or tactic that is not meant for the goal"),
     ("parameters, but", "z3 carries no terms over parametric datatypes to another context"),
     ("max. steps exceeded", "the limit of rewriting steps ended a call"),
 )

@@ -1,0 +1,322 @@
+"""z3's wrapper in runs: its own actions, what they notice, what they refuse, and what runs reach of z3."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import z3
+
+from apifuzz.interface import Rejected, Unsupported
+from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.trace import Trace, TraceError, read_trace
+from apifuzz.wrappers.witness import WitnessWrapper
+from apifuzz.wrappers.z3 import Z3Wrapper
+from apifuzz.wrappers.z3.actions import ACTIONS
+from apifuzz.wrappers.z3.actions.goals import _draw_tactic
+from apifuzz.wrappers.z3.coverage import api_functions, calls_counted
+from apifuzz.wrappers.z3.limits import known_limit
+from apifuzz.wrappers.z3.session import message_of, translated
+
+HEADER = """exhume-trace 1 z3 1
+1 new
+3 set-option produce-unsat-cores true
+4 make-sort Bool
+return s1
+5 make-sort Int
+return s2
+6 make-sort (_ BitVec 8)
+return s3
+7 make-constant s1 p
+return t1
+8 make-constant s1 q
+return t2
+9 make-constant s2 a
+return t3
+10 make-constant s3 b
+return t4
+11 make-value s2 5
+return t5
+12 make-value s3 #b00000101
+return t6
+13 make-term s1 < t3 t5
+return t7
+14 make-term s1 => t1 t7
+return t8
+15 make-term s1 bvult t4 t6
+return t9
+16 make-term s1 not t7
+return t10
+17 make-term s1 or t1 t2
+return t11
+"""
+
+CALLS = {
+    "z3:tactic": "(then simplify (or-else (when is-qflia lia2pb) split-clause)) t8 t11 t1",
+    "z3:probe": "t8 t9",
+    "z3:cube": "t8 t11",
+    "z3:consequences": "t8 t11 t8 t1",
+    "z3:equalities": "t1 t7 t3 t5",
+    "z3:print": "t8 t9",
+    "z3:initial-value": "t8 t9",
+    "z3:optimise": "lex (t7 t8) () (t3)",
+    "z3:fixed-point": "",
+    "z3:translate": "t8 t9",
+    "z3:containers": "t3 t8 t5 t3",
+    "z3:script": "t8 t9",
+    "z3:model": "t8 t3",
+    "z3:eliminate": "t8 t11",
+    "z3:simplifiers": "t8 t9 t11",
+    "z3:propagator": "t8 t9 t11 t10",
+    "z3:clauses": "t8 t10 t1",
+}
+"""A call of each action, on the terms of the header."""
+
+AFTER = {
+    "z3:state": ("assert t8", "check-sat", "z3:state"),
+    "z3:proof": ("assert t7", "assert t10", "check-sat", "z3:proof"),
+    "z3:congruence": ("assert t8", "check-sat", "z3:congruence t3 t5"),
+}
+"""Actions that ask about an answer."""
+
+
+@pytest.fixture(autouse=True)
+def _own_context_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise AssertionError("the main context was used")
+
+    monkeypatch.setattr(z3.z3, "main_ctx", refuse)
+
+
+def trace(*calls: str, seed: int = 0) -> Trace:
+    lines = "\n".join(f"{1000 * seed + i} {call}" for i, call in enumerate(calls))
+    header = HEADER
+    if "z3:proof" in calls:
+        header = HEADER.replace("1 new\n", "1 new\n2 set-option proof true\n")
+    return read_trace(header + lines + "\n")
+
+
+def repeat(*calls: str, seed: int = 0) -> Ending:
+    return replay(Z3Wrapper(), trace(*calls, seed=seed))
+
+
+def run(seed: int, calls: int = 120) -> tuple[Ending, str]:
+    lines: list[str] = []
+    ending = generate(WitnessWrapper(Z3Wrapper()), Settings(calls=calls), seed, lines.append)
+    return ending, "".join(lines)
+
+
+# Every action
+
+
+def test_every_action_is_tried_below() -> None:
+    assert {a.name for a in ACTIONS} == {*CALLS, *AFTER}
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+@pytest.mark.parametrize("seed", range(5))
+def test_actions_find_nothing_wrong_with_z3(name: str, seed: int) -> None:
+    ending = repeat(f"{name} {CALLS[name]}", f"{name} {CALLS[name]}", seed=seed)
+    assert (ending.kind, ending.detail, ending.refused) == ("done", "", ())
+
+
+@pytest.mark.parametrize("name", sorted(AFTER))
+def test_questions_about_an_answer(name: str) -> None:
+    wrapper = Z3Wrapper()
+    for seed in range(8):
+        ending = replay(wrapper, trace(*AFTER[name], "delete", seed=seed))
+        assert ending.kind == "done", ending.detail
+        if not ending.refused:
+            return
+    assert all("kind of solver" in why or "solver" in why for _, why in ending.refused)
+
+
+# What they notice
+
+
+def always(value: Any) -> Callable[..., Any]:
+    return lambda *args, **keywords: value
+
+
+def noticed(kind: str, call: str, seeds: int = 6) -> str:
+    """The message of the misbehaviour of this kind that the call ends in, for one of some seeds."""
+    endings = [repeat(call, seed=seed) for seed in range(seeds)]
+    found = [e for e in endings if e.kind == "misbehaviour" and e.error == kind]
+    assert found, [e.detail for e in endings]
+    return found[0].detail
+
+
+def test_a_tactic_that_loses_models_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = z3.Goal.get
+    monkeypatch.setattr(z3.Goal, "get", lambda self, i: z3.And(right(self, i), z3.BoolVal(False, self.ctx)))
+    assert "every subgoal is unsat" in noticed("answer", "z3:tactic simplify t8 t11")
+
+
+def test_a_tactic_that_gains_models_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.Goal, "get", lambda self, i: z3.BoolVal(True, self.ctx))
+    assert "its goal is unsat" in noticed("answer", "z3:tactic split-clause t7 t10 t11")
+
+
+def test_a_wrong_converted_model_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.BoolVal(False, self.ctx))
+    assert "converted" in noticed("model", "z3:tactic simplify t8 t11")
+
+
+def test_cubes_that_leave_models_out_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_cube(self: Any, variables: Any = None) -> Any:
+        self.cube_vs = None
+        yield [z3.Bool("p", self.ctx), z3.Bool("q", self.ctx)]
+
+    monkeypatch.setattr(z3.Solver, "cube", one_cube)
+    assert "1 cubes leave a model out" in noticed("answer", "z3:cube t8 t11")
+
+
+def test_wrong_consequences_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.Solver, "consequences", lambda self, a, v: (z3.sat, [z3.Bool("q", self.ctx)]))
+    assert "does not follow" in noticed("answer", "z3:consequences t8 t11 t1")
+
+
+def test_a_wrong_optimum_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.OptimizeObjective, "value", lambda self: z3.IntVal(3, self._opt.ctx))
+    assert "an optimum" in noticed("answer", "z3:optimise lex (t7 t8) () (t3)")
+
+
+def test_a_wrong_fixed_point_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.Fixedpoint, "query", always(z3.sat))
+    assert "derivation says unsat" in noticed("answer", "z3:fixed-point")
+
+
+def test_a_term_changed_by_translation_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = z3.AstRef.translate
+    monkeypatch.setattr(z3.BoolRef, "translate", lambda self, c: right(z3.Not(self), c), raising=False)
+    assert "comes back from another context" in noticed("term", "z3:translate t8")
+
+
+def test_forgetful_containers_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.AstVector, "push", always(None))
+    monkeypatch.setattr(z3.AstVector, "__contains__", always(False))
+    monkeypatch.setattr(z3.AstVector, "__getitem__", lambda self, i: z3.IntVal(17, self.ctx))
+    monkeypatch.setattr(z3.AstVector, "__setitem__", always(None))
+    assert "a vector does not hold" in noticed("term", "z3:containers t3 t5")
+
+
+def test_another_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sure:
+        r = z3.Z3_L_FALSE
+
+    monkeypatch.setattr(z3.z3core, "Z3_eval_smtlib2_string", always("unsat"))
+    assert "a script ends in unsat" in noticed("answer", "z3:script t8 t9")
+    monkeypatch.setattr(z3.Optimize, "check", always(Sure()))
+    assert "optimisation ends in unsat" in noticed("answer", "z3:optimise box (t8) (t11) ()")
+
+
+def test_a_model_that_evaluates_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.IntVal(77, self.ctx))
+    assert "not what the model was given" in noticed("value", "z3:model t3")
+
+
+# What they refuse
+
+
+@pytest.mark.parametrize(
+    "call",
+    (
+        "z3:tactic no-such t8",
+        "z3:tactic (then simplify) t8",
+        "z3:tactic (if size simplify skip) t8",
+        "z3:tactic (with timeout 5 simplify) t8",
+        "z3:tactic () t8",
+        "z3:tactic simplify t3",
+        "z3:tactic simplify",
+        "z3:cube t3",
+        "z3:fixed-point t1",
+        "z3:optimise lex t8 () ()",
+    ),
+)
+def test_arguments_that_are_none_are_errors_of_the_trace(call: str) -> None:
+    with pytest.raises(TraceError):
+        repeat(call)
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    for call in ("z3:optimise best (t8) () ()", "z3:optimise lex (t8) () (t1)"):
+        (refused,) = repeat(call).refused
+        assert "no such objective" in refused[1]
+
+
+def test_tactics_are_drawn_as_they_are_read() -> None:
+    chance = random.Random(7)
+    drawn = [_draw_tactic(chance, 0) for _ in range(60)]
+    assert len(set(drawn)) > 30
+    for text in drawn:
+        assert repeat(f"z3:tactic {text} t8 t9").kind == "done", text
+
+
+# Exceptions
+
+
+def test_exceptions_of_z3_become_the_interfaces() -> None:
+    with pytest.raises(Rejected, match="strange things"), translated():
+        raise z3.Z3Exception(b"strange\n  things")
+    with pytest.raises(Unsupported, match="resource limit"), translated():
+        raise z3.Z3Exception("canceled")
+    assert message_of(z3.Z3Exception(b"caf\xc3\xa9")) == "café"
+    assert known_limit("type error") == ""
+
+
+# Runs
+
+
+@pytest.mark.parametrize("seed", range(20, 32))
+def test_runs_end_well_and_replay_to_the_same_trace(seed: int) -> None:
+    ending, text = run(seed, 80)
+    assert ending.kind == "done", ending.detail
+    again: list[str] = []
+    repeated = replay(WitnessWrapper(Z3Wrapper()), read_trace(text), again.append)
+    assert (repeated.kind, repeated.answers) == ("done", ending.answers)
+    assert run(seed, 80)[1] == text
+
+
+def test_a_dozen_runs_reach_a_third_of_what_z3_offers() -> None:
+    functions = api_functions()
+    assert len(functions) > 600
+    with calls_counted() as called:
+        for seed in range(20, 32):
+            run(seed, 80)
+        for name, arguments in CALLS.items():
+            repeat(f"{name} {arguments}")
+    assert called <= set(functions)
+    assert len(called) >= 0.35 * len(functions), sorted(set(functions) - called)
+
+
+def test_counting_leaves_no_trace() -> None:
+    before = z3.z3core.Z3_mk_int_sort
+    with calls_counted() as called:
+        z3.IntSort(z3.Context())
+        assert z3.z3core.Z3_mk_int_sort is not before
+    assert z3.z3core.Z3_mk_int_sort is before
+    assert "Z3_mk_int_sort" in called
+
+
+def test_special_relations_stay_with_one_sort() -> None:
+    make = ("make-term s1 (_ linear-order 1) t3 t5", "make-term s1 (_ linear-order 2) t4 t6")
+    text = HEADER + f"50 {make[0]}\nreturn t20\n51 {make[1]}\nreturn t21\n"
+    ending = replay(Z3Wrapper(), read_trace(text))
+    (refused,) = ending.refused
+    assert "over two sorts" in refused[1]
+
+
+def test_a_wrong_run_is_told_by_the_witness(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEADER + "50 assert t7\n51 check-sat\n52 get-value t3\n"
+    wrapper = Z3Wrapper()
+    monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.IntVal(99, self.ctx))
+    ending = replay(WitnessWrapper(wrapper), read_trace(text))
+    assert (ending.kind, ending.error) == ("misbehaviour", "model")
+
+
+def test_the_model_knows_every_action() -> None:
+    model = Run(Z3Wrapper(), Settings(), 1).model
+    drawn = {t.action for s in model.states.values() for t in s.transitions if t.weight > 0}
+    assert {a.name for a in ACTIONS} <= drawn
