@@ -54,6 +54,7 @@ class Store:
         """Declared functions that ``define-fun-rec`` may still define: nothing was made of them."""
         self.closed_terms: list[ApiTerm] = []
         """Terms without free variables, functions apart."""
+        self._ground: set[ApiTerm] = set()
         self.names: set[str] = set()
         self.sort_constructors: dict[str, int] = {}
         """Declared sort constructors and parametric datatypes: their number of arguments."""
@@ -151,11 +152,17 @@ class Store:
         for arg in args:
             arg.uses += 1
         self._ids[str(made)] = made
+        if kind is TermKind.VALUE or (head is not None and self._ground.issuperset(args)):
+            self._ground.add(made)
         if kind is TermKind.VARIABLE:
             made.free = frozenset((made,))
             self.open_variables.append(made)
         self._file(made)
         return made
+
+    def is_ground(self, term: ApiTerm) -> bool:
+        """Whether the term is made of values and operators only, so that nothing is left to find."""
+        return term in self._ground
 
     def _file(self, term: ApiTerm) -> None:
         sort = term.sort.sort

@@ -10,6 +10,7 @@ from smtlib import BOOL
 
 _MOST_ASSUMPTIONS = 5
 _MOST_VALUES = 4
+_TRIES = 3
 
 
 class Assert(Action):
@@ -25,10 +26,10 @@ class Assert(Action):
         if not pool.closed:
             return None
         # What was made last is what the run is about; a constant alone says little.
-        latest = [t for t in pool.closed[-8:] if t.args and not t.uses]
+        latest = [t for t in pool.closed[-8:] if t.args and not t.uses and not run.store.is_ground(t)]
         if latest and run.random.random() < 0.7:
             return (str(latest[int(run.random.random() * len(latest))]),)
-        term = run.store.pick_closed(BOOL, run.random)
+        term = _draw_formula(run)
         return None if term is None else (str(term),)
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
@@ -40,6 +41,16 @@ class Assert(Action):
         run.levels[-1].append(term)
         run.changed()
         return ()
+
+
+def _draw_formula(run: Run) -> ApiTerm | None:
+    """A closed formula, mostly one that is not true or false by its values alone."""
+    term = None
+    for _ in range(_TRIES):
+        term = run.store.pick_closed(BOOL, run.random)
+        if term is None or not run.store.is_ground(term):
+            break
+    return term
 
 
 class CheckSat(Action):
@@ -70,7 +81,7 @@ class CheckSatAssuming(Action):
     def draw(self, run: Run) -> tuple[str, ...] | None:
         drawn: list[ApiTerm] = []
         for _ in range(1 + int(run.random.random() * _MOST_ASSUMPTIONS)):
-            term = run.store.pick_closed(BOOL, run.random)
+            term = _draw_formula(run)
             if term is not None and term not in drawn:
                 drawn.append(term)
         return tuple(map(str, drawn)) or None
