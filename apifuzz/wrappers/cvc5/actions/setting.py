@@ -122,7 +122,7 @@ class DeclareHeap(Cvc5Action):
     needs = (("incremental", "false"),)
 
     def is_possible(self, run: Run) -> bool:
-        if "SeparationLogic" not in run.scope.theories or not super().is_possible(run):
+        if "SeparationLogic" not in run.scope.theories or not run.logic or not super().is_possible(run):
             return False
         return cast("Cvc5Wrapper", run.wrapper).session.heap is None
 
@@ -138,6 +138,8 @@ class DeclareHeap(Cvc5Action):
         session = wrapper.session
         if session.heap is not None:
             raise Unsupported("the heap is declared already")
+        if not session.logic:
+            raise Unsupported("a heap wants a logic that was set")
         session.solver.declareSepHeap(location.handle, data.handle)
         session.heap = (location, data)
         return ()
@@ -155,8 +157,9 @@ class GetHeap(Cvc5Action):
         session = wrapper.session
         if session.heap is None:
             raise Unsupported("no heap is declared")
+        # An equation between nil and its value.
         nil = session.solver.getValueSepNil()
-        expect("sort", nil.getSort(), session.heap[0].handle, "the sort of the heap's nil")
+        expect("sort", nil[0].getSort(), session.heap[0].handle, "the sort of the heap's nil")
         expect("sort", session.solver.getValueSepHeap().getSort().isBoolean(), True, "the heap is a formula")
         return ()
 
