@@ -5,6 +5,7 @@
 ``minimised.trace``  the smallest trace so far that shows the error
 ``script.py``        the minimised calls as a Python program of the solver's own interface
 ``formula.smt2``     the same in SMT-LIB, where it can be said there
+``reduced.smt2``     that, reduced, where the solver goes wrong on the text, too; made when it is minimised
 ``printed.txt``      what the solver printed when the trace was repeated
 ``finding.json``     kind, key, place, setup, versions, and where the run came from
 ``report.md``        for people, ready to paste
@@ -38,6 +39,7 @@ TRACE = "trace.txt"
 MINIMISED = "minimised.trace"
 SCRIPT = "script.py"
 FORMULA = "formula.smt2"
+REDUCED = "reduced.smt2"
 PRINTED = "printed.txt"
 REPORT = "report.md"
 _MOST_DUPLICATES = 1000

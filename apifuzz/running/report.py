@@ -84,7 +84,7 @@ def _script(folder: Path) -> Iterator[str]:
 
 
 def _formula(folder: Path) -> Iterator[str]:
-    if text := read_some(folder / "formula.smt2"):
+    if text := read_some(folder / "reduced.smt2") or read_some(folder / "formula.smt2"):
         yield "## In SMT-LIB"
         yield fenced(printable(text[:_MOST_SCRIPT].rstrip("\n")), "smt2")
 

@@ -21,7 +21,7 @@ from apifuzz.wrappers.around import Around
 from smtlib import Sort
 
 OPERATORS = ("and", "ite", "bvadd", "not", "+", "distinct")
-BELOW = ("or", "not", "bvmul", "and", "-", "=")
+BELOW = ("or", "not", "bvand", "and", "-", "=")
 
 
 class Watching(Around):

@@ -16,6 +16,7 @@ import pytest
 from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
 from apifuzz.minimise.passes import GRAINED, SINGLE, renumbered
 from apifuzz.minimise.session import NotShown, minimise
+from apifuzz.minimise.text import reduce_script
 from apifuzz.minimise.work import OutOfTime, Work
 from apifuzz.run import Settings, generate, replay
 from apifuzz.running.setup import Setup
@@ -263,6 +264,27 @@ def test_a_crash_is_minimised_in_processes(tmp_path: Path) -> None:
     assert read_trace(result.read_text()) == report.trace
     assert file.read_text() == before
     assert report.to_json()["lines_after"] == 3
+
+
+def test_the_script_is_reduced_where_it_shows_the_error(tmp_path: Path) -> None:
+    fake = tmp_path / "fake.py"
+    fake.write_text(
+        "import os, sys\ntext = open(sys.argv[-1]).read() if sys.argv[-1] != '--version' else ''\n"
+        "if '(pop' in text:\n"
+        "    print('Fatal failure within pop() at pop.cpp:7', file=sys.stderr, flush=True)\n"
+        "    os.abort()\n"
+        "print('sat')\n"
+    )
+    setup = Setup(f"fake={sys.executable} -I -S {fake}")
+    formula, result = tmp_path / "a.smt2", tmp_path / "b.smt2"
+    formula.write_text("(declare-const p Bool)\n(assert p)\n(push 1)\n(check-sat)\n(pop 1)\n(check-sat)\n")
+    report = reduce_script(formula, setup, 20.0, result)
+    assert report is not None
+    assert report.confirmed
+    assert "(pop" in result.read_text()
+    assert "assert" not in result.read_text()
+    formula.write_text("(check-sat)\n")
+    assert reduce_script(formula, setup, 20.0, tmp_path / "c.smt2") is None
 
 
 @pytest.mark.slow

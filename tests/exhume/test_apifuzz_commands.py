@@ -54,7 +54,7 @@ def trace(tmp_path: Path) -> Path:
 def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wrapper that prints crashes at a pop: its setups are those of the double."""
     from apifuzz.running.setup import Setup
-    from exhume import apifuzz_commands
+    from exhume import apifuzz_commands, apifuzz_traces
 
     doubles = str(Path(__file__).resolve().parents[1] / "apifuzz")
 
@@ -67,6 +67,7 @@ def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
             return Setup(trace.solver, factory="doubles:crashes_at_first_pop", path=doubles)
 
     monkeypatch.setattr(apifuzz_commands, "Setup", Doubled)
+    monkeypatch.setattr(apifuzz_traces, "Setup", Doubled)
 
 
 def test_a_campaign_counts_and_finds_nothing_in_honest_runs(exhume: Any, tmp_path: Path) -> None:
