@@ -74,7 +74,7 @@ def _show_replay(result: RunResult) -> None:
 def minimise_trace(
     target: Path, solver: str | None, jobs: int, seconds: float, limits: Limits, json: bool
 ) -> None:
-    """Make a trace small, beside the file or in the finding's folder; then its script, where that shows it."""
+    """Make a trace small, beside the file or in the finding's folder; then its script, if that shows it."""
     trace, folder = _read(target)
     result = folder / MINIMISED if folder else target.with_name(f"{target.stem}.min.trace")
     if result.exists() and result.samefile(folder / TRACE if folder else target):

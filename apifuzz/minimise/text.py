@@ -1,4 +1,4 @@
-"""After the trace: its calls as an SMT-LIB script, reduced as hunts do it, where that shows the error, too."""
+"""After the trace: its calls as an SMT-LIB script, reduced as hunts do it, where that shows the error too."""
 
 from __future__ import annotations
 
