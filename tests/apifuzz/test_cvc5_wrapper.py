@@ -23,7 +23,7 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.wrappers.cvc5 import Cvc5Wrapper
-from apifuzz.wrappers.cvc5.coverage import api_functions, recorded_calls
+from apifuzz.wrappers.cvc5.coverage import api_functions, calls_counted
 from apifuzz.wrappers.cvc5.reading import Reader, folded
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
@@ -505,7 +505,7 @@ def test_functions_of_the_interface_are_counted_and_recorded() -> None:
     assert len(functions) == len(set(functions)) > 300
     assert "Solver.checkSat" in functions and "TermManager.mkTerm" in functions
     assert "Solver.mkTerm" not in functions and "Term.__eq__" not in functions
-    with recorded_calls() as called:
+    with calls_counted() as called:
         kit = Kit()
         kit.check(kit.constant(BOOL))
     assert {"Solver.checkSat", "Solver.assertFormula"} <= called <= set(functions)

@@ -49,7 +49,7 @@ def api_functions() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def recorded_calls() -> Iterator[set[str]]:
+def calls_counted() -> Iterator[set[str]]:
     """Collects the names of the functions that are called inside. Slow: every call is looked at."""
     called: set[str] = set()
     known = frozenset(api_functions())
