@@ -1,0 +1,357 @@
+"""Solvers behind a command line: conversations, what is found out about a solver, and runs with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from apifuzz.interface import Answer, Feature, Misbehaviour, Rejected, Unsupported
+from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.trace import read_trace
+from apifuzz.wrappers import WrapperMissing, make_wrapper
+from apifuzz.wrappers.abilities import Abilities, abilities_of
+from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
+from apifuzz.wrappers.pipe import PipeWrapper
+from apifuzz.wrappers.witness import WitnessWrapper
+
+# A solver of Booleans: it takes what its table says, answers sat, and does what names tell it to.
+SOLVER = """
+import re, sys, os, signal, time
+KNOWN = re.compile(r"\\((set-option :(print-success|global-declarations|produce-[a-z-]+) |assert |define-fun \\S"
+                   r"|set-logic (ALL|QF_UF)|declare-const .* Bool\\)|declare-fun|push |pop )")
+REFUSED = re.compile("xor|distinct|define-fun-rec|datatypes|declare-sort|Int|Real|BitVec|Rounding|String"
+                     "|Array|Seq|Floating|RegLan")
+names = []
+for line in sys.stdin:
+    line = line.strip()
+    if "abort" in line and "assert" in line: os.kill(os.getpid(), signal.SIGSEGV)
+    if "hang" in line and "assert" in line: time.sleep(60)
+    if "flood" in line and "assert" in line: print("(" + "x " * 3000000 + ")", flush=True)
+    names += re.findall(r":named (\\|[^|]*\\||\\S+?)\\)", line)
+    if line.startswith("(check-sat"): answer = "unsat" if "false" in line or "assumed" in line else "sat"
+    elif line == "(get-unsat-core)": answer = f"({' '.join(names)})"
+    elif line == "(get-unsat-assumptions)": answer = "(|assumed 99|)"
+    elif line.startswith("(get-value"): answer = "((p true))"
+    elif line == "(get-model)": answer = "((define-fun p () Bool true))"
+    elif line == "(get-info :version)": answer = '(:version "1.2")'
+    elif line == "(exit)": break
+    elif REFUSED.search(line) or not KNOWN.match(line): answer = '(error "what is ""this""?")'
+    else: answer = "success"
+    print(answer, flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One for the module: what was found out about the little solver once is true for all tests.
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("a solver")
+    script = folder / "solver.py"
+    script.write_text(SOLVER)
+    return f"{shlex.quote(sys.executable)} -I {shlex.quote(str(script))}"
+
+
+def talk(program: str, seconds: float = 10.0) -> Conversation:
+    return Conversation([sys.executable, "-I", "-c", textwrap.dedent(program)], seconds)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# Conversations
+
+
+def test_answers_are_s_expressions_however_they_arrive() -> None:
+    conversation = talk(
+        """
+        import sys, time
+        for line in sys.stdin:
+            for part in ('; a comment (\\n', '(a "b ) ""c"', ' |d ( e|', '\\n (f))', '\\n'):
+                print(part, end="", flush=True)
+                time.sleep(0.02)
+        """
+    )
+    assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
+    assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
+    conversation.close()
+
+
+def test_long_commands_and_answers_do_not_block_each_other() -> None:
+    conversation = talk("import sys\nfor line in sys.stdin: print('|' + line.strip() * 2 + '|', flush=True)")
+    long = "x" * 500_000
+    assert conversation.ask(long) == f"|{long * 2}|"
+    conversation.close()
+
+
+def test_how_a_solver_ended_is_told() -> None:
+    with pytest.raises(Ended, match=r"exit status 3\): oh no") as caught:
+        talk("import sys; input(); print('oh no', file=sys.stderr); sys.exit(3)").ask("(x)")
+    assert caught.value.signal is None
+    with pytest.raises(Ended, match="SIGABRT") as caught:
+        talk("import os; input(); os.abort()").ask("(x)")
+    assert caught.value.signal == 6
+
+
+def test_a_solver_that_is_silent_or_floods_is_killed() -> None:
+    silent = talk("import time; time.sleep(60)", seconds=0.3)
+    started = time.monotonic()
+    with pytest.raises(NoAnswer, match=r"within 0\.3 seconds"):
+        silent.ask("(x)")
+    assert time.monotonic() - started < 10
+    with pytest.raises(NoAnswer, match="an answer of more than"):
+        talk("import sys\nwhile True: sys.stdout.write('(' + 'x ' * 10000)").ask("(x)")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_nothing_of_a_solver_is_left() -> None:
+    conversation = talk(
+        """
+        import os, subprocess, sys
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        for line in sys.stdin: print(os.getpid(), flush=True)
+        """
+    )
+    own = int(conversation.ask("(x)"))
+    assert _group(own) == own != _group(os.getpid())
+    group = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _group(int(p.name)) == own]
+    assert len(group) == 2
+    conversation.close()
+    deadline = time.monotonic() + 5
+    while any(map(is_alive, group)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(is_alive, group))
+
+
+def _group(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return -1
+
+
+# What is found out
+
+
+def test_what_a_solver_knows_is_found_by_asking_it(command: str) -> None:
+    wrapper = PipeWrapper("little", command)
+    known = wrapper.capabilities()
+    assert known.theories == {"Core"}
+    assert {"xor", "distinct"} <= known.without and {"and", "ite", "="}.isdisjoint(known.without)
+    assert {Feature.INCREMENTAL, Feature.MODELS, Feature.UNSAT_CORES, Feature.ASSUMPTIONS} <= known.features
+    assert known.features.isdisjoint({Feature.DATATYPES, Feature.RESET, Feature.SORTS, Feature.RECURSION})
+    assert ("produce-models", "true") in known.required_options
+    assert "incremental" not in dict(known.required_options)
+    assert wrapper.version == "1.2"
+
+
+def test_what_was_found_is_kept_until_the_program_changes(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = abilities_of(tuple(shlex.split(command)), ("little",))
+    assert Abilities.from_json(found.to_json()) == found
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
+    asked = []
+
+    def ask(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
+        asked.append(argv)
+        return found
+
+    monkeypatch.setattr("apifuzz.wrappers.abilities.ask_abilities", ask)
+    program = tmp_path / "solver"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    for expected in (1, 1):
+        assert abilities_of.__wrapped__((str(program),), ("little",)) == found
+        assert len(asked) == expected
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert abilities_of.__wrapped__((str(program),), ("little",)) == found
+    assert abilities_of.__wrapped__((str(program), "-x"), ("little",)) == found
+    assert len(asked) == 3
+    for file in (tmp_path / "cache" / "solvers").iterdir():
+        file.write_text('{"theories": 3}')
+    assert abilities_of.__wrapped__((str(program),), ("little",)) == found
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize("bad", ["", "'", "/nonexistent/solver -x"])
+def test_programs_that_cannot_be_used_are_missing(bad: str) -> None:
+    with pytest.raises(WrapperMissing):
+        PipeWrapper("bad", bad)
+
+
+def test_a_program_that_does_not_talk_smtlib_is_missing() -> None:
+    with pytest.raises(WrapperMissing, match="does not answer"):
+        make_wrapper(f"echo={shutil.which('true')}")
+
+
+def test_no_shell_reads_the_command_line(tmp_path: Path) -> None:
+    with pytest.raises(WrapperMissing):
+        PipeWrapper(
+            "sly", f"/nonexistent/solver; touch {tmp_path / 'touched'} $(touch {tmp_path / 'touched'})"
+        )
+    assert not (tmp_path / "touched").exists()
+
+
+# Runs
+
+HEADER = """exhume-trace 1 little 1
+1 new
+2 set-option produce-models true
+3 set-option produce-unsat-cores true
+4 set-option produce-unsat-assumptions true
+5 make-sort Bool
+return s1
+6 make-constant s1 p
+return t1
+"""
+
+
+def repeat(command: str, *lines: str) -> tuple[Ending, PipeWrapper]:
+    wrapper = PipeWrapper("little", command)
+    return replay(wrapper, read_trace(HEADER + "\n".join(lines) + "\n")), wrapper
+
+
+def test_a_run_is_said_command_by_command(command: str) -> None:
+    ending, wrapper = repeat(
+        command,
+        "7 make-term s1 not t1",
+        "return t2",
+        "8 assert t1",
+        "9 push 1",
+        "10 assert t2",
+        "11 check-sat",
+        "12 get-value t1",
+        "13 print-model",
+    )
+    assert (ending.kind, ending.detail, ending.refused, ending.answers) == ("done", "", (), ("sat",))
+    said = list(wrapper.commands)
+    assert said[:2] == ["(set-option :print-success true)", "(set-option :global-declarations true)"]
+    assert said[5:] == [
+        "(set-logic ALL)",
+        "(declare-const p Bool)",
+        "(assert (! p :named |asserted 1|))",
+        "(push 1)",
+        "(assert (! (not p) :named |asserted 2|))",
+        "(check-sat)",
+        "(get-value (p))",
+        "(get-model)",
+    ]
+
+
+def test_cores_are_assertions_and_strange_assumptions_are_noticed(command: str) -> None:
+    ending, _ = repeat(
+        command,
+        "7 make-term s1 and t1 t1",
+        "return t2",
+        "8 assert t1",
+        "9 check-sat-assuming t2",
+        "10 unsat-core",
+        "11 unsat-assumptions",
+    )
+    assert ending.answers == ("unsat",)
+    assert (ending.kind, ending.error) == ("misbehaviour", "assumptions")
+    assert "|assumed 99| was not given" in ending.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "detail"),
+    [
+        ("abort", "misbehaviour", "the solver ended (SIGSEGV)"),
+        ("Integer", "rejected", 'what is ""this""?'),
+        ("flood", "done", "an answer of more than"),
+    ],
+)
+def test_crashes_errors_and_floods(command: str, name: str, kind: str, detail: str) -> None:
+    ending, _ = repeat(
+        command,
+        f"7 make-function {name} (s1) s1",
+        "return t2",
+        "8 make-term s1 apply t2 t1",
+        "return t3",
+        "9 assert t3",
+        "10 check-sat",
+    )
+    assert ending.kind == kind
+    told = ending.detail or "".join(why for _, why in ending.refused)
+    assert detail in told
+    assert ending.error == ("crash" if kind == "misbehaviour" else "")
+
+
+def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "apifuzz.wrappers.conversation.Conversation.__init__.__defaults__", (0.3,), raising=True
+    )
+    ending, wrapper = repeat(command, "7 make-constant s1 hang", "return t2", "8 assert t2", "9 check-sat")
+    assert ending.kind == "done"
+    assert [why for _, why in ending.refused] == [
+        "assert: no answer within 0.3 seconds",
+        "check-sat: no answer within 0.3 seconds",
+    ]
+    with pytest.raises(Unsupported):
+        wrapper.push(1)
+
+
+def test_a_sibling_knows_what_was_declared(command: str) -> None:
+    _, wrapper = repeat(command, "7 make-constant s1 q", "return t2", "8 assert t2")
+    other = wrapper.sibling()
+    assert isinstance(other, PipeWrapper)
+    assert "(declare-const q Bool)" in other.commands and not any("assert" in c for c in other.commands)
+    assert other.check_sat(None) is Answer.SAT
+    other.delete()
+    with pytest.raises(Unsupported):
+        other.push(1)
+    assert wrapper.check_sat(None) is Answer.SAT
+
+
+def test_other_answers_than_success_are_noticed() -> None:
+    wrapper = PipeWrapper.__new__(PipeWrapper)
+    wrapper._started = True
+    wrapper._talk = talk(
+        "print('sat', flush=True); input(); print('(error \"Fatal failure within x\")', flush=True); input()"
+    )
+    with pytest.raises(Misbehaviour, match="is answered by sat"):
+        wrapper.say("(push 1)")
+    with pytest.raises(Misbehaviour, match="Fatal failure"):
+        wrapper.say("(push 1)")
+    with pytest.raises(Rejected, match="exit status 0"):
+        wrapper.say("(push 1)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [("z3", "-in"), ("cvc5", ""), ("cvc4", "--lang smt2"), ("yices-smt2", "--incremental")],
+)
+def test_runs_with_real_solvers(program: str, arguments: str) -> None:
+    path = shutil.which(program) or shutil.which(program, path=str(Path(sys.executable).parent))
+    if path is None:
+        pytest.skip(f"there is no {program} on this machine")
+    spec = f"{program}={path} {arguments}"
+    answers = []
+    settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=60)
+    for seed in range(3):
+        lines: list[str] = []
+        ending = generate(WitnessWrapper(make_wrapper(spec)), settings, seed, lines.append)
+        assert ending.kind == "done", f"seed {seed}: {ending.detail}"
+        answers += ending.answers
+        again: list[str] = []
+        generate(WitnessWrapper(make_wrapper(spec)), settings, seed, again.append)
+        assert again == lines
+    assert {"sat", "unsat"} & set(answers)
