@@ -85,7 +85,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("inputs", "make-special-value", 3, "", ""),
     ("inputs", "make-function", 2, "", ""),
     ("inputs", "", 3, "terms", "terms"),
-    ("terms", "make-term", 100, "", ""),
+    ("terms", "make-term", 110, "", ""),
     ("terms", "make-constant", 5, "", ""),
     ("terms", "make-value", 3, "", ""),
     ("terms", "make-special-value", 4, "", ""),
@@ -93,7 +93,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("terms", "make-binder", 8, "", ""),
     ("terms", "make-function", 1.5, "", ""),
     ("terms", "define-function", 2, "", ""),
-    ("terms", "define-recursive", 1, "", ""),
+    ("terms", "define-recursive", 3, "", ""),
     ("terms", "make-sort", 2, "", ""),
     ("terms", "declare-sort", 0.3, "", ""),
     ("terms", "declare-datatypes", 0.3, "", ""),
@@ -103,8 +103,8 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("terms", "read-back", 2, "", ""),
     ("terms", "simplify", 3, "", ""),
     ("terms", "substitute", 3, "", ""),
-    ("terms", "", 14, "assert", "may change"),
-    ("terms", "", 2, "check", "assertions"),
+    ("terms", "", 16, "assert", "may change"),
+    ("terms", "", 3, "check", "assertions"),
     ("terms", "", 3, "levels", ""),
     ("terms", "", 2, "sat", "sat"),
     ("terms", "", 1, "unsat", "unsat"),
@@ -113,7 +113,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("terms", "", 0.1, "delete", ""),
     ("assert", "assert", 4, "", ""),
     ("assert", "", 3, "terms", ""),
-    ("assert", "", 2, "check", "assertions"),
+    ("assert", "", 3.5, "check", "assertions"),
     ("assert", "", 0.5, "levels", ""),
     ("check", "check-sat", 3, "answer", ""),
     ("check", "check-sat-assuming", 2, "answer", ""),
@@ -122,7 +122,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("answer", "", 1, "unsat", "unsat"),
     ("answer", "", 1, "unknown", "unknown"),
     ("sat", "get-value", 4, "", ""),
-    ("sat", "print-model", 0.5, "", ""),
+    ("sat", "print-model", 1, "", ""),
     ("sat", "inspect-term", 0.3, "", ""),
     ("sat", "", 3, "terms", ""),
     ("sat", "", 0.5, "assert", "may change"),
@@ -132,7 +132,7 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
     ("sat", "reset", 0.05, "terms", ""),
     ("sat", "", 0.05, "delete", ""),
     ("unsat", "unsat-core", 3, "", ""),
-    ("unsat", "unsat-assumptions", 3, "", ""),
+    ("unsat", "unsat-assumptions", 4, "", ""),
     ("unsat", "inspect-term", 0.3, "", ""),
     ("unsat", "pop", 4, "terms", ""),
     ("unsat", "", 1, "terms", ""),
@@ -163,8 +163,8 @@ def default_model(wrapper: Wrapper) -> Model:
     model = Model({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
     for name, about in STATES.items():
         model.add_state(name, about)
-    for state, action, weight, target, condition in TRANSITIONS:
-        model.add(state, action, weight, target, condition)
+    for transition in TRANSITIONS:
+        model.add(*transition)
     wrapper.adjust(model)
     for action in extra:
         if not any(t.action == action.name for s in model.states.values() for t in s.transitions):

@@ -18,7 +18,7 @@ WEIGHTS = {
     **dict.fromkeys(("bvudiv", "bvurem", "bvsdiv", "bvsrem", "bvsmod", "bvmul", "bvsdivo"), 0.3),
     **dict.fromkeys(("bvumulo", "bvsmulo", "bvumul_noovfl", "bvsmul_noovfl", "bvsmul_noudfl"), 0.3),
     **dict.fromkeys(("fp.mul", "fp.div", "fp.sqrt", "fp.roundToIntegral"), 0.3),
-    **dict.fromkeys(("fp.fma", "fp.rem"), 0.1),
+    **dict.fromkeys(("fp.fma", "fp.rem"), 0.2),
     **dict.fromkeys(("*", "div", "mod", "/", "rem"), 0.4),
     **dict.fromkeys(("^", "int.pow2", "int.log2", "piand", "iand"), 0.2),
     **dict.fromkeys(("re.comp", "re.inter", "re.diff", "re.loop", "re.^"), 0.4),

@@ -132,7 +132,7 @@ def test_a_part_of_a_trace_keeps_its_ids() -> None:
 
 def test_every_action_is_drawn() -> None:
     total = Statistics()
-    for seed in range(60):
+    for seed in range(100):
         total.add(drawn(seed, Answering(("cvc5",)))[1].statistics)
     never_written = {"set-required-option", "feed-term"}
     from apifuzz.actions.registry import ACTIONS
@@ -234,10 +234,10 @@ def test_a_misbehaviour_ends_the_run_and_has_a_kind() -> None:
 def test_a_refused_call_is_taken_back_and_the_run_goes_on() -> None:
     text, ending = drawn(3, Faulty(Unsupported("not with me")))
     assert ending.kind == "done"
-    assert [reason for _, reason in ending.refused] == ["make-term: not with me"]
+    assert "make-term: not with me" in [reason for _, reason in ending.refused]
     assert text.count("\nrefused ; not with me\n") == 1
     written = text.count(" make-term ")
-    assert sum(line.action == "make-term" for line in read_trace(text).lines) == written - 1
+    assert sum(line.action == "make-term" for line in read_trace(text).lines) == written - len(ending.refused)
 
 
 def test_a_term_of_another_sort_is_noticed() -> None:
@@ -265,7 +265,7 @@ def test_cores_and_assumptions_are_of_what_was_said() -> None:
         def unsat_assumptions(self) -> list[ApiTerm]:
             return self.some
 
-    endings = [drawn(seed, Liar())[1] for seed in range(30)]
+    endings = [drawn(seed, Liar())[1] for seed in range(50)]
     assert {e.error for e in endings if e.kind == "misbehaviour"} == {"core", "assumptions"}
     assert any(e.detail == "t999 was neither asserted nor assumed" for e in endings)
 
@@ -302,9 +302,10 @@ def test_what_another_solver_lacks_is_left_out_with_what_needs_it() -> None:
 
     ending = replay(Other(("cvc5",)), trace)
     assert ending.kind == "done"
-    assert [number for number, _ in ending.refused] == [3, 12, 14]
+    assert [number for number, _ in ending.refused] == [3, 12, 14, 16]
     assert ending.refused[1] == (12, "make-term: without ext_rotate_left")
     assert ending.refused[2][1] == "make-term: t3 could not be made"
+    assert ending.refused[3][1] == "z3:tactic: only z3 has it"
 
 
 START = "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Int\nreturn s1\n3 make-sort Bool\nreturn s2\n"
@@ -387,7 +388,7 @@ def test_mangled_traces_are_errors_or_runs() -> None:
     for seed in range(60):
         trace = read_trace(drawn(seed % 8, None, Settings(calls=60))[0])
         lines = list(trace.lines)
-        for _ in range(3):
+        for _ in range(1 + seed % 3):
             at = chance.randrange(1, len(lines))
             old = lines[at]
             args = list(old.args) or ["x"]
@@ -450,12 +451,18 @@ def test_terms_of_a_corpus_are_made_by_ordinary_calls() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5")])
 def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]) -> None:
-    """100 % of the operators that the text wrapper takes, within 500 runs (300 were enough when measured)."""
+    """100 % of what the text wrapper takes: most in any runs, the rest when its theory is asked for."""
     known = operators_for(families, TextWrapper().capabilities(), TextWrapper().capabilities().theories)
     missing = {f"{s.theory} {s.name}" for s in known.signatures}
-    assert len(missing) > 150
-    for seed in range(500):
+    total = len(missing)
+    assert total > 150
+    for seed in range(200):
         missing -= set(drawn(seed, TextWrapper(families))[1].statistics.operators)
-        if not missing:
-            return
+    assert len(missing) < 0.05 * total
+    for operator in sorted(missing):
+        settings = Settings((operator.split()[0], "Ints", "Reals", "FixedSizeBitVectors"))
+        for seed in range(80):
+            missing -= set(drawn(seed, TextWrapper(families), settings)[1].statistics.operators)
+            if operator not in missing:
+                break
     assert missing == set()
