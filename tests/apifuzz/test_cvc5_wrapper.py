@@ -165,6 +165,18 @@ def test_formats_that_cvc5_does_not_solve_are_refused_unless_switched_on() -> No
     assert Kit("fp-exp").sort(floating_point(5, 11)).handle.isFloatingPoint()
 
 
+def test_regular_expressions_stay_by_themselves() -> None:
+    kit = Kit()
+    for sort in (make_sort("Set", (), (REGLAN,)), array(INT, REGLAN), make_sort("Tuple", (), (INT, REGLAN))):
+        with pytest.raises(Unsupported):
+            kit.wrapper.make_sort(sort, [kit.sort(arg) for arg in sort.args])
+    with pytest.raises(Unsupported):
+        kit.wrapper.make_function("f", [kit.sort(REGLAN)], kit.sort(BOOL))
+    (unit,) = (s for s in default_theories().functions["seq.unit"] if not s.only)
+    assert not kit.wrapper.takes(unit, (REGLAN,), make_sort("Seq", (), (REGLAN,)))
+    assert kit.wrapper.takes(unit, (INT,), make_sort("Seq", (), (INT,)))
+
+
 def test_operators_of_the_heap_want_a_heap() -> None:
     wrapper = Kit("incremental=false").wrapper
     (pto,) = default_theories().functions["pto"]

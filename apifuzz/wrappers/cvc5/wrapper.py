@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import cvc5
 from cvc5 import Kind
 
 from apifuzz.interface import (
@@ -23,6 +21,7 @@ from apifuzz.interface import (
 )
 from apifuzz.wrappers.cvc5.errors import translated
 from apifuzz.wrappers.cvc5.inspection import inspect_sort, inspect_term, inspect_value
+from apifuzz.wrappers.cvc5.library import reset, solves_fields, version
 from apifuzz.wrappers.cvc5.options import check_conflicts, describe_options
 from apifuzz.wrappers.cvc5.reading import Reader, declared_datatypes, declared_function, declared_sort
 from apifuzz.wrappers.cvc5.session import Session
@@ -76,10 +75,10 @@ class Cvc5Wrapper(Wrapper):
 
     @property
     def version(self) -> str:
-        return _version()
+        return version()
 
     def capabilities(self) -> Capabilities:
-        theories = _THEORIES | {"FiniteFields"} if _solves_fields() else _THEORIES
+        theories = _THEORIES | {"FiniteFields"} if solves_fields() else _THEORIES
         plain = _NO_FUNCTIONS if not self._is_higher_order else _NO_REGULAR_EXPRESSIONS
         return Capabilities(
             theories=theories,
@@ -261,6 +260,8 @@ class Cvc5Wrapper(Wrapper):
 
     @translated()
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
+        if any(sort.sort.name == "RegLan" for sort in (*params, result)):
+            raise Unsupported("functions of regular expressions")
         handles = [param.handle for param in params]
         self.declarations.append(declared_function(name, handles, result.handle))
         return self.terms.function(name, handles, result.handle)
@@ -376,7 +377,7 @@ class Cvc5Wrapper(Wrapper):
         if session.chance(0.5):
             session.start()
         else:
-            _reset(session)
+            reset(session.solver, session.manager)
             session.started()
         self.solving.clear()
         # What was set is set again: the run counts on it.
@@ -389,32 +390,3 @@ class Cvc5Wrapper(Wrapper):
     def reset_assertions(self) -> None:
         self.session.solver.resetAssertions()
         self.solving.clear()
-
-
-def _reset(session: Session) -> None:
-    """The command ``(reset)``, which the interface has in its parser only."""
-    symbols = cvc5.SymbolManager(session.manager)
-    parser = cvc5.InputParser(session.solver, symbols)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "(reset)", "reset")
-    parser.nextCommand().invoke(session.solver, symbols)
-
-
-@lru_cache(maxsize=1)
-def _version() -> str:
-    said = cvc5.Solver(cvc5.TermManager()).getVersion()
-    return said.decode() if isinstance(said, bytes) else str(said)
-
-
-@lru_cache(maxsize=1)
-def _solves_fields() -> bool:
-    """Whether this build can solve over finite fields: it takes a library that the wheels may lack."""
-    manager = cvc5.TermManager()
-    solver = cvc5.Solver(manager)
-    element = manager.mkConst(manager.mkFiniteFieldSort(5), "x")
-    product = manager.mkTerm(Kind.FINITE_FIELD_MULT, element, element)
-    solver.assertFormula(manager.mkTerm(Kind.EQUAL, element, product))
-    try:
-        solver.checkSat()
-    except RuntimeError:
-        return False
-    return True
