@@ -52,6 +52,7 @@ _LIMITS = (
     ("resource", "a resource limit of the solver's own"),
     ("not supported in default mode", "what wants an option of the solver's own"),
     ("only supports", "what it has for some sorts only"),
+    ("Could not evaluate", "what it cannot compute"),
     ("non-linear arithmetic is not allowed", "linear arithmetic only"),
 )
 """Parts of error messages that are no fault of a call, and why."""
@@ -227,7 +228,7 @@ class PipeWrapper(TextWrapper):
             self._talk, self._gone = None, str(error)
             if error.signal is not None or tells_of_a_crash(error.said):
                 raise Misbehaviour("crash", str(error)) from error
-            raise Rejected(str(error)) from error
+            raise _error(str(error)) from error
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
         """The sort, where the solver knows its head (and its format, of a floating-point sort)."""

@@ -24,7 +24,7 @@ from apifuzz.wrappers.witness import WitnessWrapper
 # A solver of Booleans: it takes what its table says, answers sat, and does what names tell it to.
 SOLVER = """
 import re, sys, os, signal, time
-KNOWN = re.compile(r"\\((set-option :(print-success|global-declarations|produce-[a-z-]+) |assert |define-fun \\S"
+KNOWN = re.compile(r"\\((set-option :(print-success|global-declarations|produce-[a-z-]+) |assert |define-fun "
                    r"|set-logic (ALL|QF_UF)|declare-const .* Bool\\)|declare-fun|push |pop )")
 REFUSED = re.compile("xor|distinct|define-fun-rec|datatypes|declare-sort|Int|Real|BitVec|Rounding|String"
                      "|Array|Seq|Floating|RegLan")
