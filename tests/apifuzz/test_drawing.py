@@ -1,0 +1,156 @@
+"""What a run draws on: theories, logics, options, sorts, heads."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apifuzz.actions.options import draw_value
+from apifuzz.heads import member_text, operator_text, read_head
+from apifuzz.interface import Feature, HeadKind, Option, OptionKind
+from apifuzz.logics import STANDARD, draw_logic
+from apifuzz.operators import known_theories, operators_for
+from apifuzz.producers import PRODUCERS, draw_producers
+from apifuzz.run import Run, Settings
+from apifuzz.scope import NEEDS, Scope, draw_scope
+from apifuzz.sort_drawing import draw_sort, ensure_sort
+from apifuzz.trace import TraceError
+from apifuzz.wrappers.text import TextWrapper
+from smtlib import default_theories
+from smtlib.environment import Environment
+from smtlib.reader import read_sexps
+
+KNOWN = known_theories(("z3", "cvc5"), TextWrapper().capabilities())
+EVERYTHING = frozenset(Feature)
+
+
+def scopes(count: int = 300, **asked: object) -> list[Scope]:
+    wanted = {"theories": (), "quantifiers": None, **asked}
+    return [draw_scope(KNOWN, EVERYTHING, chance=random.Random(i), **wanted) for i in range(count)]  # type: ignore[arg-type]
+
+
+def test_every_theory_is_drawn_alone_and_with_others() -> None:
+    drawn = scopes()
+    assert frozenset().union(*(s.theories for s in drawn)) == KNOWN
+    assert all("Core" in s.theories for s in drawn)
+    sizes = Counter(len(s.theories) for s in drawn)
+    assert sizes[2] > 30 and max(sizes) > 5
+
+
+def test_a_theory_brings_what_it_needs() -> None:
+    for scope in scopes():
+        for theory in scope.theories:
+            assert set(NEEDS.get(theory, ())) & KNOWN <= scope.theories
+
+
+def test_theories_and_quantifiers_can_be_asked_for() -> None:
+    for scope in scopes(20, theories=("UnicodeStrings", "Nonsense"), quantifiers=True):
+        assert scope.theories == {"Core", "UnicodeStrings", "Ints"} and scope.quantifiers
+    assert not any(s.quantifiers for s in scopes(50, quantifiers=False))
+    assert 0 < sum(s.quantifiers for s in scopes()) < 150
+
+
+def test_only_what_the_solver_has_is_drawn() -> None:
+    none = draw_scope(frozenset(("Core", "Ints")), frozenset(), (), True, random.Random(1))
+    assert none == Scope(frozenset(("Core", "Ints")), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("theories", "features", "names"),
+    [
+        (("Ints",), (), {"QF_NIA", "ALL"}),
+        (("FixedSizeBitVectors", "ArraysEx"), (Feature.FUNCTIONS,), {"QF_AUFBV", "ALL"}),
+        (("Ints", "Reals"), (Feature.QUANTIFIERS, Feature.SORTS), {"UFNIRA", "ALL"}),
+        (("UnicodeStrings", "Ints"), (), {"QF_SNIA", "ALL"}),
+        (("Bags",), (), {"ALL"}),
+        ((), (), {"QF_UF", "ALL"}),
+    ],
+)
+def test_a_logic_has_what_the_run_has(
+    theories: tuple[str, ...], features: tuple[Feature, ...], names: set[str]
+) -> None:
+    scope = Scope(frozenset(("Core", *theories)), frozenset(features))
+    assert {draw_logic(scope, False, random.Random(i)) for i in range(60)} == names
+    assert draw_logic(scope, True, random.Random(1)) == "HO_ALL"
+    assert names - {"ALL"} <= STANDARD
+
+
+@given(st.integers(-5, 50), st.integers(0, 2000), st.integers(0, 2**32))
+def test_numbers_stay_in_an_option_s_range(low: int, span: int, seed: int) -> None:
+    chance = random.Random(seed)
+    option = Option("n", OptionKind.INT, "0", low, low + span)
+    assert low <= int(draw_value(option, chance)) <= low + span
+    option = Option("x", OptionKind.FLOAT, "0", low, low + span)
+    assert low <= float(draw_value(option, chance)) <= low + span
+
+
+def test_values_of_options_are_of_their_kind() -> None:
+    chance = random.Random(1)
+    values = {draw_value(Option("b", OptionKind.BOOL, "true"), chance) for _ in range(30)}
+    assert values == {"true", "false"}
+    modes = {draw_value(Option("m", OptionKind.MODE, "a", choices=("a", "b")), chance) for _ in range(30)}
+    assert modes == {"a", "b"}
+    assert all(int(draw_value(Option("n", OptionKind.INT, "0"), chance)) >= 0 for _ in range(30))
+    assert draw_value(Option("t", OptionKind.TEXT, "as it is"), chance) == "as it is"
+
+
+def test_features_are_switched_on_mostly_and_always_where_options_are_not_drawn() -> None:
+    options = [Option(name, OptionKind.BOOL, "false") for name in PRODUCERS]
+    assert len(draw_producers(options, False, random.Random(1))) == len(PRODUCERS)
+    drawn = Counter(name for i in range(200) for name, _ in draw_producers(options, True, random.Random(i)))
+    assert set(drawn) == set(PRODUCERS) and all(60 < count < 200 for count in drawn.values())
+    assert draw_producers([Option("other", OptionKind.BOOL, "false")], False, random.Random(1)) == ()
+
+
+@pytest.mark.parametrize("families", [("z3",), ("cvc5",)])
+def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
+    heads = set()
+    environment = Environment(default_theories())
+    for seed in range(60):
+        run = Run(TextWrapper(families), Settings(), seed)
+        run.prepare()
+        run.call("new", ())
+        run.call("make-sort", ("Bool",))
+        for _ in range(25):
+            sort = draw_sort(run)
+            if sort is not None and not sort.is_function:
+                assert ensure_sort(run, sort).sort is sort
+                assert environment.sort(read_sexps(str(sort))[0]) is sort
+                heads.add(sort.name)
+    known = operators_for(families, TextWrapper().capabilities(), TextWrapper().capabilities().theories)
+    # z3's (Set A) is another name of (Array A Bool), and never made.
+    assert heads == known.heads - ({"->", "Set"} if families == ("z3",) else {"->"})
+
+
+@pytest.mark.parametrize(
+    ("name", "indices", "needs_as", "text"),
+    [
+        ("bvadd", (), False, "bvadd"),
+        ("extract", (7, 0), False, "(_ extract 7 0)"),
+        ("char", (97,), False, "(_ char #x61)"),
+        ("seq.empty", (), True, "(as seq.empty)"),
+    ],
+)
+def test_heads_of_operators_read_back(name: str, indices: tuple[int, ...], needs_as: bool, text: str) -> None:
+    assert operator_text(name, indices, needs_as) == text
+    head, qualified = read_head(text)
+    assert (head.kind, head.name, head.indices, qualified) == (HeadKind.OPERATOR, name, indices, needs_as)
+
+
+@pytest.mark.parametrize("kind", [HeadKind.CONSTRUCTOR, HeadKind.SELECTOR, HeadKind.TESTER, HeadKind.UPDATER])
+def test_heads_of_members_read_back(kind: HeadKind) -> None:
+    for name in ("cons", "a b", "t1"):
+        head, qualified = read_head(member_text(kind, name))
+        assert (head.kind, head.name, qualified) == (kind, name, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["()", "(as (as x))", "(_ f)", "(_ f -1)", "(_ f 99999999999)", "(is c)", "(as (apply))"]
+)
+def test_what_is_no_head_is_told(text: str) -> None:
+    with pytest.raises(TraceError):
+        read_head(text)
