@@ -48,6 +48,7 @@ from difftest.fingerprint import QUICK_SECONDS
 from difftest.folders import prepare_output
 from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.outcomes import Outcome
+from difftest.pace import Pace
 from difftest.process import Limits
 from difftest.schedule import ListedTests, Schedule, Source, handed_out
 from difftest.solvers import Solver
@@ -88,7 +89,9 @@ class HuntOptions:
     ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
     ``oracles`` say what counts as wrong (none: the solvers' defaults). ``mode_share`` of the tests run one of
-    the solvers under options of the kinds ``modes``.
+    the solvers under options of the kinds ``modes``. ``paced``: the first stage's time may be
+    shorter, following what decided tests took (``difftest.pace``); which tests there are does not depend on
+    it.
     """
 
     out: Path
@@ -104,6 +107,7 @@ class HuntOptions:
     oracles: tuple[str, ...] = ()
     modes: ModeKind = ModeKind.DEFAULT
     mode_share: float = DEFAULT_SHARE
+    paced: bool = False
 
 
 def hunt(
@@ -164,6 +168,7 @@ class _Hunt:
             *(self._paid_finding, loaded),
         )
         self.stage_limits = [replace(options.limits, seconds=stage.seconds) for stage in options.stages]
+        self.pace = Pace(options.stages[0].seconds) if options.paced else None
         longest = max(stage.seconds for stage in options.stages)
         self.confirm_limits = replace(options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
         self.set_aside: deque[RunTask] = deque()
@@ -354,6 +359,8 @@ class _Hunt:
         return self.options.seconds is not None and self.clock() - self.started >= self.options.seconds
 
     def _limits(self, stage: int) -> Limits:
+        if stage == 0 and self.pace is not None:
+            return replace(self.stage_limits[0], seconds=self.pace.limit)
         return self.stage_limits[stage]
 
     def _take(self, result: Result) -> Iterator[Event]:
@@ -381,6 +388,8 @@ class _Hunt:
             self.schedule.exhausted(task.name)
             return
         decided = all(verdict.is_decided for verdict in result.verdicts.values())
+        if decided and self.pace is not None and task.stage == 0:
+            self.pace.decided(max(verdict.seconds for verdict in result.verdicts.values()))
         if not task.confirms:
             later = self._later(result)
             if later is not None and len(self.set_aside) < _MAX_SET_ASIDE:

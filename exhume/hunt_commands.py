@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from difftest import Executor, HuntOptions, Solver, find_solvers
+from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
 from difftest.modes import DEFAULT_SHARE, ModeKind
 from difftest.state import CampaignState
 from exhume.campaign import resumed_settings, run_campaign
@@ -114,6 +114,15 @@ def hunt_command(
     mode_share: Annotated[
         float, typer.Option(help="Share of the tests that run a solver under those.", min=0, max=1)
     ] = DEFAULT_SHARE,
+    first_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Limit of a solver's first run on a test.  [default: 0.1, or less where tests need less]",
+            min=0.01,
+            max=60,
+        ),
+    ] = None,
     executor: Annotated[
         Where, typer.Option(help="Run tests in this process's own workers, or on a dask cluster.")
     ] = Where.LOCAL,
@@ -144,6 +153,7 @@ def hunt_command(
         "oracles": list(oracles or []),
         "modes": modes.value,
         "mode_share": mode_share,
+        "first_limit": first_limit,
     }
     if resume:
         given = _taken_over(context, given, resumed_settings(out_folder))
@@ -164,6 +174,8 @@ def hunt_command(
         oracles=names,
         modes=ModeKind(given["modes"]),
         mode_share=given["mode_share"],
+        stages=_stages(given["first_limit"]),
+        paced=given["first_limit"] is None,
     )
     title = f"exhume hunt: {', '.join(solver.name for solver in found_solvers)}, findings in {out_folder}"
     with (
@@ -185,6 +197,13 @@ def hunt_command(
     if end.summary.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
+
+
+def _stages(first: float | None) -> tuple[Stage, ...]:
+    """The time limits, the first of them as given."""
+    if first is None:
+        return DEFAULT_STAGES
+    return (Stage(first, 1.0), *(stage for stage in DEFAULT_STAGES[1:] if stage.seconds > first))
 
 
 def _absolute(path: Path | None) -> str | None:

@@ -133,6 +133,16 @@ def test_the_printed_command_shows_the_finding_again(
             "crash|bad|y.cpp:3",
         ),
         (
+            "say('sat'); print('ast_manager LEAKED: 17', file=sys.stderr)",
+            "crash",
+            "crash|bad|ast_manager LEAKED: N|Core",
+        ),
+        (
+            "print('==7==ERROR: LeakSanitizer: detected memory leaks', file=sys.stderr); sys.exit(1)",
+            "crash",
+            "crash|bad|ERROR: LeakSanitizer: detected memory leaks|Core",
+        ),
+        (
             "say('sat', '(error \"line 4 column 10: an invalid model was generated\")')",
             "invalid-model",
             "invalid-model|bad|Core",
@@ -318,6 +328,30 @@ def test_models_put_over_are_counted_with_why_others_are_not(
     assert told in summary.to_json()["models_crossed"]
     # Who goes on with the campaign goes on with its counts.
     assert Tally(["ours", "z3"], read_campaign(out)).crossings == summary.crossings
+
+
+def test_the_first_limit_follows_the_tests_and_changes_no_test(
+    make_test: Make, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most are decided at once, so a few that take longer are not waited for, at first."""
+    monkeypatch.setattr("difftest.pace._STEP", 5)
+    solver = fake("time.sleep(1.5 if 'hard' in text else 0); say('sat')", "solver")
+    stages = (Stage(20.0, 1.0), Stage(21.0, 1.0))
+
+    def stages_of(name: str, paced: bool) -> list[int]:
+        tests = [make_test(("; hard\n" if number % 8 == 7 else "") + TEXT, number) for number in range(16)]
+        events, summary = run(tests, [solver], tmp_path / name, stages=stages, paced=paced)
+        assert (summary.tests, summary.decided) == (16, 16)
+        done = {event.index: event.stage for event in of(TestDone, events)}
+        return [done[number] for number in range(16)]
+
+    assert stages_of("fixed", False) == [0] * 16
+    monkeypatch.setattr("difftest.pace._FACTOR", 0.0)
+    monkeypatch.setattr("difftest.pace._SHORTEST", 1.0)
+    # The first five show the pace; what is handed out by then has the old limit.
+    paced = stages_of("paced", True)
+    assert paced[:7] == [0] * 7
+    assert paced[15] == 1
 
 
 def test_as_many_tests_are_taken_as_asked_for(make_test: Make, honest: Solver, tmp_path: Path) -> None:

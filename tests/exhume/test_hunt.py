@@ -33,6 +33,8 @@ def test_solvers_that_disagree_are_a_finding(
         no,
         "--tests",
         3,
+        "--first-limit",
+        20,
         "--out",
         tmp_path / "h",
         "--json",
@@ -104,7 +106,8 @@ def test_the_findings_are_a_short_table_without_repeats(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"
-    ended = exhume("hunt", "--corpus", corpus, "--solver", breaks, "--tests", 20, "--out", out)
+    command = ("hunt", "--corpus", corpus, "--solver", breaks, "--tests", 20, "--first-limit", 20)
+    ended = exhume(*command, "--out", out)
     folders = [folder.name for folder in (out / "findings").iterdir()]
     assert len(folders) > 12
     shown = [name for name in folders if name in ended.out]
