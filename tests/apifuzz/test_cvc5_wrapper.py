@@ -444,6 +444,23 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     assert set(map(id, wrapper.unsat_assumptions())) <= {id(positive), id(x), id(neither)}
 
 
+def test_what_is_declared_after_an_answer_leaves_it() -> None:
+    for seed in range(8):
+        kit = Kit("produce-models", seed=seed)
+        x, v = kit.constant(INT), kit.variable(INT)
+        assert kit.check(kit.term(">", BOOL, x, kit.value(INT, "3"))) is Answer.SAT
+        kit.constant(INT)
+        kit.wrapper.declare_sort("U", 0)
+        kit.wrapper.declare_datatypes([DatatypeSpec("D", (("d", ()),))])
+        kit.wrapper.make_function("f", [kit.sort(INT)], kit.sort(INT))
+        kit.wrapper.simplify(x)
+        with pytest.raises(Unsupported, match="answer"):
+            kit.wrapper.define_function("g", [v], kit.sort(INT), v, None)
+        assert kit.wrapper.values([x])
+        kit.wrapper.push(1)
+        kit.wrapper.define_function("g", [v], kit.sort(INT), v, None)
+
+
 def test_levels(kit: Kit) -> None:
     x = kit.constant(BOOL)
     kit.wrapper.push(2)

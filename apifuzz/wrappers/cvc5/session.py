@@ -62,6 +62,10 @@ class Session:
     plugins: list[Any] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
     known: set[int] = field(default_factory=set)
+    answered: bool = False
+    """Whether the last check may still be asked about. Declarations and definitions by the solver end that;
+    the term manager's leave it.
+    """
 
     def start(self) -> None:
         """Make the solver: as new, on the same term manager."""
@@ -80,6 +84,7 @@ class Session:
         self.pools = []
         self.plugins = []
         self.known = set()
+        self.answered = False
 
     @property
     def is_higher_order(self) -> bool:
@@ -93,6 +98,10 @@ class Session:
     def chance(self, share: float) -> bool:
         """Whether to do what is done so often."""
         return self.random.random() < share
+
+    def may_declare(self) -> bool:
+        """Whether to declare through the solver this time: sometimes, where that ends no answer."""
+        return self.chance(0.5) and not self.answered
 
     @property
     def maker(self) -> Any:

@@ -19,12 +19,14 @@ class Solving:
 
     def clear(self) -> None:
         """Nothing is asserted."""
+        self.session.answered = False
         self.levels = [[]]
         self.assumptions = []
 
     def assert_formula(self, term: ApiTerm) -> None:
         """Assert a formula on the current level."""
         handle = self.session.expand(term.handle)
+        self.session.answered = False
         self.session.solver.assertFormula(handle)
         self.levels[-1].append((handle, term))
 
@@ -32,12 +34,17 @@ class Solving:
         """Check, perhaps under assumptions."""
         solver = self.session.solver
         self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]
+        self.session.answered = False
         if assumptions is None:
-            return answer(solver.checkSat())
-        return answer(solver.checkSatAssuming(*[handle for handle, _ in self.assumptions]))
+            found = answer(solver.checkSat())
+        else:
+            found = answer(solver.checkSatAssuming(*[handle for handle, _ in self.assumptions]))
+        self.session.answered = True
+        return found
 
     def push(self, levels: int) -> None:
         """Open levels, at once or one by one."""
+        self.session.answered = False
         if levels == 1 and self.session.chance(0.5):
             self.session.solver.push()
         else:
@@ -46,6 +53,7 @@ class Solving:
 
     def pop(self, levels: int) -> None:
         """Close levels."""
+        self.session.answered = False
         if levels == 1 and self.session.chance(0.5):
             self.session.solver.pop()
         else:

@@ -118,7 +118,7 @@ class Sorts:
         Half of them are made so that a parser on this term manager finds the same sort by its name.
         """
         session = self.session
-        if session.chance(0.5):
+        if session.may_declare():
             handle = session.solver.declareSort(name, arity, session.chance(0.2))
         elif arity:
             handle = session.maker.mkUninterpretedSortConstructorSort(arity, name)
@@ -138,7 +138,7 @@ class Sorts:
         """Datatypes that may use each other."""
         maker = self.session.maker
         unresolved = {s.name: maker.mkUnresolvedDatatypeSort(s.name, len(s.parameters)) for s in group}
-        if len(group) == 1 and not group[0].parameters and self.session.chance(0.3):
+        if len(group) == 1 and not group[0].parameters and self.session.may_declare():
             constructors = [self._constructor(group[0], *c, {}, unresolved) for c in group[0].constructors]
             handles = [self.session.solver.declareDatatype(group[0].name, *constructors)]
         else:

@@ -65,7 +65,7 @@ class Terms:
     def constant(self, name: str, sort: Any) -> Any:
         """A free constant; half of them such that a parser on this term manager finds it by its name."""
         session = self.session
-        if not sort.isFunction() and session.chance(0.5):
+        if session.may_declare() and not sort.isFunction():
             made = session.solver.declareFun(name, [], sort, session.chance(0.2))
         else:
             made = session.maker.mkConst(sort, name)
@@ -79,7 +79,7 @@ class Terms:
     def function(self, name: str, params: Sequence[Any], result: Any) -> Any:
         """A function with arguments."""
         session = self.session
-        if session.chance(0.5):
+        if session.may_declare():
             return session.solver.declareFun(name, list(params), result, session.chance(0.2))
         return session.maker.mkConst(self.sorts.function(list(params), result), name)
 
@@ -204,6 +204,8 @@ class Terms:
         Definitions are global: what is popped or reset leaves them, for terms live on that use them.
         """
         session = self.session
+        if session.answered:
+            raise Unsupported("a definition while the last answer may be asked about")
         if recursive is not None:
             if session.chance(0.5):
                 session.solver.defineFunRec(recursive, variables, body, True)

@@ -47,6 +47,9 @@ _THEORIES = frozenset(
 
 _FEATURES = frozenset(Feature)
 
+_RANGES = frozenset(("BitVec", "FloatingPoint", "Int", "Real"))
+"""The sorts of indices that ``eqrange`` takes."""
+
 _VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
 """Where cvc5 wants values. ``rel.join_image`` takes other terms, too: then 1.4.2 reads a number that is not
 there.
@@ -131,6 +134,8 @@ class Cvc5Wrapper(Wrapper):
         if signature.name in ("=", "distinct") and sorts[0].name == "RegLan":
             return False
         if any(arg.name == "RegLan" for sort in (*sorts, result) for arg in sort.args):
+            return False
+        if signature.name == "eqrange" and sorts[2].name not in _RANGES:
             return False
         if any(sort.is_function for sort in (*sorts, result)) and not self._is_higher_order:
             return False

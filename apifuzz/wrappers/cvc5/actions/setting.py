@@ -170,7 +170,7 @@ class DeclarePool(Cvc5Action):
     name = "cvc5:declare-pool"
 
     def is_possible(self, run: Run) -> bool:
-        return run.scope.quantifiers
+        return run.scope.quantifiers and run.answer is None
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         sort = draw_made(run)
@@ -185,6 +185,8 @@ class DeclarePool(Cvc5Action):
         terms = read_closed(run, args[2:])
         if any(term.sort.sort is not sort.sort for term in terms):
             raise TraceError(f"a term of the pool is not of sort {sort.sort}")
+        if run.answer is not None:
+            raise Unsupported("a pool while the last answer may be asked about")
         run.store.take_name(name)
         made = wrapper.session.solver.declarePool(name, sort.handle, [t.handle for t in terms])
         wrapper.session.pools.append(Pool(made, sort.handle))
