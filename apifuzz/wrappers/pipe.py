@@ -385,7 +385,10 @@ def _missing(name: str, command: str, why: str) -> Exception:
 
 
 def _error(reply: str) -> Exception:
-    message = " ".join(reply.removeprefix("(error").removesuffix(")").strip().strip('"').split())
+    """What ``(error "...")``, or the message of a solver's end, stands for."""
+    if reply.startswith("(error"):
+        reply = reply.removeprefix("(error").removesuffix(")").strip().strip('"')
+    message = " ".join(reply.split())
     if tells_of_a_crash(message):
         return Misbehaviour("crash", message)
     reason = next((why for part, why in _LIMITS if part in message), "")

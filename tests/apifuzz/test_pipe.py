@@ -324,7 +324,12 @@ def test_other_answers_than_success_are_noticed() -> None:
     wrapper = PipeWrapper.__new__(PipeWrapper)
     wrapper._started = True
     wrapper._talk = talk(
-        "print('sat', flush=True); input(); print('(error \"Fatal failure within x\")', flush=True); input()"
+        """
+        for answer in ('sat', '(error "Fatal failure within x")'):
+            input()
+            print(answer, flush=True)
+        input()
+        """
     )
     with pytest.raises(Misbehaviour, match="is answered by sat"):
         wrapper.say("(push 1)")
@@ -345,7 +350,7 @@ def test_runs_with_real_solvers(program: str, arguments: str) -> None:
         pytest.skip(f"there is no {program} on this machine")
     spec = f"{program}={path} {arguments}"
     answers = []
-    settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=60)
+    settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=120)
     for seed in range(3):
         lines: list[str] = []
         ending = generate(WitnessWrapper(make_wrapper(spec)), settings, seed, lines.append)
