@@ -267,14 +267,14 @@ def test_refusals_are_counted_and_never_findings(
     assert summary.outcomes["refuses"] == {Outcome.REFUSED: 1}
 
 
-SLOW = "time.sleep(0.6 if 'slow' in text else 0); say('sat')"
+SLOW = "time.sleep(2.5 if 'slow' in text else 0); say('sat')"
 
 
 def test_undecided_tests_get_more_time_and_are_counted_once(
     make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
 ) -> None:
     tests = [make_test("; slow\n" + TEXT, 0), make_test(TEXT, 1)]
-    stages = (Stage(0.3, 1.0), Stage(5.0, 1.0))
+    stages = (Stage(2.0, 1.0), Stage(60.0, 1.0))
     events, summary = run(tests, [honest, fake(SLOW, "slow")], tmp_path, stages=stages)
     assert (summary.tests, summary.decided) == (2, 2)
     assert summary.outcomes["slow"][Outcome.OK] == 2
