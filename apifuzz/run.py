@@ -35,7 +35,7 @@ from smtlib.reader import is_simple_symbol
 _STEPS_PER_CALL = 50
 """A run that takes more steps of the machine than this for a call has nothing left to do."""
 
-_SHORTEST = 0.2
+_SHORTEST = 0.4
 """Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
 
 _FED_SHARE = 0.7
@@ -49,7 +49,7 @@ class Settings:
     ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with,
     without, or (None) as chance has it. ``options``: whether options are drawn; ``fixed_options`` are set in
     every run, and never drawn; ``only_options`` narrows what is drawn to names that contain one of these
-    words. ``calls``: a run makes about as many calls at most, some a fifth of them. ``feed``: terms of a
+    words. ``calls``: a run makes about as many calls at most, some two fifths of them. ``feed``: terms of a
     corpus to draw on.
     """
 

@@ -30,7 +30,7 @@ def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextWrapper
 
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5"), ("bitwuzla",)])
 def test_our_own_checker_takes_every_run(families: tuple[str, ...]) -> None:
-    for seed in range(60):
+    for seed in range(30):
         script = check_script(read_script(drawn(families, seed).script()))
         assert [(seed, str(error)) for error in script.errors] == []
 
@@ -112,7 +112,7 @@ def understood(wrapper: TextWrapper) -> str:
 @pytest.mark.parametrize("other", [False, True], ids=["alone", "for both"])
 def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], other: bool) -> None:
     refused = []
-    for seed in range(40):
+    for seed in range(25):
         wrapper = Plain(("z3", "cvc5") if other else (solver,))
         generate(wrapper, Settings(calls=120), seed, lambda text: None)
         errors = [
