@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from apifuzz.wrappers.cvc5.wrapper import Cvc5Wrapper
 
 
+_ENUMERABLE = frozenset(
+    ("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "UnicodeStrings", "ArraysEx")
+)
+
+
 class Cvc5Action(Action):
     """An action with preconditions: ``needs`` are options that must be set so, ``after`` the answers after
     which it may come (empty: any time).
@@ -64,10 +69,10 @@ def may_enumerate(run: Run) -> bool:
 
 
 def should_enumerate(run: Run) -> bool:
-    """Whether it would come to an end: with numbers that it cannot compute it looks for candidates without
-    end. For drawing only.
+    """Whether it would come to an end: of other theories it has no grammars, and what it cannot verify it
+    tries without end. For drawing only.
     """
-    return may_enumerate(run) and "Transcendental" not in run.scope.theories and not run.scope.quantifiers
+    return may_enumerate(run) and run.scope.theories <= _ENUMERABLE and not run.scope.quantifiers
 
 
 def handles(terms: Sequence[ApiTerm]) -> list[Any]:
