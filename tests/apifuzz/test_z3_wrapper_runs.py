@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import z3
 
-from apifuzz.interface import Rejected, Unsupported
+from apifuzz.interface import Misbehaviour, Rejected, Unsupported
 from apifuzz.run import Ending, Run, Settings, generate, replay
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.witness import WitnessWrapper
@@ -160,7 +160,15 @@ def test_a_tactic_that_gains_models_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_wrong_converted_model_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.BoolVal(False, self.ctx))
+    def convert(self: Any, model: Any) -> Any:
+        wrong = z3.ModelRef(z3.z3core.Z3_mk_model(self.ctx.ref()), self.ctx)
+        for name, value in (("p", True), ("q", False), ("a", 9)):
+            constant = z3.Int(name, self.ctx) if name == "a" else z3.Bool(name, self.ctx)
+            value = constant.sort().cast(value)
+            z3.z3core.Z3_add_const_interp(self.ctx.ref(), wrong.model, constant.decl().ast, value.ast)
+        return wrong
+
+    monkeypatch.setattr(z3.Goal, "convert_model", convert)
     assert "converted" in noticed("model", "z3:tactic simplify t8 t11")
 
 
@@ -264,6 +272,9 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
         raise z3.Z3Exception("canceled")
     assert message_of(z3.Z3Exception(b"caf\xc3\xa9")) == "café"
     assert known_limit("type error") == ""
+    with pytest.raises(Misbehaviour, match="unreachable") as caught, translated():
+        raise z3.Z3Exception("unreachable")
+    assert caught.value.kind == "internal"
 
 
 # Runs

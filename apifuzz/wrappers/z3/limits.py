@@ -17,3 +17,12 @@ _LIMITS: tuple[tuple[str, str], ...] = (
 def known_limit(message: str) -> str:
     """Why a message is no fault of the call; empty where it is not known."""
     return next((why for part, why in _LIMITS if part in message), "")
+
+
+_INTERNAL = ("unreachable", "ASSERTION VIOLATION", "UNEXPECTED CODE", "Overflow encountered")
+"""Parts of messages in which z3 says that it is at fault itself."""
+
+
+def is_internal(message: str) -> bool:
+    """Whether a message tells of a failed check inside z3."""
+    return any(part in message for part in _INTERNAL)

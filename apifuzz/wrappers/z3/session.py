@@ -12,14 +12,16 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.interface import Rejected, Unsupported, Wrapper
-from apifuzz.wrappers.z3.limits import known_limit
+from apifuzz.interface import Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.wrappers.z3.limits import is_internal, known_limit
 from smtlib import Sort
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """z3's exceptions inside become Rejected, or Unsupported where the message is of a known limit."""
+    """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit; Misbehaviour
+    of kind ``internal`` where z3 says that it is at fault itself.
+    """
     try:
         yield
     except z3.Z3Exception as error:
@@ -27,6 +29,8 @@ def translated() -> Iterator[None]:
         limit = known_limit(message)
         if limit:
             raise Unsupported(f"{limit}: {message}") from error
+        if is_internal(message):
+            raise Misbehaviour("internal", message) from error
         raise Rejected(message) from error
 
 

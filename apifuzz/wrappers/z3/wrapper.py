@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from apifuzz.actions import Action
     from apifuzz.model import Model
 
+_BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I"))
+"""Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
+
 _NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff"))
 """Operators whose form with one argument z3's parser makes, and its calls hold to be a type error."""
 
@@ -109,6 +112,7 @@ class Z3Wrapper(Wrapper):
         return Capabilities(
             theories=THEORIES,
             features=frozenset(Feature),
+            without=_BROKEN,
             binders=("forall", "exists", "lambda"),
             value_arguments={"re.range": (0, 1), "^": (1,)},
         )

@@ -80,6 +80,23 @@ class Asking:
             shown = " ".join(str(conclusion.sexpr()).split())[:300]
             raise Misbehaviour("answer", f"{what} gives {shown}, which does not follow")
 
+    def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
+        """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
+
+        What a model leaves open, a division by zero say, it may fill in one way and the solver another.
+        """
+        false = [f for f in formulas if z3.is_false(model.eval(f, model_completion=True))]
+        if not false:
+            return
+        values = [
+            self.terms.equation(d(), model[d])
+            for d in model.decls()
+            if d.arity() == 0 and z3.is_expr(model[d])
+        ]
+        if self.answer([*false, *values]) is Answer.UNSAT:
+            shown = " ".join(str(false[0].sexpr()).split())[:300]
+            raise Misbehaviour("model", f"the model of {what} makes {shown} false")
+
     @property
     def assertions(self) -> list[Any]:
         """The run's assertions, as z3 terms."""

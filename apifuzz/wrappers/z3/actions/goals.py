@@ -173,12 +173,7 @@ def _convert(asking: Asking, goal: Any, formulas: Sequence[Any]) -> None:
     # z3's solver leaves constants that a tactic made out of its models, though formulas are about them.
     if any("!" in name and name not in str(found) for name in _names(goal)):
         return
-    model = goal.convert_model(found)
-    for formula in formulas:
-        value = model.eval(formula, model_completion=True)
-        if z3.is_false(value):
-            shown = " ".join(str(formula.sexpr()).split())[:300]
-            raise Misbehaviour("model", f"a subgoal's model, converted, makes {shown} false")
+    asking.must_satisfy(goal.convert_model(found), formulas, "a subgoal, converted,")
 
 
 def _names(goal: Any) -> list[str]:
