@@ -143,7 +143,8 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     with _Probe(argv, start) as probe:
         samples = _samples(families)
         sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
-        formats = [f for f in FORMATS if _accepts(argv, [*start, *_calculation(floating_point(*f))])]
+        floats = FORMATS if any(s.name == "FloatingPoint" for s in sorts) else ()
+        formats = [f for f in floats if _accepts(argv, [*start, *_calculation(floating_point(*f))])]
         known, lacking = _operators(probe, families, sorts, Feature.INCREMENTAL in features)
     word = "update-field" if "z3" in families else "update"
     updaters = _accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
