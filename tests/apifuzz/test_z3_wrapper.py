@@ -362,6 +362,16 @@ def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed
     assert kit.wrapper.check_sat(None) is Answer.SAT
 
 
+@pytest.mark.parametrize("kind", sorted(set(KINDS)))
+def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
+    kit = Kit()
+    kit.wrapper.solving.kind = kind
+    p, q = kit.constant("p", BOOL), kit.constant("q", BOOL)
+    kit.wrapper.assert_formula(kit.no(p))
+    assert kit.wrapper.check_sat([q, p]) is Answer.UNSAT
+    assert kit.wrapper.unsat_assumptions() == [p]
+
+
 def test_without_tracking_there_is_no_core() -> None:
     kit = Kit()
     kit.wrapper.assert_formula(kit.value("false", BOOL))

@@ -77,7 +77,8 @@ class Solving:
             made = z3core.Z3_mk_solver_from_tactic(session.ref, self._tactic().tactic)
         solver = z3.Solver(made, session.context)
         parameters = dict(self.parameters)
-        if self.tracking != PLAIN:
+        if self.tracking != PLAIN or self.kind not in ("solver", "simple") or self.logic:
+            # Else solvers made of tactics give empty cores, also of assumptions.
             parameters["unsat_core"] = True
         known = parameter_names(solver)
         for name, value in parameters.items():
