@@ -224,3 +224,14 @@ def test_help_loads_no_solver() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "--cross-check" in done.stdout
+
+
+def test_terms_of_a_corpus_are_fed_in(exhume: Any, corpus: Path, tmp_path: Path) -> None:
+    command = ("apifuzz", "--solver", "smtlib", "--runs", 6, "--corpus", corpus, "--out", tmp_path / "c")
+    ended = exhume(*command, "--json", "--statistics")
+    assert (ended.code, ended.json["errors"]) == (0, {})
+    # Feeding is never a call of its own; that it was tried shows where nothing was drawn by it.
+    assert ended.json["statistics"]["idle"]["feed-term"] > 0
+    missing = exhume(*command[:-3], tmp_path / "no.duckdb", "--out", tmp_path / "d")
+    assert missing.code in (2, 3)
+    assert "no.duckdb" in missing.said
