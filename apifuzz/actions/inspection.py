@@ -69,6 +69,10 @@ class Simplify(InspectTerm):
     def is_possible(self, run: Run) -> bool:
         return run.has(Feature.SIMPLIFY) and bool(run.store.closed_terms)
 
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        term = run.store.pick_any(run.random)
+        return None if term is None or term.sort.sort.is_function else (str(term),)
+
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         run.require(Feature.SIMPLIFY)
