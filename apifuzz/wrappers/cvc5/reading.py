@@ -13,8 +13,8 @@ from cvc5 import Kind
 from apifuzz.interface import ApiSort, DatatypeSpec, Field, Misbehaviour, Rejected
 from smtlib import quote_symbol
 
-_UNREADABLE = re.compile(r"@[a-z]|__cvc5_record")
-"""In texts that cvc5 prints and cannot read: its internal operators and the constructors of records."""
+_UNREADABLE = re.compile(r"@[a-z]|__cvc5_record|fmf\.card")
+"""In texts that cvc5 prints and cannot read: internal operators, cardinalities, records' constructors."""
 
 _LARGEST = 200_000
 """Longer texts are not read back, in characters."""

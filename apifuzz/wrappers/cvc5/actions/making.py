@@ -174,7 +174,7 @@ class MakeProjection(Cvc5Action):
     name = "cvc5:make-projection"
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
-        sorts = [s for s in run.store.populated if _columns(s)]
+        sorts = [s for s in run.store.populated if _columns(s) and _may_project(run, s)]
         if not sorts:
             return None
         sort = sorts[int(run.random.random() * len(sorts))]
@@ -188,6 +188,8 @@ class MakeProjection(Cvc5Action):
         columns = _columns(sort)
         if not columns or terms[1].sort.sort is not sort:
             raise TraceError("two terms of one sort of tuples, relations or tables are wanted")
+        if not _may_project(run, sort):
+            raise Unsupported("relations and tables are projected in higher-order logic only")
         session = wrapper.session
         project, group, card = _PROJECTIONS[sort.name]
         place = session.random.randrange(columns)
@@ -208,6 +210,10 @@ _PROJECTIONS: dict[str, tuple[Kind, Kind | None, Kind | None]] = {
     "Set": (Kind.RELATION_PROJECT, Kind.RELATION_GROUP, Kind.SET_CARD),
     "Bag": (Kind.TABLE_PROJECT, Kind.TABLE_GROUP, Kind.BAG_CARD),
 }
+
+
+def _may_project(run: Run, sort: Sort) -> bool:
+    return sort.name == "Tuple" or run.logic.startswith("HO_")
 
 
 def _columns(sort: Sort) -> int:
