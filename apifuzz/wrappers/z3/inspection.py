@@ -224,8 +224,8 @@ class Inspection:
         for mark in _UNREADABLE:
             if mark in text:
                 raise Unsupported(f"z3 prints what it does not read: {mark}")
-        if any(sort.name == "List" for sort in session.sorts):
-            raise Unsupported("z3 prints nil and insert without the sort that its parser wants")
+        if session.prints_ambiguously:
+            raise Unsupported("z3 prints constructors without the sort that its parser wants")
         constant = z3.Const("read!", term.sort())
         known = {**session.declared, "read!": constant}
         try:

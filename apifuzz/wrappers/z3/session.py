@@ -134,6 +134,15 @@ class Session:
         self._fresh += 1
         return f"{prefix}!{self._fresh}"
 
+    @property
+    def prints_ambiguously(self) -> bool:
+        """Whether terms may hold constructors of parametric datatypes, which z3 prints without the sort that
+        its parser wants.
+        """
+        return any(
+            sort.name == "List" or (sort.args and sort.name in self.named_sorts) for sort in self.sorts
+        )
+
     # Terms
 
     def term(self, handle: Any) -> Any:

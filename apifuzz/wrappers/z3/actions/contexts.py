@@ -127,8 +127,8 @@ class Script(Z3Action):
         text = asking.solver(formulas).sexpr()
         if any(mark in text for mark in ("root-obj", "as-array", "!val!", "(declare-rec", "define-fun-rec")):
             raise Unsupported("a formula holds what z3's parser does not know")
-        if any(sort.name == "List" for sort in session.sorts):
-            raise Unsupported("z3 prints nil and insert without the sort that its parser wants")
+        if session.prints_ambiguously:
+            raise Unsupported("z3 prints constructors without the sort that its parser wants")
         other = z3.Context(rlimit=RESOURCE_LIMIT)
         told = z3core.Z3_eval_smtlib2_string(
             other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"

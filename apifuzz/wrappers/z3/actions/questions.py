@@ -200,8 +200,8 @@ class PrintSolver(Z3Action):
         for formula in formulas:
             if any(mark in formula.sexpr() for mark in ("root-obj", "as-array", "!val!")):
                 raise Unsupported("a formula holds what z3's parser does not know")
-        if any(sort.name == "List" for sort in session.sorts):
-            raise Unsupported("z3 prints nil and insert without the sort that its parser wants")
+        if session.prints_ambiguously:
+            raise Unsupported("z3 prints constructors without the sort that its parser wants")
         text = solver.to_smt2() if session.chance(0.5) else solver.sexpr()
         again = z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context)
         if session.chance(0.5):
