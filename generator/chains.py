@@ -74,9 +74,10 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
         chain = self.start(seed)
         seeds = (seed,)
         seen = {chain.state()}
+        repeats, steps = range(_REPEATS), range(self._steps)
         while True:
-            for _ in range(_REPEATS):
-                for _ in range(self._steps):
+            for _ in repeats:
+                for _ in steps:
                     if not self.mutate(chain, chance):
                         return
                 state = chain.state()

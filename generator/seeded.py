@@ -106,15 +106,10 @@ class SeedStrategy(ABC):
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
         header, issues = self._head_of(mutant.seeds)
-        return GeneratedTest(
-            index,
-            header.text(index, mutant.told) + mutant.text(),
-            self.name,
-            issues=issues,
-            known=mutant.known,
-            implied_by=mutant.implied_by() if mutant.implied_by else None,
-            implies=mutant.implies() if mutant.implies else None,
-        )
+        text = header.text(index, mutant.told, mutant.text())
+        implied_by = mutant.implied_by() if mutant.implied_by else None
+        implies = mutant.implies() if mutant.implies else None
+        return GeneratedTest(index, text, self.name, (), (), (), issues, mutant.known, implied_by, implies)
 
     def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[SeedHeader, tuple[str, ...]]:
         """The header for tests from these seeds, and the issues behind them; kept until the seeds change."""

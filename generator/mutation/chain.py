@@ -17,6 +17,9 @@ from smtlib.sorts import subsorts
 _NOTES = 12
 """So many mutations of a chain are told in a test's header, the last ones."""
 
+_PLAIN = 180
+"""Longer lines may have to be cut."""
+
 _SHOWN = 60
 _DRAWS = 6
 
@@ -36,7 +39,10 @@ class Told:
     def add(self, what: str) -> None:
         """One more mutation."""
         self.mutations += 1
-        self._last.append(comment_line(f"mutation {self.mutations} {what}"))
+        line = f"mutation {self.mutations} {what}"
+        # Nearly all are plain, and this is done for every mutation.
+        plain = len(line) <= _PLAIN and line.isprintable()
+        self._last.append(f"; {line}\n" if plain else comment_line(line))
         if self.mutations > _NOTES:
             del self._last[0]
 
