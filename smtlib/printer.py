@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition
 from smtlib.environment import Datatype, is_parameter
-from smtlib.reader import sexp_text
+from smtlib.reader import read_sexps, sexp_text
 from smtlib.sorts import REAL, Sort
 from smtlib.terms import Kind, Term, postorder
 
@@ -363,7 +363,9 @@ def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Nam
     heads = []
     bodies = []
     for datatype in datatypes:
-        heads.append(f"({naming.sort(datatype.sort).split()[0].lstrip('(')} {len(datatype.params)})")
+        applied = read_sexps(naming.sort(datatype.sort))[0]
+        name = applied[0] if datatype.params else applied
+        heads.append(f"({sexp_text(name)} {len(datatype.params)})")
         constructors = []
         for constructor in datatype.constructors:
             fields = "".join(

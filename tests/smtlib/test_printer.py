@@ -287,6 +287,11 @@ def test_datatypes_are_printed_as_one_command() -> None:
     assert print_datatypes(check(text).commands[0].datatypes) == text
 
 
+def test_datatypes_with_names_in_bars_are_printed() -> None:
+    text = "(declare-datatypes ((|a b| 0) (|p q| 1)) (((|c d| (|e f| Int))) (par (X) ((g (h X))))))"
+    assert print_datatypes(check(text).commands[0].datatypes) == text
+
+
 def test_codatatypes_are_printed() -> None:
     text = "(declare-codatatypes ((S 0)) (((c (v Int) (next S)))))"
     assert print_script(check(text)) == text + "\n"
