@@ -85,7 +85,7 @@ def test_a_finding_folder_is_whole(folder: str) -> None:
 
 
 def test_every_finding_is_listed_and_replayed() -> None:
-    folders = {path.name for path in FOLDER.iterdir() if path.is_dir()}
+    folders = {path.parent.name for path in FOLDER.glob("*/command.txt")}  # the others: test_api_findings
     index = (FOLDER / "README.md").read_text("utf-8")
     assert folders == {row[0] for row in ANSWERS}
     assert all(f"({folder}/report.md)" in index for folder in folders)

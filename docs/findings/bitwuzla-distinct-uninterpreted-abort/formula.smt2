@@ -1,0 +1,7 @@
+(set-logic ALL)
+(declare-sort U 0)
+(declare-const x U)
+(declare-const y U)
+(declare-const z U)
+(assert (distinct x y z))
+(check-sat)

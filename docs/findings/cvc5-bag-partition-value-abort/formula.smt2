@@ -1,0 +1,6 @@
+(set-logic HO_ALL)
+(set-option :produce-models true)
+(declare-const r (-> Bool Bool Bool))
+(declare-const b (Bag Bool))
+(check-sat)
+(get-value ((bag.partition r b)))

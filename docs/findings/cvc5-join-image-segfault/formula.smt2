@@ -1,0 +1,5 @@
+(set-logic ALL)
+(declare-const r (Set (Tuple Int Int)))
+(declare-const n Int)
+(assert (set.member (tuple 1) (rel.join_image r (+ n 1))))
+(check-sat)

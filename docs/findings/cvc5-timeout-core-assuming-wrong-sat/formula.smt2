@@ -1,0 +1,6 @@
+(set-logic QF_UF)
+(set-option :produce-unsat-cores true)
+(declare-const x Bool)
+(assert x)
+(assert (not x))
+(get-timeout-core-assuming (true))

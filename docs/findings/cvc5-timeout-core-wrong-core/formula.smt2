@@ -1,0 +1,8 @@
+(set-logic QF_UFLIA)
+(set-option :produce-unsat-cores true)
+(declare-const x Int)
+(declare-const y Int)
+(assert (! (< x y) :named first))
+(check-sat)
+(assert (! (< x x) :named second))
+(get-timeout-core)

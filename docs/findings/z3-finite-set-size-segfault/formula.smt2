@@ -1,0 +1,5 @@
+(declare-const a (FiniteSet Bool))
+(declare-const b (FiniteSet (FiniteSet Bool)))
+(assert (set.in a b))
+(assert (= (set.size a) 0))
+(check-sat)

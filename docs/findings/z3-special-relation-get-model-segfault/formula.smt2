@@ -1,0 +1,5 @@
+(declare-const c Int)
+(declare-const k Bool)
+(check-sat-assuming (((_ piecewise-linear-order 2) c c)))
+(check-sat-assuming (k))
+(get-model)

@@ -1,0 +1,129 @@
+"""The findings of docs/findings that come with a program: the pinned releases do what the reports say.
+
+Both ways to show one are tried where there are two: the program, and the SMT-LIB text.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from difftest import bitwuzla_driver, cvc5_driver, find_solver
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
+RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}
+SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
+
+# Folder to the signal that ends the program, or to a text that it prints.
+PROGRAMS: dict[str, signal.Signals | str] = {
+    "bitwuzla-distinct-uninterpreted-abort": ABRT,
+    "bitwuzla-gc-cycle-segfault": SEGV,
+    "bitwuzla-options-shrt-segfault": SEGV,
+    "bitwuzla-print-formula-after-check": "asserted: unsat printed: sat",
+    "bitwuzla-print-formula-unreadable": "(set-logic )",
+    "bitwuzla-print-let-scope": "undefined symbol '_let1'",
+    "bitwuzla-zero-denominator-sigfpe": FPE,
+    "cvc5-bag-partition-value-abort": ABRT,
+    "cvc5-join-image-segfault": SEGV,
+    "cvc5-match-let-scope": "(let ((_let_1 (match d ((x (not _let_3))))))",
+    "cvc5-match-quoted-symbol": "got `|x y|` (QUOTED_SYMBOL)",
+    "cvc5-python-interface-calls": "getDifficulty(): TypeError",
+    "cvc5-timeout-core-assuming-wrong-sat": "sat []\nunsat",
+    "cvc5-timeout-core-wrong-core": "unsat [(< x y)]",
+    "z3-convert-model-elim-uncnstr": "[a = -1, b = 0] False",
+    "z3-datalog-interval-relation-unsat": "sat\nunsat",
+    "z3-euf-completion-pop-segfault": SEGV,
+    "z3-finite-set-size-segfault": SEGV,
+    "z3-special-relation-get-model-segfault": SEGV,
+    "z3-special-relation-two-sorts-no-model": "sat\nmodel is not available",
+}
+
+# The same for formula.smt2, where text shows the fault.
+TEXTS: dict[str, signal.Signals | str] = {
+    "bitwuzla-distinct-uninterpreted-abort": ABRT,
+    "bitwuzla-zero-denominator-sigfpe": FPE,
+    "cvc5-bag-partition-value-abort": ABRT,
+    "cvc5-join-image-segfault": SEGV,
+    "cvc5-match-let-scope": "(let ((_let_1 (match d ((x (not _let_3))))))",
+    "cvc5-match-quoted-symbol": "got `|x y|` (QUOTED_SYMBOL)",
+    "cvc5-timeout-core-assuming-wrong-sat": "sat",
+    "cvc5-timeout-core-wrong-core": "sat\nunsat\n(\nfirst\n)",
+    "z3-datalog-interval-relation-unsat": "unsat",
+    "z3-euf-completion-pop-segfault": SEGV,
+    "z3-finite-set-size-segfault": SEGV,
+    "z3-special-relation-get-model-segfault": SEGV,
+    "z3-special-relation-two-sorts-no-model": "Sort mismatch at argument #1",
+}
+
+
+def reader(solver: str) -> tuple[str, ...]:
+    """The command that reads a file of SMT-LIB."""
+    if solver == "z3":
+        return tuple(find_solver("z3").argv)
+    if solver == "cvc5":
+        return (sys.executable, "-I", str(cvc5_driver.__file__), "--incremental")
+    return (sys.executable, "-I", str(bitwuzla_driver.__file__))
+
+
+def skip_unless_installed(folder: str) -> None:
+    """Skip where the report is about another release than the installed one."""
+    solver = folder.partition("-")[0]
+    distribution, release = RELEASES[solver]
+    try:
+        installed = importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"the report is about {solver} {release}, which is not installed")
+    if installed != release and not installed.startswith(f"{release}."):
+        pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
+
+
+def check(command: tuple[str, ...], folder: str, expected: signal.Signals | str) -> None:
+    """Run ``command`` in the finding's folder; it must end by the signal, or print the text."""
+    done = subprocess.run(
+        command, cwd=FOLDER / folder, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    if isinstance(expected, signal.Signals):
+        assert done.returncode == -expected, done.stdout + done.stderr
+    else:
+        assert done.returncode >= 0
+        assert re.search(rf"(?:^|\W){re.escape(expected)}(?:\W|$)", done.stdout), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("folder", PROGRAMS)
+def test_a_program_shows_what_its_report_says(folder: str) -> None:
+    skip_unless_installed(folder)
+    check((sys.executable, "-I", "-u", "script.py"), folder, PROGRAMS[folder])
+
+
+@pytest.mark.parametrize("folder", TEXTS)
+def test_text_shows_it_too(folder: str) -> None:
+    skip_unless_installed(folder)
+    check((*reader(folder.partition("-")[0]), "formula.smt2"), folder, TEXTS[folder])
+
+
+@pytest.mark.parametrize("folder", PROGRAMS)
+def test_a_folder_is_whole(folder: str) -> None:
+    report = (FOLDER / folder / "report.md").read_text("utf-8")
+    solver = folder.partition("-")[0]
+    assert f"**Version**: {solver} {RELEASES[solver][1]} " in report
+    assert (FOLDER / folder / "script.py").read_text("ascii").strip() in report
+    formula = FOLDER / folder / "formula.smt2"
+    assert formula.exists() == (folder in TEXTS)
+    if formula.exists():
+        assert formula.read_text("ascii").strip() in report
+
+
+def test_every_finding_with_a_program_is_listed_and_run() -> None:
+    folders = {path.parent.name for path in FOLDER.glob("*/script.py")}
+    index = (FOLDER / "README.md").read_text("utf-8")
+    assert folders == set(PROGRAMS)
+    assert all(f"({folder}/report.md)" in index for folder in folders)
+    assert folders | {path.parent.name for path in FOLDER.glob("*/command.txt")} == {
+        path.name for path in FOLDER.iterdir() if path.is_dir()
+    }
