@@ -64,6 +64,8 @@ class CrossCheck(Wrapper):
         self._parted = False
         # What was asserted and assumed, by number: cores are made of these.
         self._given: dict[int, ApiTerm] = {}
+        # Functions that were given a body, perhaps by one of the two only: a second one would be wrong there.
+        self._defined: set[int] = set()
 
     @property
     def version(self) -> str:
@@ -123,6 +125,7 @@ class CrossCheck(Wrapper):
                 self.second.set_option(name, "true")
         self._parted = False
         self._given.clear()
+        self._defined.clear()
 
     def delete(self) -> None:
         self._given.clear()
@@ -187,6 +190,10 @@ class CrossCheck(Wrapper):
         body: ApiTerm,
         recursive: ApiTerm | None,
     ) -> Pair:
+        if recursive is not None:
+            if recursive.id in self._defined:
+                raise Unsupported(f"{recursive} may be defined already, by one of the two")
+            self._defined.add(recursive.id)
         return self._both(
             lambda w, side: w.define_function(
                 name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -232,3 +233,30 @@ def test_variables_go_to_each_side() -> None:
     """
     ended = run(CrossCheck(solver(), make_wrapper("cvc5")), text)
     assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
+
+
+def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
+    class Refusing(Around):
+        def define_function(self, *args: Any) -> Any:
+            raise Unsupported("no recursion")
+
+    text = """exhume-trace 1 smtlib 1
+    1 new
+    2 make-sort Bool
+    return s1
+    3 make-function f (s1) s1
+    return t1
+    4 make-variable s1 x
+    return t2
+    5 make-term s1 not t2
+    return t3
+    6 define-recursive t1 (t2) s1 t3
+    7 define-recursive t1 (t2) s1 t3
+    8 check-sat
+    """
+    ended = run(CrossCheck(make_wrapper("smtlib"), Refusing(make_wrapper("smtlib"))), text)
+    assert ended.kind == "done"
+    assert [reason.partition(": ")[2] for _, reason in ended.refused] == [
+        "smtlib: no recursion",
+        "t1 may be defined already, by one of the two",
+    ]
