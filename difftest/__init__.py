@@ -1,19 +1,16 @@
 """Differential testing: SMT solvers run against each other, and what is wrong confirmed and written up.
 
 ``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
-runs them on files. ``difftest.reduce`` makes a finding's formula small, ``difftest.bisect`` finds the
-releases it affects. ``difftest.state`` keeps campaigns, ``difftest.dask_executor`` runs them on a cluster.
+runs them on files. ``difftest.reduction.reduce`` makes a finding's formula small, ``difftest.triage.bisect``
+finds the releases it affects. ``difftest.campaign.state`` keeps campaigns and
+``difftest.campaign.dask_executor`` runs them on a cluster.
+
+Folders: ``running`` (solvers as processes), ``oracles`` (what counts as wrong), ``models`` (a model put into
+another solver), ``triage`` (from a candidate to a report), ``reduction``, ``campaign`` (hunts), ``profiles``
+(what is known of each solver), ``trackers`` (the forms of their trackers).
 """
 
-from difftest.errors import (
-    BadOutput,
-    DifftestError,
-    EnvironmentProblem,
-    ReleaseNotFound,
-    SolverMissing,
-    UnknownSolver,
-)
-from difftest.events import (
+from difftest.campaign.events import (
     CandidateDropped,
     DuplicateSeen,
     Event,
@@ -24,14 +21,22 @@ from difftest.events import (
     TestDone,
     WorkersTold,
 )
-from difftest.executor import Executor, LocalExecutor
-from difftest.findings import Candidate, FindingClass
-from difftest.folders import FindingRecord
-from difftest.hunt import DEFAULT_STAGES, HuntOptions, Stage, hunt
-from difftest.outcomes import Outcome, Verdict
-from difftest.process import Limits
+from difftest.campaign.executor import Executor, LocalExecutor
+from difftest.campaign.hunt import DEFAULT_STAGES, HuntOptions, Stage, hunt
+from difftest.errors import (
+    BadOutput,
+    DifftestError,
+    EnvironmentProblem,
+    ReleaseNotFound,
+    SolverMissing,
+    UnknownSolver,
+)
 from difftest.replay import ReplayResult, ReplayRow, find_files, replay
+from difftest.running.outcomes import Outcome, Verdict
+from difftest.running.process import Limits
 from difftest.solvers import Solver, SolverSpec, find_solver, find_solvers, parse_spec
+from difftest.triage.findings import Candidate, FindingClass
+from difftest.triage.folders import FindingRecord
 
 __all__ = [
     "DEFAULT_STAGES",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from difftest.outcomes import Verdict
-from difftest.process import Limits
 from difftest.profiles import PROFILES
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Verdict
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver
 
 _LIMITS = Limits(seconds=20.0)

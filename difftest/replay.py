@@ -13,15 +13,15 @@ from queue import SimpleQueue
 from typing import Any
 
 from difftest.errors import DifftestError
-from difftest.evidence import confirm_and_weigh
-from difftest.findings import Candidate
 from difftest.oracles import default_oracles, look, probe
 from difftest.oracles.base import Observation
-from difftest.outcomes import Outcome, Verdict
-from difftest.process import Limits
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Outcome, Verdict
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver
+from difftest.triage.evidence import confirm_and_weigh
+from difftest.triage.findings import Candidate
 
 # Larger files are refused unread: no tracker takes them, and nobody reduces them.
 MAX_FILE_BYTES = 64 << 20

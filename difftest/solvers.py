@@ -22,10 +22,10 @@ from pathlib import Path
 
 from difftest import wheels
 from difftest.errors import DifftestError, SolverMissing, UnknownSolver
-from difftest.process import Limits, run
 from difftest.profiles import PROFILES
 from difftest.profiles.options import OptionClass, option_table, split_option
-from difftest.script import Script
+from difftest.running.process import Limits, run
+from difftest.running.script import Script
 from difftest.tactics import COMMAND, read_tactic
 
 # The distributions that hold each solver we know by name.

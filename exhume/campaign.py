@@ -22,10 +22,10 @@ from difftest import (
     Solver,
     hunt,
 )
-from difftest.events import WorkersTold
-from difftest.folders import read_findings
-from difftest.schedule import Schedule
-from difftest.state import CampaignState, NoCampaign, read_campaign
+from difftest.campaign.events import WorkersTold
+from difftest.campaign.schedule import Schedule
+from difftest.campaign.state import CampaignState, NoCampaign, read_campaign
+from difftest.triage.folders import read_findings
 from exhume.live import LiveScreen
 from exhume.recording import Recorder
 from exhume.screen import say

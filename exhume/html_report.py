@@ -21,9 +21,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from difftest import BadOutput, Outcome
-from difftest.folders import FindingRecord
-from difftest.reports import FindingFolder, report_title
-from difftest.state import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
+from difftest.campaign.state import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
+from difftest.triage.folders import FindingRecord
+from difftest.triage.reports import FindingFolder, report_title
 from exhume.plots import columns, lines_over_time, stacked_bars
 from generator.text import VERSION
 

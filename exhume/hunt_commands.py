@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
+from difftest.campaign.state import CampaignState
 from difftest.modes import DEFAULT_SHARE, ModeKind
-from difftest.state import CampaignState
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
 from exhume.live import LiveScreen
@@ -273,7 +273,7 @@ def _executor(
         return
     if not scheduler:
         raise typer.BadParameter("--executor dask needs the cluster's address: --scheduler tcp://HOST:PORT")
-    from difftest.dask_executor import DaskExecutor
+    from difftest.campaign.dask_executor import DaskExecutor
 
     with DaskExecutor(scheduler, solvers, strategies) as made:
         yield made

@@ -9,10 +9,10 @@ import typer
 
 from corpus.store import Corpus
 from difftest import BadOutput
-from difftest.folders import FindingRecord, read_findings
-from difftest.history import compare_with_history
-from difftest.reports import FindingFolder, report_title
-from difftest.state import FILE as CAMPAIGN
+from difftest.campaign.state import FILE as CAMPAIGN
+from difftest.triage.folders import FindingRecord, read_findings
+from difftest.triage.history import compare_with_history
+from difftest.triage.reports import FindingFolder, report_title
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
 from exhume.summary import cause

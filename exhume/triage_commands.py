@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from difftest import find_solvers
-from difftest.bisect import BisectReport, bisect
-from difftest.reduce import ReductionReport, Step, reduce
+from difftest.reduction.reduce import ReductionReport, Step, reduce
+from difftest.triage.bisect import BisectReport, bisect
 from exhume.hunt_commands import parse_duration
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table

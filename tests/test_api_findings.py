@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from difftest import bitwuzla_driver, cvc5_driver, find_solver
+from difftest import find_solver
+from difftest.running import bitwuzla_driver, cvc5_driver
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}

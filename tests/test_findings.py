@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from difftest import cvc5_driver, find_solver
+from difftest import find_solver
+from difftest.running import cvc5_driver
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2")}

@@ -18,7 +18,7 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from difftest.errors import BadOutput, DifftestError
-from difftest.process import Limits
+from difftest.running.process import Limits
 
 GOLDEN_FACTOR = 3.0
 """A trace that takes longer than this many times the original shows nothing."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from apifuzz.running.setup import Setup
 from difftest import DifftestError, find_solvers
-from difftest.reduce import ReductionReport, reduce
+from difftest.reduction.reduce import ReductionReport, reduce
 
 
 def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> ReductionReport | None:

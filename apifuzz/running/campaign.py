@@ -26,9 +26,9 @@ from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_see
 from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
 from apifuzz.trace import Trace
-from difftest.folders import prepare_output
-from difftest.process import Limits
-from difftest.state import lock_folder
+from difftest.campaign.state import lock_folder
+from difftest.running.process import Limits
+from difftest.triage.folders import prepare_output
 from generator.text import VERSION
 
 KNOWN = "known.json"

@@ -29,8 +29,8 @@ from apifuzz.running.report import report_text
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
 from difftest.errors import DifftestError
-from difftest.findings import finding_id
-from difftest.folders import platform_name
+from difftest.triage.findings import finding_id
+from difftest.triage.folders import platform_name
 
 SCHEMA = 1
 """The version of finding.json; raised when a key changes its meaning or goes."""

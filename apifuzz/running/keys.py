@@ -17,7 +17,7 @@ from typing import Any
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.trace import Trace, split_line
 from difftest.errors import DifftestError
-from difftest.fingerprint import NEUTRAL
+from difftest.triage.fingerprint import NEUTRAL
 
 _FORMAT = "exhume-known-errors"
 _VERSION = 1

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from difftest.markdown import clipped, fenced, plain, printable
-from difftest.reports import read_some
+from difftest.triage.markdown import clipped, fenced, plain, printable
+from difftest.triage.reports import read_some
 
 _MOST_TRACE = 8_000
 _MOST_SCRIPT = 8_000

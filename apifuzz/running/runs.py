@@ -23,7 +23,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.recording import RECORDABLE, programs
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
-from difftest.process import Limits, Run, Supervisor
+from difftest.running.process import Limits, Run, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 _CHILD = Path(__file__).with_name("child.py")

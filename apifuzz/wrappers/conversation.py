@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from difftest.process import clean_environment
+from difftest.running.process import clean_environment
 
 SECONDS = 20.0
 """How long one answer may take. What a run takes in all is the business of whoever starts runs."""

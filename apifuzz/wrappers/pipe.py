@@ -29,7 +29,7 @@ from apifuzz.interface import (
 from apifuzz.wrappers.abilities import FIRST, VALUE_ARGUMENTS, Abilities, abilities_of
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.text import REFUSED_BY_SOME, TextWrapper
-from difftest.outcomes import tells_of_a_crash
+from difftest.running.outcomes import tells_of_a_crash
 from smtlib import (
     Kind,
     ReadError,

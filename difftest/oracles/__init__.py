@@ -28,8 +28,8 @@ from difftest.oracles.base import (
     observe_test,
     theories,
 )
-from difftest.process import Limits
-from difftest.runner import Runner
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
 from difftest.solvers import Solver
 
 ORACLES: dict[str, Oracle] = {

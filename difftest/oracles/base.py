@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from difftest.crossing import Crossing
-from difftest.outcomes import Verdict
-from difftest.process import Limits
-from difftest.runner import Runner
+from difftest.models.crossing import Crossing
+from difftest.running.outcomes import Verdict
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
 from difftest.solvers import Solver
 from generator.strategy import GeneratedTest
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from difftest.crossing import Crossing, cross
+from difftest.models.crossing import Crossing, cross
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
-from difftest.outcomes import Outcome
-from difftest.process import Limits
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Outcome
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver
 
 

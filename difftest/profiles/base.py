@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import EnvironmentProblem, SolverMissing
-from difftest.process import Limits, run
+from difftest.running.process import Limits, run
 
 _ASK_LIMITS = Limits(seconds=60.0)
 

@@ -6,9 +6,10 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from difftest import bitwuzla_driver, wheels
+from difftest import wheels
 from difftest.errors import SolverMissing
 from difftest.profiles.base import Located, Profile, ask_driver
+from difftest.running import bitwuzla_driver
 
 
 def _locate(spec: str, release: str | None) -> Located:

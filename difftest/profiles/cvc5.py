@@ -7,9 +7,10 @@ import re
 import sys
 from pathlib import Path
 
-from difftest import cvc5_driver, wheels
+from difftest import wheels
 from difftest.errors import EnvironmentProblem, SolverMissing
 from difftest.profiles.base import Located, Profile, ask_driver
+from difftest.running import cvc5_driver
 
 # The first release whose Python interface reads SMT-LIB.
 _WITH_PARSER = (1, 2, 0)

@@ -16,7 +16,7 @@ from apifuzz.run import Settings, generate, replay
 from apifuzz.trace import read_trace
 from apifuzz.wrappers.text import TextWrapper, translate
 from difftest import Limits, Solver, find_solver
-from difftest.process import Supervisor
+from difftest.running.process import Supervisor
 from smtlib import check_script, read_script
 
 MILLISECONDS = 200

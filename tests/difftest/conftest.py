@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from difftest import Solver, find_solver
-from difftest.runner import Runner
+from difftest.running.runner import Runner
 from generator.strategy import GeneratedTest
 
 FakeSolver = Callable[..., Solver]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import difftest.bisect as bisecting
+import difftest.triage.bisect as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.bisect import State, bisect, list_releases
-from difftest.confirm import NotShown
 from difftest.solvers import find_solver
+from difftest.triage.bisect import State, bisect, list_releases
+from difftest.triage.confirm import NotShown
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -46,7 +46,7 @@ def planted(
 
         monkeypatch.setattr(bisecting, "find_release", find)
         monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
-        monkeypatch.setattr("difftest.confirm.find_solver", lambda spec: crash)
+        monkeypatch.setattr("difftest.triage.confirm.find_solver", lambda spec: crash)
         return last.summary.findings[0].path, tried
 
     return make

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difftest import Limits, Solver, find_solvers
-from difftest.algebraic import (
+from difftest.models.algebraic import (
     NotAlgebraic,
     from_interval,
     from_root_object,
     isolate,
     rational,
 )
-from difftest.crossing import Crossing, ask_for_model, asking, cross, put_in
-from difftest.model_reader import NotCrossed, read_model
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.models.crossing import Crossing, ask_for_model, asking, cross, put_in
+from difftest.models.model_reader import NotCrossed, read_model
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from smtlib.reader import read_sexps
 
 Fake = Callable[..., Solver]

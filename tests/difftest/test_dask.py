@@ -28,11 +28,11 @@ from difftest import (  # noqa: E402
     WorkersTold,
     hunt,
 )
-from difftest.dask_executor import DaskExecutor  # noqa: E402
+from difftest.campaign.dask_executor import DaskExecutor  # noqa: E402
+from difftest.campaign.executor import RunResult, RunTask, TestName  # noqa: E402
+from difftest.campaign.schedule import Schedule  # noqa: E402
+from difftest.campaign.state import CampaignState, read_campaign  # noqa: E402
 from difftest.errors import EnvironmentProblem  # noqa: E402
-from difftest.executor import RunResult, RunTask, TestName  # noqa: E402
-from difftest.schedule import Schedule  # noqa: E402
-from difftest.state import CampaignState, read_campaign  # noqa: E402
 from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
 from tests.generator.small import library_of  # noqa: E402
@@ -166,8 +166,8 @@ def test_a_worker_with_another_version_gets_no_tests(cluster: Any, fake: Fake) -
 def test_what_never_comes_back_is_sent_again(
     cluster: Any, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("difftest.dask_executor._OVERDUE_SECONDS", 0.2)
-    monkeypatch.setattr("difftest.dask_executor._OVERDUE_FACTOR", 0.0)
+    monkeypatch.setattr("difftest.campaign.dask_executor._OVERDUE_SECONDS", 0.2)
+    monkeypatch.setattr("difftest.campaign.dask_executor._OVERDUE_FACTOR", 0.0)
     slow = fake("time.sleep(1.5); say('sat')", "slow")
     with DaskExecutor(cluster.scheduler_address, [slow]) as executor:
         executor.submit(RunTask(TestName("s", "", 0), 0, Limits(), GeneratedTest(0, TEXT, "s")))
@@ -183,6 +183,6 @@ def test_what_never_comes_back_is_sent_again(
 
 
 def test_no_scheduler_is_told(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> None:
-    monkeypatch.setattr("difftest.dask_executor._CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("difftest.campaign.dask_executor._CONNECT_SECONDS", 0.5)
     with pytest.raises(EnvironmentProblem, match=r"no dask scheduler at tcp://127.0.0.1:9"):
         DaskExecutor("tcp://127.0.0.1:9", [fake("say('sat')")])

@@ -7,20 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from difftest import (
-    Limits,
-    Outcome,
-    Solver,
-    SolverMissing,
-    cvc5_driver,
-    find_solver,
-    find_solvers,
-    parse_spec,
-    wheels,
-    z3_engine,
-)
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest import Limits, Outcome, Solver, SolverMissing, find_solver, find_solvers, parse_spec, wheels
+from difftest.running import cvc5_driver, z3_engine
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 
 SOLVERS = find_solvers(["z3", "cvc5"])
 LIMITS = Limits(seconds=20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from difftest import FindingClass, Outcome, Solver, Verdict
-from difftest.findings import find_candidates, finding_id, is_same, theories
+from difftest.triage.findings import find_candidates, finding_id, is_same, theories
 
 A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
 TEXT = "(declare-const x Int)(assert (> x 1))(check-sat)"

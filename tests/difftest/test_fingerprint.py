@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from difftest.findings import Candidate, FindingClass, theories
-from difftest.fingerprint import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
+from difftest.triage.findings import Candidate, FindingClass, theories
+from difftest.triage.fingerprint import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
 from smtlib import check_script, read_script
 
 # Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.

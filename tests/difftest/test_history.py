@@ -11,7 +11,7 @@ import pytest
 from corpus.learn import learn
 from corpus.store import Corpus
 from difftest import DifftestError
-from difftest.history import compare_with_history, resembled
+from difftest.triage.history import compare_with_history, resembled
 from miner.storing import mine_starter
 from tests.difftest.test_reports import write
 

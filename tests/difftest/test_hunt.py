@@ -36,8 +36,8 @@ from difftest import (
     find_solver,
     hunt,
 )
-from difftest.state import CampaignState, read_campaign
-from difftest.tally import Tally
+from difftest.campaign.state import CampaignState, read_campaign
+from difftest.campaign.tally import Tally
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -334,7 +334,7 @@ def test_the_first_limit_follows_the_tests_and_changes_no_test(
     make_test: Make, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Most are decided at once, so a few that take longer are not waited for, at first."""
-    monkeypatch.setattr("difftest.pace._STEP", 5)
+    monkeypatch.setattr("difftest.campaign.pace._STEP", 5)
     solver = fake("time.sleep(1.5 if 'hard' in text else 0); say('sat')", "solver")
     stages = (Stage(20.0, 1.0), Stage(21.0, 1.0))
 
@@ -346,8 +346,8 @@ def test_the_first_limit_follows_the_tests_and_changes_no_test(
         return [done[number] for number in range(16)]
 
     assert stages_of("fixed", False) == [0] * 16
-    monkeypatch.setattr("difftest.pace._FACTOR", 0.0)
-    monkeypatch.setattr("difftest.pace._SHORTEST", 1.0)
+    monkeypatch.setattr("difftest.campaign.pace._FACTOR", 0.0)
+    monkeypatch.setattr("difftest.campaign.pace._SHORTEST", 1.0)
     # The first five show the pace; what is handed out by then has the old limit.
     paced = stages_of("paced", True)
     assert paced[:7] == [0] * 7

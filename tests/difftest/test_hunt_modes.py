@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
-from difftest.findings import find_candidates
 from difftest.modes import ModeKind
-from difftest.outcomes import Outcome, Verdict
-from difftest.reduce import reduce
-from difftest.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
+from difftest.reduction.reduce import reduce
+from difftest.reduction.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
+from difftest.running.outcomes import Outcome, Verdict
+from difftest.triage.findings import find_candidates
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from difftest._orphans import NAME
-from difftest._supervisor import descendants
-from difftest.state import CampaignState, read_campaign
+from difftest.campaign._orphans import NAME
+from difftest.campaign.state import CampaignState, read_campaign
+from difftest.running._supervisor import descendants
 
 ROOT = Path(__file__).parents[2]
 KILLS = 100
@@ -42,8 +42,8 @@ DRIVER = """
 import sys
 from pathlib import Path
 from difftest import HuntOptions, FindingConfirmed, HuntFinished, Stage, TestDone, find_solvers, hunt
-from difftest.schedule import Schedule
-from difftest.state import CampaignState
+from difftest.campaign.schedule import Schedule
+from difftest.campaign.state import CampaignState
 from generator.strategy import GeneratedTest
 
 class Numbered:
@@ -207,7 +207,7 @@ def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_run(
     mark = uuid.uuid4().hex
     code = """
     import os, subprocess, sys, time
-    from difftest.process import Limits, Supervisor
+    from difftest.running.process import Limits, Supervisor
     with Supervisor() as supervisor:
         body = "import subprocess; subprocess.Popen(['sleep', '300'], start_new_session=True); print(1)"
         body += "; import time; time.sleep(300)"
@@ -226,7 +226,7 @@ def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_run(
     kill(driver.pid)
     driver.wait()
     assert NAME.encode() in Path(f"/proc/{left}/environ").read_bytes()
-    from difftest._orphans import kill_orphans
+    from difftest.campaign._orphans import kill_orphans
 
     deadline = time.monotonic() + 10
     while Path(f"/proc/{left}").exists() and time.monotonic() < deadline:

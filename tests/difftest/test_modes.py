@@ -20,8 +20,8 @@ from difftest import (
 )
 from difftest.modes import ModeKind, Modes, base_name, mode_list, under_options
 from difftest.profiles.options import OptionClass, option_table, split_option
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 
 SOLVERS = find_solvers(["z3", "cvc5"])
 LIMITS = Limits(seconds=30)

@@ -13,8 +13,8 @@ from difftest.profiles import PROFILES
 from difftest.profiles.options import OptionClass, option_table, split_option, worst_class
 from difftest.profiles.yices import parse_help
 from difftest.profiles.z3 import parse_parameters
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 
 # Words of each kind that z3 checks when the first symbol is declared.
 TRIVIAL = Script(b"(declare-const s String)(declare-const x Int)(assert (= (str.len s) x))(check-sat)")

@@ -25,13 +25,13 @@ from difftest import (
     hunt,
     replay,
 )
-from difftest.confirm import Confirmer, load_expectation
-from difftest.evidence import PARENT, WITH_MODEL
 from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, select
 from difftest.oracles import slowdown as slow
 from difftest.oracles.base import Observation
 from difftest.oracles.releases import older_pairs, release_of
-from difftest.runner import Runner
+from difftest.running.runner import Runner
+from difftest.triage.confirm import Confirmer, load_expectation
+from difftest.triage.evidence import PARENT, WITH_MODEL
 from generator.strategy import GeneratedTest
 
 Fake = Callable[..., Solver]

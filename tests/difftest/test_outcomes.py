@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from difftest.outcomes import Outcome, Verdict, crash_place, judge, message_shape, tells_of_a_crash
-from difftest.process import Ended, Run
-from difftest.script import Script
+from difftest.running.outcomes import Outcome, Verdict, crash_place, judge, message_shape, tells_of_a_crash
+from difftest.running.process import Ended, Run
+from difftest.running.script import Script
 
 TWO = "(assert a)\n(check-sat)\n(get-model)\n(assert b)\n(check-sat)\n"
 ONE = "(assert a)\n(check-sat)\n"

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from difftest.pace import Pace
+from difftest.campaign.pace import Pace
 
 
 def settle(pace: Pace, slowness: float, tests: int = 3000) -> float:

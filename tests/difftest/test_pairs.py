@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.confirm import Confirmer, Expectation, load_expectation
 from difftest.errors import DifftestError
-from difftest.evidence import PARENT
-from difftest.pairs import Pair, follows_by
-from difftest.reduce import REDUCED, REDUCED_PARENT, reduce
+from difftest.reduction.pairs import Pair, follows_by
+from difftest.reduction.reduce import REDUCED, REDUCED_PARENT, reduce
+from difftest.triage.confirm import Confirmer, Expectation, load_expectation
+from difftest.triage.evidence import PARENT
 from generator.strategy import GeneratedTest
 
 HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, Limits
-from difftest._supervisor import descendants
 from difftest.errors import RunnerLost
-from difftest.process import Supervisor, clean_environment, run
+from difftest.running._supervisor import descendants
+from difftest.running.process import Supervisor, clean_environment, run
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 SHORT = Limits(seconds=0.4)
@@ -280,7 +280,7 @@ def test_nothing_survives_the_death_of_exhume_itself(
 ) -> None:
     marker = uuid.uuid4().hex
     code = f"""
-    from difftest.process import Limits, run
+    from difftest.running.process import Limits, run
     print("up", flush=True)
     run(["sh", "-c", "setsid sleep 62 & echo; sleep 63 # {marker}; true"], Limits(seconds=60))
     """

@@ -12,8 +12,8 @@ import smtlib
 from difftest import Limits, Outcome, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from difftest.probing import QUESTIONS, probe_abilities
 from difftest.profiles import PROFILES
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 
 SAT = b"(set-logic QF_BV)(declare-const x (_ BitVec 8))(assert (bvult x #x05))(check-sat)"
 TWICE = SAT + b"(push 1)(assert (= x #xff))(check-sat)(pop 1)"

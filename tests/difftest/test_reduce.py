@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import difftest.reduce as reduction_module
+import difftest.reduction.reduce as reduction_module
 from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
-from difftest._reducer_ddsmt import is_installed, reduce_with_ddsmt
-from difftest._reducer_passes import Passes
-from difftest.confirm import NotShown
-from difftest.reduce import reduce
+from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
+from difftest.reduction._passes import Passes
+from difftest.reduction.reduce import reduce
+from difftest.triage.confirm import NotShown
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.findings import FindingClass, theories
-from difftest.reduce import reduce
-from difftest.reports import logic_name, report_text, report_title, rewrite_report
+from difftest.reduction.reduce import reduce
 from difftest.trackers import FORMS, PLAIN, Piece, form_of
+from difftest.triage.findings import FindingClass, theories
+from difftest.triage.reports import logic_name, report_text, report_title, rewrite_report
 from generator.strategy import GeneratedTest
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"

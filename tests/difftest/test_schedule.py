@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from difftest.bandit import EVEN, Bandit, Payments
-from difftest.executor import TestName
-from difftest.schedule import ListedTests, Schedule, handed_out
-from difftest.state import CampaignState, Changes, read_campaign
+from difftest.campaign.bandit import EVEN, Bandit, Payments
+from difftest.campaign.executor import TestName
+from difftest.campaign.schedule import ListedTests, Schedule, handed_out
+from difftest.campaign.state import CampaignState, Changes, read_campaign
 from generator.strategy import GeneratedTest
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difftest.script import Script
+from difftest.running.script import Script
 
 
 def names(text: str) -> list[str]:

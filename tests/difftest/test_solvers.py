@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
-from difftest.script import Script
+from difftest.running.script import Script
 
 ONE = Script(b"(check-sat)")
 TWO = Script(b"(check-sat)(check-sat)")

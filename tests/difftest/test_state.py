@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difftest import state as state_module
-from difftest.errors import BadOutput
-from difftest.state import (
+from difftest.campaign import state as state_module
+from difftest.campaign.state import (
     FILE,
     MAX_BUCKETS,
     Again,
@@ -32,6 +31,7 @@ from difftest.state import (
     ranges,
     read_campaign,
 )
+from difftest.errors import BadOutput
 
 FOUND = FindingState("id1", "crash", "z3", "crash|z3|a.cpp:1", "crash-id1", "skeletons", 7, 1, 1000.0)
 
@@ -97,7 +97,7 @@ def test_other_settings_are_one_clear_line(tmp_path: Path) -> None:
 
 def test_two_hunts_do_not_share_a_folder_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from difftest.state import CampaignState\n"
+        "import sys, time; from pathlib import Path; from difftest.campaign.state import CampaignState\n"
         "held = CampaignState.open(Path(sys.argv[1]), {}); print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from difftest import FindingRecord, Outcome, Progress
-from difftest.findings import FindingClass
-from difftest.state import ArmState, NoCampaign, read_campaign
+from difftest.campaign.state import ArmState, NoCampaign, read_campaign
+from difftest.triage.findings import FindingClass
 from exhume.live import LiveScreen, size, span
 
 Fake = Callable[[str, str], str]

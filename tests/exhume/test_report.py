@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from difftest.state import CampaignState, Changes, FindingState
+from difftest.campaign.state import CampaignState, Changes, FindingState
 from exhume.html_report import MAX_BYTES
 from tests.difftest.test_reports import write
 

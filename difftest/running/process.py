@@ -21,8 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from difftest import _orphans, _supervisor
+from difftest.campaign import _orphans
 from difftest.errors import EnvironmentProblem, RunnerLost
+from difftest.running import _supervisor
 
 Ended = Literal["exit", "timeout", "memory", "output", "cancelled"]
 

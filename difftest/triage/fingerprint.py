@@ -20,8 +20,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from difftest._reducer_passes import Passes
-from difftest.findings import Candidate, FindingClass, theories
+from difftest.reduction._passes import Passes
+from difftest.triage.findings import Candidate, FindingClass, theories
 from smtlib import (
     CheckedScript,
     Declaration,

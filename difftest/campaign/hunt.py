@@ -5,9 +5,9 @@ given and hand back what came of it. A test first gets a short limit; of those t
 chosen by seed and index is set aside and tried again with longer ones, so that hard tests neither starve the
 rest nor go unseen.
 
-With a campaign's state (``difftest.state``) everything that counts is committed about once a second, and at
-once when there is a new finding, before that is told. A hunt that was killed goes on from its last commit:
-tests that were handed out and not done then are run again, and what they had shown already is known.
+With a campaign's state (``difftest.campaign.state``) everything that counts is committed about once a second,
+and at once when there is a new finding, before that is told. A hunt that was killed goes on from its last
+commit: tests that were handed out and not done then are run again, and what they had shown already is known.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from difftest.book import Book
-from difftest.errors import DifftestError
-from difftest.events import (
+from difftest.campaign.book import Book
+from difftest.campaign.events import (
     Event,
     FindingConfirmed,
     HuntFinished,
@@ -32,7 +31,7 @@ from difftest.events import (
     TestDone,
     WorkersTold,
 )
-from difftest.executor import (
+from difftest.campaign.executor import (
     Confirmation,
     Executor,
     Failure,
@@ -44,16 +43,17 @@ from difftest.executor import (
     Task,
     TestName,
 )
-from difftest.fingerprint import QUICK_SECONDS
-from difftest.folders import prepare_output
+from difftest.campaign.pace import Pace
+from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
+from difftest.campaign.state import Again, CampaignState
+from difftest.campaign.tally import Tally
+from difftest.errors import DifftestError
 from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
-from difftest.outcomes import Outcome
-from difftest.pace import Pace
-from difftest.process import Limits
-from difftest.schedule import ListedTests, Schedule, Source, handed_out
+from difftest.running.outcomes import Outcome
+from difftest.running.process import Limits
 from difftest.solvers import Solver
-from difftest.state import Again, CampaignState
-from difftest.tally import Tally
+from difftest.triage.fingerprint import QUICK_SECONDS
+from difftest.triage.folders import prepare_output
 from generator.strategy import GeneratedTest
 
 # One set-aside test is tried again after so many new ones.
@@ -90,8 +90,8 @@ class HuntOptions:
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
     ``oracles`` say what counts as wrong (none: the solvers' defaults). ``mode_share`` of the tests run one of
     the solvers under options of the kinds ``modes``. ``paced``: the first stage's time may be
-    shorter, following what decided tests took (``difftest.pace``); which tests there are does not depend on
-    it.
+    shorter, following what decided tests took (``difftest.campaign.pace``); which tests there are does not
+    depend on it.
     """
 
     out: Path

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from difftest.findings import Candidate
-from difftest.folders import FindingRecord
-from difftest.outcomes import Outcome, Verdict
-from difftest.state import ArmState
+from difftest.campaign.state import ArmState
+from difftest.running.outcomes import Outcome, Verdict
+from difftest.triage.findings import Candidate
+from difftest.triage.folders import FindingRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from difftest.confirm import (
+from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
+from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
+from difftest.triage.confirm import (
     Confirmer,
     Expectation,
     NotShown,
@@ -29,10 +31,8 @@ from difftest.confirm import (
     read_finding,
     read_formula,
 )
-from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
-from difftest.folders import FORMULA
-from difftest.reports import rewrite_report
-from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
+from difftest.triage.folders import FORMULA
+from difftest.triage.reports import rewrite_report
 
 CACHE = "bisect.json"
 _SCHEMA = 1

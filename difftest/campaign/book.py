@@ -18,11 +18,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from difftest.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
-from difftest.executor import Confirmation, ConfirmTask, TestName
-from difftest.findings import Candidate
-from difftest.fingerprint import fold, needs_reduction
-from difftest.folders import (
+from difftest.campaign.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
+from difftest.campaign.executor import Confirmation, ConfirmTask, TestName
+from difftest.campaign.state import Campaign, FindingState
+from difftest.campaign.tally import Tally
+from difftest.modes import base_name
+from difftest.running.process import Limits
+from difftest.solvers import Solver
+from difftest.triage.findings import Candidate
+from difftest.triage.fingerprint import fold, needs_reduction
+from difftest.triage.folders import (
     FORMULA,
     FindingRecord,
     note_duplicate,
@@ -30,11 +35,6 @@ from difftest.folders import (
     working_folder,
     write_finding,
 )
-from difftest.modes import base_name
-from difftest.process import Limits
-from difftest.solvers import Solver
-from difftest.state import Campaign, FindingState
-from difftest.tally import Tally
 from generator.strategy import GeneratedTest
 
 _MAX_WAITING = 20

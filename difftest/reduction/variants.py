@@ -13,18 +13,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftest.errors import DifftestError
-from difftest.evidence import Settled, confirm_and_weigh
-from difftest.folders import FORMULA, Evidence
 from difftest.modes import asked_options, why_refused
 from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
 from difftest.oracles.base import Candidate, Observation
-from difftest.outcomes import Verdict
-from difftest.process import Limits, Run
 from difftest.profiles.options import option_table, split_option
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Verdict
+from difftest.running.process import Limits, Run
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver
 from difftest.tactics import shorter_rows
+from difftest.triage.evidence import Settled, confirm_and_weigh
+from difftest.triage.folders import FORMULA, Evidence
 from generator.strategy import GeneratedTest
 
 SAFE_MODE = "safe-mode=safe"

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from difftest.errors import RunnerLost
-from difftest.outcomes import Outcome, Verdict, judge
-from difftest.process import Limits, Run, Supervisor
-from difftest.script import Script
+from difftest.running.outcomes import Outcome, Verdict, judge
+from difftest.running.process import Limits, Run, Supervisor
+from difftest.running.script import Script
 from difftest.solvers import Solver, is_asked
 
 

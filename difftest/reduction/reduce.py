@@ -4,7 +4,7 @@ Our own passes come first (they are typed and their checks are forked solvers, s
 cheap), then ddSMT with the same check, then our passes again. The original is never touched: what is reached
 so far stands in ``reduced.smt2`` after every step, and a second reduction goes on from there. Tests of the
 strategy ``storm`` go through its own minimisation before all that. A finding that takes the formula which it
-was made from is reduced with it: see ``difftest.pairs``.
+was made from is reduced with it: see ``difftest.reduction.pairs``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difftest._reducer_ddsmt import is_installed, reduce_with_ddsmt
-from difftest._reducer_passes import Passes
-from difftest.confirm import (
+from difftest.errors import BadOutput
+from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
+from difftest.reduction._passes import Passes
+from difftest.reduction.variants import shorter_settings
+from difftest.running.script import Script
+from difftest.solvers import Solver
+from difftest.triage.confirm import (
     Confirmer,
     Expectation,
     NotShown,
@@ -29,13 +33,9 @@ from difftest.confirm import (
     read_finding,
     read_formula,
 )
-from difftest.errors import BadOutput
-from difftest.findings import FindingClass, theories
-from difftest.folders import FORMULA, record_runs
-from difftest.reports import rewrite_report
-from difftest.script import Script
-from difftest.solvers import Solver
-from difftest.variants import shorter_settings
+from difftest.triage.findings import FindingClass, theories
+from difftest.triage.folders import FORMULA, record_runs
+from difftest.triage.reports import rewrite_report
 from generator import GenerationError
 from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script

@@ -1,6 +1,6 @@
 """What ddSMT runs for each formula it tries: asks the reduction that started it over a socket.
 
-``python -I -S _reducer_client.py SOCKET FILE``; exit status 0 says that the file shows the finding, 1 that it
+``python -I -S _client.py SOCKET FILE``; exit status 0 says that the file shows the finding, 1 that it
 does not, 2 that nobody answered. It stands alone (standard library only) so that it starts in 20 ms.
 """
 

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from difftest.bandit import Bandit, Payments
-from difftest.executor import TestName
-from difftest.state import ArmState, Campaign, ranges
+from difftest.campaign.bandit import Bandit, Payments
+from difftest.campaign.executor import TestName
+from difftest.campaign.state import ArmState, Campaign, ranges
 from generator.strategy import GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import DifftestError
-from difftest.markdown import clipped, fenced, inline, plain, printable
 from difftest.trackers import PLAIN, Form, Piece, form_of
+from difftest.triage.markdown import clipped, fenced, inline, plain, printable
 
 REPORT = "report.md"
 ORIGINAL = "original.smt2"
@@ -174,7 +174,7 @@ def _form(found: FindingFolder) -> Form:
 
 
 def logic_name(theories: Sequence[str]) -> str:
-    """The name by which people call formulas over ``theories`` (of ``difftest.findings``).
+    """The name by which people call formulas over ``theories`` (of ``difftest.triage.findings``).
 
     >>> logic_name(["Array", "BV", "UF"]), logic_name(["Int", "Nonlinear", "Quantifier"])
     ('QF_AUFBV', 'NIA')

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from difftest import script as plain
+from difftest.running import script as plain
 from difftest.tactics import COMMAND, shorter_rows
 from smtlib import (
     CheckedScript,

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
-from difftest import _orphans
-from difftest.confirm import Confirmer, expectation_of
+from difftest.campaign import _orphans
 from difftest.errors import RunnerLost
-from difftest.findings import Candidate, theories
-from difftest.fingerprint import Fingerprint, fingerprint, needs_reduction
-from difftest.folders import Evidence
 from difftest.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
-from difftest.outcomes import Outcome, Verdict
-from difftest.process import Limits
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.reduction.variants import LookAgain
+from difftest.running.outcomes import Outcome, Verdict
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver
-from difftest.variants import LookAgain
+from difftest.triage.confirm import Confirmer, expectation_of
+from difftest.triage.findings import Candidate, theories
+from difftest.triage.fingerprint import Fingerprint, fingerprint, needs_reduction
+from difftest.triage.folders import Evidence
 from generator.strategy import GeneratedTest
 
 # A confirmation whose supervisor was killed is tried so often.

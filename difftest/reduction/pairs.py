@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from difftest.script import Script
+from difftest.running.script import Script
 
 _DECIDED = re.compile(r"it says (sat|unsat) to the formula")
 

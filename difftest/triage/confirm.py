@@ -1,6 +1,6 @@
 """Whether a formula still shows a finding: the same class, the same solvers, the same place or answers.
 
-    python -m difftest.confirm FINDING|SPEC.json FILE      exit status 0: it does; 1: it does not
+    python -m difftest.triage.confirm FINDING|SPEC.json FILE      exit status 0: it does; 1: it does not
 
 An ``Expectation`` says what has to show again; a ``Confirmer`` looks, on the fast path (forked solvers) or in
 fresh processes. What a refusal brings about never counts: a formula that makes a solver complain of something
@@ -22,17 +22,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from difftest.errors import DifftestError, RunnerLost, SolverMissing
-from difftest.evidence import PARENT
-from difftest.findings import Candidate, FindingClass, find_candidates
-from difftest.folders import FORMULA
 from difftest.oracles import ORACLES, default_oracles, look, probe
 from difftest.oracles.base import Observation
-from difftest.outcomes import Outcome, Verdict, judge, message_shape
-from difftest.pairs import Pair, follows_by
-from difftest.process import Limits, Run
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.reduction.pairs import Pair, follows_by
+from difftest.running.outcomes import Outcome, Verdict, judge, message_shape
+from difftest.running.process import Limits, Run
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver, find_solver
+from difftest.triage.evidence import PARENT
+from difftest.triage.findings import Candidate, FindingClass, find_candidates
+from difftest.triage.folders import FORMULA
 
 _MAX_SECONDS = 20.0
 _REFERENCES = ("z3", "cvc5")
@@ -73,7 +73,7 @@ class Expectation:
     pair: Pair | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The document that ``python -m difftest.confirm`` reads."""
+        """The document that ``python -m difftest.triage.confirm`` reads."""
         return {
             "expects": str(self.finding_class),
             "solvers": [_solver_json(solver) for solver in self.solvers],
@@ -447,7 +447,7 @@ def load_expectation(path: Path) -> Expectation:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m difftest.confirm", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m difftest.triage.confirm", description=__doc__)
     parser.add_argument("expected", type=Path, metavar="FINDING|SPEC")
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="in fresh processes, as a report shows it")

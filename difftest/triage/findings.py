@@ -18,7 +18,7 @@ from difftest.oracles.base import (
     is_same,
     theories,
 )
-from difftest.outcomes import Verdict
+from difftest.running.outcomes import Verdict
 from difftest.solvers import Solver
 
 

@@ -20,8 +20,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from difftest import _reducer_client
-from difftest.process import clean_environment
+from difftest.reduction import _client
+from difftest.running.process import clean_environment
 
 Check = Callable[[str], bool]
 _ACCEPT_TICK = 0.2
@@ -44,7 +44,7 @@ def reduce_with_ddsmt(text: str, check: Check, seconds: float, per_check: float)
         (folder / "in.smt2").write_text(text, "utf-8", "surrogateescape")
         with _Server(folder / "socket", text, check) as server:
             # ddSMT copies the program that it runs elsewhere; a script stands that, an interpreter does not.
-            client = [sys.executable, "-I", "-S", _reducer_client.__file__, str(server.path)]
+            client = [sys.executable, "-I", "-S", _client.__file__, str(server.path)]
             program = folder / "check"
             program.write_text(f'#!/bin/sh\nexec {shlex.join(client)} "$@"\n', "utf-8")
             program.chmod(0o755)

@@ -22,9 +22,9 @@ from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
-from difftest.fingerprint import NEUTRAL
-from difftest.outcomes import message_shape
-from difftest.reports import FindingFolder, rewrite_report
+from difftest.running.outcomes import message_shape
+from difftest.triage.fingerprint import NEUTRAL
+from difftest.triage.reports import FindingFolder, rewrite_report
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from difftest.process import Run
-from difftest.script import ANSWERS, Script
+from difftest.running.process import Run
+from difftest.running.script import ANSWERS, Script
 
 
 class Outcome(StrEnum):

@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import BadOutput
-from difftest.findings import Candidate, FindingClass, finding_id, theories
-from difftest.outcomes import Verdict
-from difftest.process import Limits, Run
 from difftest.profiles import PROFILES
-from difftest.reports import ORIGINAL, rewrite_report
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Verdict
+from difftest.running.process import Limits, Run
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import DISTRIBUTIONS, Solver, parse_spec
+from difftest.triage.findings import Candidate, FindingClass, finding_id, theories
+from difftest.triage.reports import ORIGINAL, rewrite_report
 from generator.strategy import GeneratedTest
 
 # The version of finding.json; raised when a key changes its meaning or goes.

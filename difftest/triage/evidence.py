@@ -22,16 +22,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.errors import DifftestError
+from difftest.models.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided, theories
 from difftest.oracles.releases import older_pairs
-from difftest.outcomes import Outcome
-from difftest.process import Limits
 from difftest.profiles import PROFILES
-from difftest.runner import Runner
-from difftest.script import Script
+from difftest.running.outcomes import Outcome
+from difftest.running.process import Limits
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 from difftest.solvers import Solver, find_solver
 
 _MAX_SECONDS = 10.0

@@ -8,11 +8,11 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from difftest._supervisor import descendants
-from difftest.executor import RunResult
+from difftest.campaign.executor import RunResult
+from difftest.campaign.state import CROSSING, Campaign, Changes, FindingState
 from difftest.modes import base_name
-from difftest.outcomes import Outcome
-from difftest.state import CROSSING, Campaign, Changes, FindingState
+from difftest.running._supervisor import descendants
+from difftest.running.outcomes import Outcome
 
 _HOUR = 3600.0
 

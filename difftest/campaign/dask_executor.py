@@ -26,10 +26,10 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task, TestName, perform
+from difftest.campaign.schedule import make_test
 from difftest.errors import DifftestError, EnvironmentProblem
-from difftest.executor import Failure, Notice, Result, RunTask, Task, TestName, perform
-from difftest.runner import Runner
-from difftest.schedule import make_test
+from difftest.running.runner import Runner
 from difftest.solvers import Solver, find_solver
 from generator.strategy import GeneratedTest, Strategy
 

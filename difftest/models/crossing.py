@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.model_reader import Model, NotCrossed, Unit, read_model
-from difftest.outcomes import Outcome, message_shape
-from difftest.process import Limits, Run
+from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
+from difftest.models.totalise import AMBIGUOUS, Totaliser
 from difftest.profiles import PROFILES
-from difftest.runner import Runner
-from difftest.script import ANSWERS, Script
+from difftest.running.outcomes import Outcome, message_shape
+from difftest.running.process import Limits, Run
+from difftest.running.runner import Runner
+from difftest.running.script import ANSWERS, Script
 from difftest.solvers import Solver
-from difftest.totalise import AMBIGUOUS, Totaliser
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from difftest.algebraic import AlgebraicNumber, NotAlgebraic, from_interval, from_root_object
+from difftest.models.algebraic import AlgebraicNumber, NotAlgebraic, from_interval, from_root_object
 from smtlib.errors import ReadError
 from smtlib.reader import SExp, SExpList, is_simple_symbol, read_sexps, sexp_text
 

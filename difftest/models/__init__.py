@@ -1,0 +1,1 @@
+"""Models as solvers print them, read and put into another solver."""

@@ -1,0 +1,1 @@
+"""Findings made small: their formula, and the options they need."""

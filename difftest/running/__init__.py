@@ -1,0 +1,1 @@
+"""Solvers as processes: started, held to their limits, and what they printed read."""

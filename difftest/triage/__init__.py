@@ -1,0 +1,1 @@
+"""From a candidate to a report: confirmed, weighed, told apart, compared with history, bisected, written."""
