@@ -20,8 +20,8 @@ _QUOTED = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'[^'\n]*'|`[^`\n]*`|\|[^|\n]*\||\b[st]\d+\b|\((?:[^()]|\([^()]*\))*\)"
 )
 _MOST_DETAIL = 2000
-# What Python's own handler says of a signal.
-_PYTHONS = "Fatal Python error: "
+FATAL = "Fatal Python error: "
+"""What Python's own handler says of a signal begins with this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Fault:
 
 def crash(action: str, signal_name: str, printed: str) -> Fault:
     """A process that died of a signal; ``printed`` is what it said before."""
-    lines = [line.strip() for line in printed.splitlines() if not line.startswith(_PYTHONS)]
+    lines = [line.strip() for line in printed.splitlines() if not line.startswith(FATAL)]
     line = next((line for line in lines if tells_of_a_crash(line)), "")
     shape = f"{signal_name} {shape_of(line)}".strip()
     detail = f"{signal_name}: {line}" if line else f"{signal_name} in {action}"

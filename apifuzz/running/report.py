@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from apifuzz.running.faults import FATAL
 from difftest.triage.markdown import clipped, fenced, plain, printable
 from difftest.triage.reports import read_some
 
@@ -47,7 +48,9 @@ def _parts(folder: Path, data: Mapping[str, Any]) -> Iterator[str]:
     trace = read_some(folder / "minimised.trace") or read_some(folder / "trace.txt")
     yield fenced(printable(trace[:_MOST_TRACE].rstrip("\n")), "text")
     yield f"`exhume apifuzz --replay {shlex.quote('minimised.trace')}` makes them again."
-    if printed := read_some(folder / "printed.txt").strip():
+    # Python prints its own stack after what the solver printed: the paths of a machine, and nothing else.
+    printed, _, _ = read_some(folder / "printed.txt").partition(FATAL)
+    if printed := printed.strip():
         yield "## Printed"
         yield fenced(printable("\n".join(clipped(printed))), "text")
     yield "## Versions"

@@ -248,6 +248,7 @@ def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None
     ]
     report = (finding.path / "report.md").read_text()
     assert "exhume apifuzz --replay minimised.trace" in report
+    assert "Stack (most recent call first)" not in report
     assert (finding.path / "formula.smt2").read_text().startswith("(")
 
 
