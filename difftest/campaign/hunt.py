@@ -371,14 +371,25 @@ class _Hunt:
         if isinstance(result, Failure):
             raise result.error
         self.tally.spend(result.solver_seconds)
-        # All of a result is taken before any of it is told: whoever listens may stop at any event.
-        if isinstance(result, Confirmation):
-            events = list(self.book.take_confirmation(result))
-        else:
-            events = list(self._take_run(result))
-        if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
-            self._commit()
+        # All of a result is taken before any of it is told: whoever listens may stop at any event. What was
+        # written before a disk was full is told, too: its folder is whole.
+        events: list[Event] = []
+        problem: Exception | None = None
+        taken = (
+            self.book.take_confirmation(result)
+            if isinstance(result, Confirmation)
+            else self._take_run(result)
+        )
+        try:
+            for event in taken:
+                events.append(event)  # noqa: PERF402 - what came before an error stays
+            if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
+                self._commit()
+        except (OSError, DifftestError) as error:
+            problem = error
         yield from events
+        if problem is not None:
+            raise problem
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +38,7 @@ from difftest import (
     find_solver,
     hunt,
 )
-from difftest.campaign.state import CampaignState, read_campaign
+from difftest.campaign.state import CampaignState, Changes, read_campaign
 from difftest.campaign.tally import Tally
 from generator.strategy import GeneratedTest
 
@@ -489,6 +491,28 @@ def test_a_finding_appears_whole_or_not_at_all(
         "liar.stdout",
         "liar.stderr",
     }
+
+
+def test_a_finding_is_told_though_a_full_disk_keeps_it_from_being_committed(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = CampaignState.commit
+
+    def commit_until_a_finding(self: CampaignState, changes: Changes, *rest: Any, **named: Any) -> None:
+        if changes.findings:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        commit(self, changes, *rest, **named)
+
+    monkeypatch.setattr(CampaignState, "commit", commit_until_a_finding)
+    solvers = [honest, fake("say('unsat')", "liar")]
+    events: list[Event] = []
+    with CampaignState.open(tmp_path, {}) as state, pytest.raises(OSError, match="No space left"):
+        for event in hunt([make_test(TEXT)], solvers, HuntOptions(tmp_path, stages=QUICK), state=state):
+            events.append(event)  # noqa: PERF402 - what came before the error stays
+    (told,) = of(FindingConfirmed, events)
+    (ended,) = of(HuntFinished, events)
+    assert [told.record] == list(ended.summary.findings)  # type: ignore[union-attr]
+    assert [told.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
 
 
 def test_a_test_that_kills_its_supervisor_is_a_refusal_and_no_end(
