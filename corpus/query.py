@@ -149,7 +149,7 @@ def run_query(
     """
     path = Path(path)
     if isinstance(query, NamedQuery):
-        sql, values = query.sql, _values_of(query, parameters or {})
+        sql, values = query.sql, parameter_values(query, parameters or {})
     else:
         sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
     connection = connect(path, read_only=True, settings=_CONFINED)
@@ -212,7 +212,11 @@ def _fetch(
     return Result(names, tuple(kind for _, kind in columns), rows[:max_rows], truncated, seconds)
 
 
-def _values_of(query: NamedQuery, given: Mapping[str, object]) -> dict[str, object]:
+def parameter_values(query: NamedQuery, given: Mapping[str, object]) -> dict[str, object]:
+    """The value of each of the query's parameters, typed, with the defaults of those not ``given``.
+
+    Raises :class:`QueryError` for one that is unknown, missing or of another type.
+    """
     known = {parameter.name: parameter for parameter in query.parameters}
     if unknown := sorted(given.keys() - known.keys()):
         names = ", ".join(known) or "none"

@@ -11,4 +11,4 @@ from issue
 join tracker on tracker.id = issue.tracker_id
 where $tracker::varchar is null or tracker.name = $tracker
 group by all
-order by tracker, year, issues desc;
+order by tracker, year, issues desc, issue.bug_class;

@@ -11,4 +11,4 @@ select
 from atom_formula
 join formula_provenance on formula_provenance.formula_id = atom_formula.formula_id
 where atom_formula.atom_id = $atom
-order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source;
+order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source, atom_formula.uses desc;

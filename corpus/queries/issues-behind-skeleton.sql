@@ -12,4 +12,4 @@ from assertion
 join formula_provenance on formula_provenance.formula_id = assertion.formula_id
 where assertion.skeleton_id = $skeleton
 group by all
-order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source;
+order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source, assertions desc;

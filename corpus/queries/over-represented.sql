@@ -55,11 +55,12 @@ tail as (
 tested as (
     select
         signature_id,
-        least(1, sum(exp(
+        -- Summed in this order, so that the last digits do not depend on how threads shared the work.
+        least(1, list_sum(list(exp(
             lgamma(total + 1) - lgamma(x + 1) - lgamma(total - x + 1)
             + lgamma(bugs + normals - total + 1) - lgamma(bugs - x + 1) - lgamma(normals - total + x + 1)
             - lgamma(bugs + normals + 1) + lgamma(bugs + 1) + lgamma(normals + 1)
-        ))) as p
+        ) order by x))) as p
     from tail
     group by signature_id
 ),

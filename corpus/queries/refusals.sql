@@ -7,10 +7,10 @@ select
     acceptance.outcome,
     acceptance.cause,
     count(*) as formulas,
-    min_by(formula.source, formula.bytes) as example
+    min_by(formula.source, (formula.bytes, formula.source)) as example
 from acceptance
 join solver on solver.id = acceptance.solver_id
 join current_formula as formula on formula.id = acceptance.formula_id
 where not acceptance.accepted and ($solver::varchar is null or solver.spec = $solver)
 group by all
-order by solver, formulas desc, cause;
+order by solver, formulas desc, acceptance.cause, solver.version, acceptance.outcome;

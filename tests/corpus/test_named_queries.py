@@ -9,23 +9,25 @@ import math
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import duckdb
 import pytest
 from scipy.stats import false_discovery_control, fisher_exact
 from typer.testing import CliRunner
 
 from corpus.errors import QueryError
-from corpus.query import find_query, named_queries, run_query
+from corpus.query import NamedQuery, find_query, named_queries, parameter_values, run_query
 from exhume.cli import app
 from tests.corpus.asked import asked, bug_corpus, example, records, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "queries.md"
+SCHEMA = Path(__file__).parents[2] / "corpus" / "schema.sql"
 Row = dict[str, Any]
 
 
@@ -106,6 +108,35 @@ def test_each_runs_with_its_example_and_finds_something(path: Path, name: str) -
     assert result.rows
     assert len(set(result.columns)) == len(result.columns)
     assert run_query(path, query, example(query)).rows == result.rows
+
+
+@pytest.fixture(scope="module")
+def shuffled(path: Path) -> Iterator[list[duckdb.DuckDBPyConnection]]:
+    """The same corpus in memory, the rows of its tables in eight other orders."""
+    copies = []
+    for seed in range(8):
+        copy = duckdb.connect(config={"threads": 1})
+        copy.execute(f"attach '{path}' as held (read_only)")
+        tables = "select table_name from duckdb_tables() where database_name = 'held'"
+        for (name,) in copy.execute(tables).fetchall():
+            order = f"hash(rowid + {seed * 1_000_003})"
+            copy.execute(f"create table {name} as select * from held.{name} order by {order}")
+        for view in re.findall(r"^create view .*?;$", SCHEMA.read_text(), re.MULTILINE | re.DOTALL):
+            copy.execute(view)
+        copies.append(copy)
+    yield copies
+    for copy in copies:
+        copy.close()
+
+
+@pytest.mark.parametrize("name", [query.name for query in named_queries()])
+def test_the_order_of_the_answer_is_not_left_to_chance(
+    path: Path, shuffled: list[duckdb.DuckDBPyConnection], name: str
+) -> None:
+    query = find_query(name)
+    values = parameter_values(query, example(query))
+    rows = run_query(path, query, example(query), max_rows=None).rows
+    assert all(copy.execute(query.sql, values).fetchall() == rows for copy in shuffled)
 
 
 def test_there_are_the_questions_that_people_ask() -> None:
