@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -22,11 +23,15 @@ from smtlib.theory import Bindings
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on
 how busy the machine is."""
+CPU_SECONDS = 1
+"""How much of a processor's time the answers of one conversation may take."""
 
 VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,)}
 """Per operator, the places of arguments that solvers want to be values."""
 
 FIRST = "(set-option :print-success true)"
+RESET = "(reset)"
+"""Resets ``:print-success``, too: some solvers leave it without an answer."""
 _GLOBAL = "(set-option :global-declarations true)"
 _PRODUCERS = ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
 _RESOURCES = ("reproducible-resource-limit", "2000000")
@@ -52,7 +57,7 @@ _PROBES: tuple[tuple[Feature, tuple[str, ...]], ...] = (
             "(declare-const bools (probed Bool))",
         ),
     ),
-    (Feature.RESET, ("(reset)", FIRST, "(set-logic ALL)", _FUNCTION)),
+    (Feature.RESET, (RESET, FIRST, "(set-logic ALL)", _FUNCTION)),
     (
         Feature.RESET_ASSERTIONS,
         (_GLOBAL, "(declare-const probed Bool)", "(reset-assertions)", "(assert probed)"),
@@ -229,15 +234,21 @@ class _Probe:
 
     def accepts(self, command: str, sorts: Iterable[Sort] = ()) -> bool:
         """Whether the solver takes the command; constants of ``sorts`` are declared before it."""
+        fresh = self._talk is None
         try:
             if self._talk is None:
-                self._talk = Conversation(self._argv, SECONDS)
+                self._talk = Conversation(self._argv, SECONDS, CPU_SECONDS)
                 for first in self._start:
                     self._talk.ask(first)
             for sort in dict.fromkeys(sorts):
                 self._declare(self._talk, sort)
-            answer = self._talk.ask(command)
-        except (Ended, NoAnswer):
+            answer = self._talk.ask_perhaps(command) if command == RESET else self._talk.ask(command)
+        except Ended as error:
+            self._stop()
+            # What was asked before may have used up the time.
+            spent = error.signal in (signal.SIGXCPU, signal.SIGKILL)
+            return self.accepts(command, sorts) if spent and not fresh else False
+        except NoAnswer:
             self._stop()
             return False
         if answer.startswith("(error"):

@@ -18,7 +18,7 @@ from typing import Any
 from difftest.wheels import cache_folder
 from smtlib import default_theories
 
-_FORMAT = 2
+_FORMAT = 3
 _MAX_SIZE = 1 << 20
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from difftest.running.process import clean_environment
 
@@ -22,6 +23,7 @@ MAX_ANSWER = 4 << 20
 """Longer answers are refused, in bytes."""
 
 _STDERR_KEPT = 4000
+_ECHO = "exhume"
 _PR_SET_PDEATHSIG = 1
 _MAX_FILE = 16 << 20
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -52,8 +54,11 @@ class Conversation:
     When this process dies, the kernel kills the other one (Linux).
     """
 
-    def __init__(self, argv: Sequence[str], seconds: float = SECONDS) -> None:
-        """Raises OSError where the program cannot be started."""
+    def __init__(self, argv: Sequence[str], seconds: float = SECONDS, cpu_seconds: int | None = None) -> None:
+        """``cpu_seconds`` is what the process may use in all: then the kernel ends it.
+
+        Raises OSError where the program cannot be started.
+        """
         self._seconds = seconds
         self._process = subprocess.Popen(
             list(argv),
@@ -63,7 +68,7 @@ class Conversation:
             bufsize=0,
             env=clean_environment(),
             start_new_session=True,
-            preexec_fn=_confine,
+            preexec_fn=partial(_confine, cpu_seconds),
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._in = self._process.stdin.fileno()
@@ -79,13 +84,31 @@ class Conversation:
 
     def ask(self, command: str) -> str:
         """The answer to one command: one s-expression. Raises Ended or NoAnswer."""
+        deadline = self._say(command)
+        return self._next(deadline)
+
+    def ask_perhaps(self, command: str) -> str:
+        """The answer to a command that some solvers leave without one; that is ``success``."""
+        deadline = self._say(f'{command}\n(echo "{_ECHO}")')
+        answer = self._next(deadline)
+        if answer.strip('"') == _ECHO:
+            return "success"
+        self._next(deadline)
+        return answer
+
+    def _say(self, commands: str) -> float:
+        """Write them, and forget what was left to read; until when an answer is awaited."""
         self._read = b""
         deadline = time.monotonic() + self._seconds
-        self._write(command.encode() + b"\n", deadline)
+        self._write(commands.encode() + b"\n", deadline)
+        return deadline
+
+    def _next(self, deadline: float) -> str:
         scanner = _Scanner()
         while True:
             answer = scanner.take(self._read)
             if answer is not None:
+                self._read = self._read[scanner.end :]
                 return answer.decode("utf-8", "replace")
             if not self._wait(deadline):
                 raise self._ending()
@@ -151,12 +174,14 @@ class Conversation:
                 stream.close()
 
 
-def _confine() -> None:
+def _confine(cpu_seconds: int | None) -> None:
     """In the new process, before the program: die with the parent, leave no core, write no large files."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
+    if cpu_seconds is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
 
 
 class _Scanner:
@@ -164,17 +189,17 @@ class _Scanner:
 
     def __init__(self) -> None:
         self._start: int | None = None
-        self._at = 0
+        self.end = 0
         self._depth = 0
 
     def take(self, text: bytes) -> bytes | None:
         """The first s-expression, or None while it is not complete."""
         while True:
-            found = (_INNER if self._depth else _PIECE).match(text, self._at)
+            found = (_INNER if self._depth else _PIECE).match(text, self.end)
             if found is None:
                 return None
             piece = found[0]
-            self._at = found.end()
+            self.end = found.end()
             if piece.isspace() or piece[:1] == b";":
                 continue
             if self._start is None:
@@ -184,4 +209,4 @@ class _Scanner:
             elif piece == b")":
                 self._depth -= 1
             if self._depth <= 0:
-                return text[self._start : self._at]
+                return text[self._start : self.end]

@@ -26,7 +26,7 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
-from apifuzz.wrappers.abilities import FIRST, VALUE_ARGUMENTS, Abilities, abilities_of
+from apifuzz.wrappers.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.text import REFUSED_BY_SOME, TextWrapper
 from difftest.running.outcomes import tells_of_a_crash
@@ -220,7 +220,7 @@ class PipeWrapper(TextWrapper):
         if self._talk is None:
             raise Unsupported(self._gone or "there is no instance")
         try:
-            return self._talk.ask(command)
+            return self._talk.ask_perhaps(command) if command == RESET else self._talk.ask(command)
         except NoAnswer as error:
             self._talk, self._gone = None, str(error)
             raise Unsupported(str(error)) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import sys
 import textwrap
 import time
@@ -62,8 +63,8 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"{shlex.quote(sys.executable)} -I {shlex.quote(str(script))}"
 
 
-def talk(program: str, seconds: float = 10.0) -> Conversation:
-    return Conversation([sys.executable, "-I", "-c", textwrap.dedent(program)], seconds)
+def talk(program: str, seconds: float = 10.0, cpu_seconds: int | None = None) -> Conversation:
+    return Conversation([sys.executable, "-I", "-c", textwrap.dedent(program)], seconds, cpu_seconds)
 
 
 def is_alive(pid: int) -> bool:
@@ -89,6 +90,29 @@ def test_answers_are_s_expressions_however_they_arrive() -> None:
     assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
     assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
     conversation.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"), [("success", "success"), ("", "success"), ('(error "no")', '(error "no")')]
+)
+def test_what_is_not_always_answered_is_not_waited_for(answer: str, told: str) -> None:
+    conversation = talk(
+        f"""
+        import sys
+        for line in sys.stdin:
+            print({answer!r} if line == "(reset)\\n" else "exhume" if "echo" in line else "next", flush=True)
+        """
+    )
+    assert conversation.ask_perhaps("(reset)") == told
+    assert conversation.ask("(push 1)") == "next"
+    conversation.close()
+
+
+def test_a_processor_is_used_for_so_many_seconds_only() -> None:
+    conversation = talk("input()\nwhile True: pass", 60.0, 1)
+    with pytest.raises(Ended) as ended:
+        conversation.ask("(check-sat)")
+    assert ended.value.signal in (signal.SIGXCPU, signal.SIGKILL)
 
 
 def test_long_commands_and_answers_do_not_block_each_other() -> None:
@@ -295,9 +319,7 @@ def test_crashes_errors_and_floods(command: str, name: str, kind: str, detail: s
 def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "apifuzz.wrappers.conversation.Conversation.__init__.__defaults__", (0.3,), raising=True
-    )
+    monkeypatch.setattr("apifuzz.wrappers.pipe.Conversation", lambda argv: Conversation(argv, 0.3))
     ending, wrapper = repeat(command, "7 make-constant s1 hang", "return t2", "8 assert t2", "9 check-sat")
     assert ending.kind == "done"
     assert [why for _, why in ending.refused] == [

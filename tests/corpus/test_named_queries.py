@@ -22,7 +22,7 @@ from scipy.stats import false_discovery_control, fisher_exact
 from typer.testing import CliRunner
 
 from corpus.errors import QueryError
-from corpus.query import NamedQuery, find_query, named_queries, parameter_values, run_query
+from corpus.query import find_query, named_queries, parameter_values, run_query
 from exhume.cli import app
 from tests.corpus.asked import asked, bug_corpus, example, records, table
 
