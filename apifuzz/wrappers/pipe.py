@@ -31,7 +31,6 @@ from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.text import REFUSED_BY_SOME, TextWrapper
 from difftest.running.outcomes import tells_of_a_crash
 from smtlib import (
-    Kind,
     ReadError,
     Signature,
     SmtLibError,
@@ -107,7 +106,7 @@ class PipeWrapper(TextWrapper):
         self._gone = ""
         self._started = False
         self._reply = ""
-        self._count = 0
+        self._asserted = 0
         self._named: dict[str, ApiTerm] = {}
         self._literals: list[tuple[str, ApiTerm]] = []
 
@@ -190,6 +189,7 @@ class PipeWrapper(TextWrapper):
         other._setup, other._declared = list(self._setup), list(self._declared)
         other.table, other._elaborator = self.table, self._elaborator
         other._members, other._unprinted = self._members, dict(self._unprinted)
+        other._assumed = self._assumed  # their names are declared there, too
         return other
 
     def __del__(self) -> None:
@@ -270,8 +270,8 @@ class PipeWrapper(TextWrapper):
             return
         self._print_functions(term.handle)
         # A number for each, also after the name's assertion is gone: the name may not be.
-        self._count += 1
-        name = f"|asserted {self._count}|"
+        self._asserted += 1
+        name = f"|asserted {self._asserted}|"
         self._named[name] = term
         self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
 
@@ -284,22 +284,16 @@ class PipeWrapper(TextWrapper):
         except ValueError:
             raise Misbehaviour("answer", f"a check is answered by {self._reply[:200]}") from None
 
-    def _assume(self, assumptions: Sequence[ApiTerm]) -> None:
-        """Names for what is no literal; as constants, for z3 answers with what a defined name stands for."""
-        literals = []
-        for term in assumptions:
-            handle: Term = term.handle
-            inner = handle.args[0] if handle.op.name == "not" and handle.op.kind is Kind.OPERATOR else handle
-            if inner.op.declaration is not None and not inner.args:
-                literals.append(print_term(handle))
-                continue
-            self._count += 1
-            literals.append(f"|assumed {self._count}|")
-            self._print_functions(handle)
-            self._declare(f"(declare-const {literals[-1]} Bool)")
-            self.commands.append(f"(assert (= {literals[-1]} {print_term(handle)}))")
+    def _assume(self, assumptions: Sequence[ApiTerm]) -> list[str]:
+        """The literals, kept to find the assumptions again that an answer names."""
+        literals = super()._assume(assumptions)
         self._literals = list(zip(literals, assumptions, strict=True))
-        self.commands.append(f"(check-sat-assuming ({' '.join(literals)}))")
+        return literals
+
+    def _name_assumption(self, name: str, formula: str) -> None:
+        """By a constant: z3 answers with what a defined name stands for."""
+        self._declare(f"(declare-const {name} Bool)")
+        self.commands.append(f"(assert (= {name} {formula}))")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """Those that failed."""

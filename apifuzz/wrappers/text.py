@@ -226,23 +226,27 @@ class TextWrapper(TextTerms):
         if assumptions is None:
             self.commands.append("(check-sat)")
         else:
-            self._assume(assumptions)
+            self.commands.append(f"(check-sat-assuming ({' '.join(self._assume(assumptions))}))")
         return Answer.UNKNOWN
 
-    def _assume(self, assumptions: Sequence[ApiTerm]) -> None:
-        """``check-sat-assuming`` takes constants and their negations: other assumptions get names."""
-        names = []
-        for term in assumptions:
-            handle: Term = term.handle
-            inner = handle.args[0] if handle.op.name == "not" and handle.op.kind is Kind.OPERATOR else handle
-            if inner.op.declaration is not None and not inner.args:
-                names.append(print_term(handle))
-                continue
-            self._assumed += 1
-            names.append(f"|assumed {self._assumed}|")
-            self._print_functions(handle)
-            self._declare(f"(define-fun {names[-1]} () Bool {print_term(handle)})")
-        self.commands.append(f"(check-sat-assuming ({' '.join(names)}))")
+    def _assume(self, assumptions: Sequence[ApiTerm]) -> list[str]:
+        """What ``check-sat-assuming`` takes for them: constants and their negations; others get names."""
+        return [self._literal(term.handle) for term in assumptions]
+
+    def _literal(self, formula: Term) -> str:
+        is_negation = formula.op.name == "not" and formula.op.kind is Kind.OPERATOR
+        inner = formula.args[0] if is_negation else formula
+        if inner.op.declaration is not None and not inner.args:
+            return print_term(formula)
+        self._assumed += 1
+        name = f"|assumed {self._assumed}|"
+        self._print_functions(formula)
+        self._name_assumption(name, print_term(formula))
+        return name
+
+    def _name_assumption(self, name: str, formula: str) -> None:
+        """Say that ``name`` stands for the formula."""
+        self._declare(f"(define-fun {name} () Bool {formula})")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         self.commands.append("(get-unsat-assumptions)")

@@ -68,25 +68,28 @@ class ForgetsDeclarations(Around):
         super().assert_formula(term)
 
 
-class AnswersWrongly(Around):
-    """Says sat instead of unsat and the other way, while an assertion has an operator in it."""
+class Watching(Around):
+    """Knows what is asserted, how many levels are open, and how many pops there were."""
 
-    def __init__(self, operator: str, inner: Wrapper) -> None:
+    def __init__(self, inner: Wrapper) -> None:
         super().__init__(inner)
-        self.operator = operator
+        self._start()
+
+    def _start(self) -> None:
         self.levels: list[list[ApiTerm]] = [[]]
+        self.pops = 0
 
     def new(self) -> None:
         super().new()
-        self.levels = [[]]
+        self._start()
 
     def reset(self) -> None:
         super().reset()
-        self.levels = [[]]
+        self._start()
 
     def reset_assertions(self) -> None:
         super().reset_assertions()
-        self.levels = [[]]
+        self._start()
 
     def push(self, levels: int) -> None:
         super().push(levels)
@@ -95,14 +98,27 @@ class AnswersWrongly(Around):
     def pop(self, levels: int) -> None:
         super().pop(levels)
         del self.levels[len(self.levels) - levels :]
+        self.pops += 1
 
     def assert_formula(self, term: ApiTerm) -> None:
         super().assert_formula(term)
         self.levels[-1].append(term)
 
+    def asserts(self, operator: str) -> bool:
+        """Whether an assertion has the operator."""
+        return any(operator in operators_in(term) for level in self.levels for term in level)
+
+
+class AnswersWrongly(Watching):
+    """Says sat instead of unsat and the other way, while an assertion has an operator in it."""
+
+    def __init__(self, operator: str, inner: Wrapper) -> None:
+        super().__init__(inner)
+        self.operator = operator
+
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         answer = super().check_sat(assumptions)
-        if any(self.operator in operators_in(term) for level in self.levels for term in level):
+        if self.asserts(self.operator):
             return {Answer.SAT: Answer.UNSAT, Answer.UNSAT: Answer.SAT}.get(answer, answer)
         return answer
 

@@ -13,60 +13,25 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from doubles import CrashesAfterPops, operators_in
+from doubles import CrashesAfterPops, Watching, operators_in
 
 from apifuzz.interface import Answer, ApiTerm, Head, Misbehaviour, Rejected, Wrapper
 from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
 from smtlib import Sort
 
 OPERATORS = ("and", "ite", "bvadd", "not", "+", "distinct")
 BELOW = ("or", "not", "bvand", "and", "-", "=")
 
 
-class Watching(Around):
-    """Knows what is asserted, how many levels are open, and how many pops there were."""
+class Planted(Watching):
+    """A wrapper that prints, about to go wrong over ``operator``, perhaps together with ``below``."""
 
     def __init__(self, operator: str, below: str) -> None:
         super().__init__(make_wrapper("smtlib"))
         self.operator, self.below = operator, below
-        self._start()
-
-    def _start(self) -> None:
-        self.levels: list[list[ApiTerm]] = [[]]
-        self.pops = 0
-
-    def new(self) -> None:
-        super().new()
-        self._start()
-
-    def reset(self) -> None:
-        super().reset()
-        self._start()
-
-    def reset_assertions(self) -> None:
-        super().reset_assertions()
-        self._start()
-
-    def push(self, levels: int) -> None:
-        super().push(levels)
-        self.levels += [[] for _ in range(levels)]
-
-    def pop(self, levels: int) -> None:
-        super().pop(levels)
-        del self.levels[len(self.levels) - levels :]
-        self.pops += 1
-
-    def assert_formula(self, term: ApiTerm) -> None:
-        super().assert_formula(term)
-        self.levels[-1].append(term)
-
-    def asserts(self, operator: str) -> bool:
-        """Whether an assertion has the operator."""
-        return any(operator in operators_in(term) for level in self.levels for term in level)
 
 
-class Aborts(Watching):
+class Aborts(Planted):
     """Aborts at a term with ``operator`` right above ``below``."""
 
     def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
@@ -77,7 +42,7 @@ class Aborts(Watching):
         return super().make_term(head, sort, args)
 
 
-class Rejects(Watching):
+class Rejects(Planted):
     """Rejects assertions with ``operator`` while two levels are open."""
 
     def assert_formula(self, term: ApiTerm) -> None:
@@ -86,7 +51,7 @@ class Rejects(Watching):
         super().assert_formula(term)
 
 
-class Answers(Watching):
+class Answers(Planted):
     """Answers wrongly when ``operator`` is asserted after a pop."""
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
@@ -95,7 +60,7 @@ class Answers(Watching):
         return super().check_sat(assumptions)
 
 
-class Prints(Watching):
+class Prints(Planted):
     """Reads terms with ``operator`` back wrongly while ``below`` is asserted."""
 
     def read_back(self, term: ApiTerm) -> None:

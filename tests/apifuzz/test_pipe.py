@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.interface import Answer, Feature, Misbehaviour, Rejected, Unsupported
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Feature,
+    Misbehaviour,
+    Rejected,
+    TermKind,
+    Unsupported,
+)
 from apifuzz.run import Ending, Settings, generate, replay
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import WrapperMissing, make_wrapper
@@ -21,6 +30,7 @@ from apifuzz.wrappers.abilities import Abilities, abilities_of
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.pipe import PipeWrapper
 from apifuzz.wrappers.witness import WitnessWrapper
+from smtlib import BOOL, Kind
 
 # A solver of Booleans: it takes what its table says, answers sat, and does what names tell it to.
 SOLVER = """
@@ -340,6 +350,24 @@ def test_a_sibling_knows_what_was_declared(command: str) -> None:
     with pytest.raises(Unsupported):
         other.push(1)
     assert wrapper.check_sat(None) is Answer.SAT
+
+
+def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: str) -> None:
+    _, wrapper = repeat(command, "7 make-term s1 and t1 t1", "return t2", "8 check-sat-assuming t1 t2")
+    assert list(wrapper.commands)[-3:] == [
+        "(declare-const |assumed 1| Bool)",
+        "(assert (= |assumed 1| (and p p)))",
+        "(check-sat-assuming (p |assumed 1|))",
+    ]
+    other = wrapper.sibling()
+    assert isinstance(other, PipeWrapper)
+    value = other.make_value(ApiSort(9, BOOL, BOOL), "true")
+    both = other.table.make(other.table.op(Kind.OPERATOR, "and"), (value, value), BOOL)
+    formula = ApiTerm(9, ApiSort(9, BOOL, BOOL), both, TermKind.TERM)
+    assert other.check_sat([formula]) is Answer.UNSAT
+    declared = [c for c in other.commands if c.startswith("(declare-const |assumed")]
+    assert declared == ["(declare-const |assumed 1| Bool)", "(declare-const |assumed 2| Bool)"]
+    other.delete()
 
 
 def test_other_answers_than_success_are_noticed() -> None:
