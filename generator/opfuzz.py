@@ -36,26 +36,27 @@ class OpFuzz(ChainStrategy[HeadChain]):
         """Change one operator, every occurrence as likely as any other."""
         sites = len(chain.sites)
         random = chance.random
+        counts = self.counts
         attempts = 0
         # A formula may have many operators and few that another can stand for.
         while attempts < _DRAWS and sites:
             attempts += 1
             if chain.change(int(random() * sites), chance):
-                return self._count(attempts, True)
-        for number in chain.some_changeable(chance, _DRAWS):
-            attempts += 1
-            if chain.change(number, chance):
-                return self._count(attempts, True)
-        return self._count(attempts, False)
-
-    def _count(self, attempts: int, changed: bool) -> bool:
-        counts = self.counts
+                break
+        else:
+            for number in chain.some_changeable(chance, _DRAWS):
+                attempts += 1
+                if chain.change(number, chance):
+                    break
+            else:
+                counts[ATTEMPTS] += attempts
+                counts[NO_OPERATOR] += attempts
+                return False
         counts[ATTEMPTS] += attempts
-        if changed:
-            counts[MUTATIONS] += 1
-        if attempts > changed:
-            counts[NO_OPERATOR] += attempts - changed
-        return changed
+        counts[MUTATIONS] += 1
+        if attempts > 1:
+            counts[NO_OPERATOR] += attempts - 1
+        return True
 
 
 @lru_cache(maxsize=_KEPT_SITES)

@@ -29,6 +29,7 @@ _QUANTIFIERS = (Head("forall", "forall"), Head("exists", "exists"))
 _MARK = "\0"
 _TOLD_ARGUMENTS = 6
 _TOLD = 60
+_TOLD_PLAIN = _TOLD - len("()")
 _LONG = 4096
 """Of longer texts a digest is kept, to know them again."""
 
@@ -38,7 +39,8 @@ class Site:
     """A head in the text: piece ``piece`` of line ``line``.
 
     ``heads`` are those that fit, ``first`` the number of the one that the seed has (``len(heads)`` where it
-    is none of them). ``args`` is how the arguments are told, a template for the pieces ``heads_below``.
+    is none of them). ``args`` is how the arguments are told: a template for the pieces ``heads_below``, and
+    plain text where there are none.
     """
 
     line: int
@@ -208,8 +210,9 @@ def _tell(head: str, args: Sequence[Term], piece: int | None) -> _Told:
 
 def _tell_arguments(site: Site, told: Sequence[_Told]) -> None:
     shown = told[:_TOLD_ARGUMENTS]
-    site.args = "".join([f" {template}" for template, _ in shown]) + (" .." if len(told) > len(shown) else "")
+    args = "".join([f" {template}" for template, _ in shown]) + (" .." if len(told) > len(shown) else "")
     site.heads_below = tuple([piece for _, piece in shown if piece is not None])
+    site.args = args if site.heads_below else args % ()
 
 
 def _head_text(term: Term) -> str:
@@ -289,8 +292,13 @@ class HeadChain:
         self._lines[line] = "".join(pieces)
         self._at[number] = choice
         self._text = ""
-        args = site.args % tuple([pieces[p] for p in site.heads_below]) if site.args else ""
-        self.told.add(f"(operator) in assertion {line + 1}: {_shown(old, args)} -> {_shown(new, args)}")
+        below = site.heads_below
+        args = site.args % tuple([pieces[p] for p in below]) if below else site.args
+        if args and len(old) + len(args) <= _TOLD_PLAIN and len(new) + len(args) <= _TOLD_PLAIN:
+            shown = f"({old}{args}) -> ({new}{args})"
+        else:
+            shown = f"{_shown(old, args)} -> {_shown(new, args)}"
+        self.told.add(f"(operator) in assertion {line + 1}: {shown}")
         return True
 
     def text(self) -> str:
