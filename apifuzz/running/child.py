@@ -127,8 +127,8 @@ def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
     # What wrappers ask the solver once is asked now, so that it is no part of the program.
     other = setup.make()
     _ = other.capabilities(), other.options()
-    module = importlib.import_module(setup.solver)
-    with _Writer(request["file"], None) as writer, recording(module, writer.write):
+    modules = [importlib.import_module(name) for name in setup.modules]
+    with _Writer(request["file"], None) as writer, recording(modules, writer.write):
         return _told(replay(setup.make(), trace))
 
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, Self
 
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
-from apifuzz.running.recording import RECORDABLE, programs
+from apifuzz.running.programs import programs, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
 from difftest.running.process import Limits, Run, Supervisor
@@ -153,21 +153,31 @@ class Runner:
         return self._ask(request, _with_seconds(limits, seconds), fresh)
 
     def program(self, trace: str, fault: Fault, limits: Limits = RUN_LIMITS) -> str | None:
-        """The calls of a trace as a program of the solver's own interface that ends in the same error.
+        """The calls of a trace as a program of the solvers' own interfaces that ends in the same error.
 
-        None where there is none: for another interface, for witnesses or a second solver, and for errors that
-        are not of one call.
+        None where there is none: for other interfaces, and for errors that are not of one call.
         """
-        if self.setup != Setup(self.setup.solver) or self.setup.solver not in RECORDABLE:
+        if not self.setup.modules or fault.kind in (faults.LEAK, faults.INTERNAL):
             return None
         recorded = self.record(trace, limits)
-        limits = _with_seconds(limits, FRESH_SECONDS + FRESH_FACTOR * limits.seconds)
-        file = Path(self._folder.name, "script.py")
-        for text in programs(self.setup.solver, recorded):
-            file.write_text(text, "utf-8")
-            if _ends_in(fault, self._programs.execute([sys.executable, "-I", str(file)], limits)):
-                return text
+        for text in programs(self.setup.modules, recorded, fault):
+            if self._is_shown(text, fault, limits):
+                # What a wrong answer is wrong about must stay, though it would come without that, too.
+                if "\nassert " in text:
+                    return text
+                return shorter(text, lambda less: self._is_shown(less, fault, limits))
         return None
+
+    def _is_shown(self, text: str, fault: Fault, limits: Limits) -> bool:
+        """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
+        file = Path(self._folder.name, "script.py")
+        file.write_text(text, "utf-8", "backslashreplace")
+        limits = _with_seconds(limits, FRESH_SECONDS + FRESH_FACTOR * limits.seconds)
+        run = self._programs.execute([sys.executable, "-I", str(file)], limits)
+        if fault.kind == faults.CRASH and run.ended == "exit" and run.signal:
+            shown = _died(run, "").fault
+            return shown is not None and (shown.place, shown.shape) == (fault.place, fault.shape)
+        return run.ended == "exit" and shows(fault, text, run.code, run.stderr)
 
     def record(self, trace: str, limits: Limits = RUN_LIMITS) -> str:
         """The calls of a trace on the solver's own interface, a line each; see ``recording``."""
@@ -270,15 +280,6 @@ def _died(run: Run, trace: str) -> RunResult:
         name = f"exit status {run.code}"
     fault = faults.crash(last_action(trace), name, run.stderr)
     return RunResult("fault", trace, run.seconds, fault, printed=run.stderr)
-
-
-def _ends_in(fault: Fault, run: Run) -> bool:
-    """Whether a program ends as the fault did: by the same signal, or by an exception with its message."""
-    if fault.kind == faults.CRASH and run.ended == "exit" and run.signal:
-        shown = _died(run, "").fault
-        return shown is not None and (shown.place, shown.shape) == (fault.place, fault.shape)
-    told = run.stderr.strip().rpartition("\n")[2].partition(": ")[2]
-    return fault.kind == faults.REJECTED and run.code == 1 and faults.shape_of(told) == fault.shape
 
 
 def last_action(trace: str) -> str:

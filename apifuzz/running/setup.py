@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from apifuzz.interface import Wrapper
+from apifuzz.running.recording import RECORDABLE
 from apifuzz.trace import Trace, TraceError, quote_name, unquote_name
 from apifuzz.wrappers import WRAPPERS, WrapperMissing, make_wrapper
 
@@ -35,6 +36,12 @@ class Setup:
     def label(self) -> str:
         """The solver under test, for people and keys: without a command line."""
         return self.solver.partition("=")[0]
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The Python modules of the solvers; empty where not all of them have one that can be recorded."""
+        solvers = tuple(dict.fromkeys(filter(None, (self.solver, self.cross_check))))
+        return solvers if all(name in RECORDABLE for name in solvers) else ()
 
     def make(self) -> Wrapper:
         """The wrapper. Raises WrapperMissing."""
