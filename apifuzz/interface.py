@@ -31,6 +31,12 @@ class Unsupported(Exception):
     """The wrapper knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
 
 
+class LimitReached(Exception):
+    """The solver gave up a call for a known limit of its own, and its objects are not safe to use after that:
+    the run ends here, without an error. The message says what the limit is.
+    """
+
+
 class Misbehaviour(Exception):
     """The solver did something that it must not do: ``kind`` is a word for the class of it.
 

@@ -15,6 +15,7 @@ from apifuzz.interface import (
     ApiTerm,
     Feature,
     Head,
+    LimitReached,
     Misbehaviour,
     Option,
     Rejected,
@@ -67,9 +68,9 @@ class Ending:
     """How a run ended.
 
     ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error``
-    says of what kind); ``detail`` is the message. ``calls`` counts the calls made, the last one is where it
-    ended; ``refused`` are the calls that the wrapper would not make: their line in the trace (0: not in it)
-    and why.
+    says of what kind); ``detail`` is the message, of a run that is done the limit that ended it, if any.
+    ``calls`` counts the calls made, the last one is where it ended; ``refused`` are the calls that the
+    wrapper would not make: their line in the trace (0: not in it) and why.
     """
 
     kind: str
@@ -276,7 +277,8 @@ class Run:
     def call(self, name: str, args: Sequence[str]) -> tuple[str, ...]:
         """Make a new call: write its line, do it, write what it returned.
 
-        Raises what the action raises; for :class:`Unsupported` the line is taken back.
+        Raises what the action raises; for :class:`Unsupported` and :class:`LimitReached` the line is taken
+        back.
         """
         line = Line(self.random.getrandbits(32), name, tuple(args))
         return self._do(self.model.actions[name], line)
@@ -305,7 +307,7 @@ class Run:
         self.store.expect(line.returns)
         try:
             returned = action.perform(self, line.args)
-        except Unsupported as reason:
+        except (Unsupported, LimitReached) as reason:
             self.statistics.refused[action.name] += 1
             self.refused.append((line.number, f"{action.name}: {reason}"))
             self._write(f"refused ; {_one_line(str(reason))}\n")
@@ -394,4 +396,6 @@ def _ended(run: Run, drive: Callable[[], None]) -> Ending:
         return run.ending("rejected", str(error))
     except Misbehaviour as error:
         return run.ending("misbehaviour", str(error), error.kind)
+    except LimitReached as limit:
+        return run.ending("done", str(limit))
     return run.ending("done")

@@ -26,8 +26,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apifuzz.feeding import Feed
-from apifuzz.model import default_model
-from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.run import Ending, Run, Settings, generate, replay
 from apifuzz.running.recording import recording
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
@@ -41,7 +40,8 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
         from apifuzz.running.feed import load_feed
 
         feed = load_feed(Path(corpus))
-    default_model(setup.make())
+    # The model, the theories, the solver's options: what every run asks for is made once, not in every fork.
+    Run(setup.make(), Settings(), 0).prepare()
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.
     gc.freeze()

@@ -11,9 +11,9 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Rejected, Wrapper
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Option, Rejected, Wrapper
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around
 from apifuzz.wrappers.crosscheck import CrossCheck
@@ -214,6 +214,25 @@ def leaks() -> Wrapper:
 
 def honest() -> Wrapper:
     return _text()
+
+
+class AsksOnce(Around):
+    """Its version is the process in which it was first asked for its options, and the one it is now in."""
+
+    asked: ClassVar[list[int]] = []
+
+    @property
+    def version(self) -> str:
+        return f"{self.asked} {os.getpid()}"
+
+    def options(self) -> tuple[Option, ...]:
+        if not self.asked:
+            self.asked.append(os.getpid())
+        return super().options()
+
+
+def asks_once() -> Wrapper:
+    return AsksOnce(_text())
 
 
 def crashes_in_forks_only() -> Wrapper:

@@ -17,6 +17,7 @@ from apifuzz.interface import (
     Field,
     Head,
     HeadKind,
+    LimitReached,
     Misbehaviour,
     Rejected,
     TermKind,
@@ -444,6 +445,27 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     assert set(map(id, wrapper.unsat_assumptions())) <= {id(positive), id(x), id(neither)}
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool) -> None:
+    wrapper = kit.wrapper
+    integer, zero = kit.sort(INT), kit.value(INT, "0")
+    function = wrapper.make_function("f", [integer, integer, integer], integer)
+    declared = ApiTerm(0, kit.sort(make_sort("->", (), (INT,) * 4)), function, TermKind.FUNCTION)
+    defined = wrapper.define_function(
+        "f", [kit.variable(INT) for _ in range(3)], integer, zero, declared if recursive else None
+    )
+    definition = ApiTerm(0, declared.sort, defined, TermKind.FUNCTION)
+    negative = kit.term(
+        "<", BOOL, kit.apply(Head(HeadKind.APPLY, ""), INT, definition, zero, zero, zero), zero
+    )
+    assert kit.check(negative) is Answer.UNSAT
+    assert wrapper.unsat_core() == [negative]
+    # What has the function somewhere below is no definition.
+    wrapper.solving.levels = [[]]
+    with pytest.raises(Misbehaviour, match="not given"):
+        wrapper.unsat_core()
+
+
 def test_what_is_declared_after_an_answer_leaves_it() -> None:
     for seed in range(8):
         kit = Kit("produce-models", seed=seed)
@@ -520,7 +542,7 @@ def test_errors_are_told_apart() -> None:
     complement = kit.term(
         "set.complement", make_sort("Set", (), (INT,)), kit.constant(make_sort("Set", (), (INT,)))
     )
-    with pytest.raises(Unsupported, match="experts"):
+    with pytest.raises(LimitReached, match="experts"):
         kit.check(kit.term("=", BOOL, complement, complement.args[0]))
     with pytest.raises(Unsupported, match="no operator"):
         kit.term("at-most", BOOL, kit.constant(BOOL), indices=(1,))

@@ -151,6 +151,36 @@ def test_what_an_action_needs_is_asked_for() -> None:
     assert "unsat" in reason
 
 
+def test_a_timeout_core_counts_as_a_check() -> None:
+    once = f"{CORES} incremental=false"
+    for second in ("check-sat", "cvc5:timeout-core"):
+        ending = replay(Cvc5Wrapper(), read_trace(trace(once, f"assert t5\ncvc5:timeout-core\n{second}")))
+        assert (ending.kind, len(ending.refused)) == ("done", 1)
+        assert ending.refused[0][1].endswith("a second check, without incremental solving")
+    # cvc5 has no cores of what it synthesises.
+    ending = replay(Cvc5Wrapper(), read_trace(trace(f"{CORES} produce-abducts=true", "cvc5:timeout-core")))
+    assert [reason for _, reason in ending.refused] == ["cvc5:timeout-core: cores are not with synthesis"]
+
+
+def test_a_limit_inside_the_solver_ends_the_run() -> None:
+    # Too large a power is seen when it comes to solving.
+    power = """
+make-value s2 9223372036854775808
+return t9
+make-term s2 int.pow2 t9
+return t10
+make-term s1 > t10 t1
+return t11
+assert t11
+"""
+    ending = replay(Cvc5Wrapper(), read_trace(trace("", power + "check-sat\ncheck-sat\npush 1")))
+    assert ending.kind == "done"
+    assert "exponent" in ending.detail
+    assert [reason.split(":")[0] for _, reason in ending.refused] == ["check-sat"]
+    assert ending.statistics.tried["check-sat"] == 1
+    assert ending.statistics.tried["push"] == 0
+
+
 def test_a_wrong_answer_is_found() -> None:
     wrapper = Cvc5Wrapper()
     wrapper.new()

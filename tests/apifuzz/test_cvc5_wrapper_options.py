@@ -64,7 +64,7 @@ def test_the_profile_names_options_that_there_are() -> None:
         assert {conflict.option, conflict.other} <= known
         assert conflict.why
     assert set(profile().ranges) <= known and set(profile().dangerous_values) <= known
-    assert all(profile().limits.values())
+    assert all(limit.message and limit.why for limit in profile().limits)
 
 
 def test_what_does_not_go_together_is_refused_in_either_order() -> None:

@@ -74,6 +74,14 @@ def test_a_run_is_the_same_every_time_and_repeats(honest: Runner) -> None:
     assert honest.generate(DRAWING, 6).trace != first.trace
 
 
+def test_what_every_run_asks_for_is_asked_before_they_are_forked() -> None:
+    with Runner(double("asks_once")) as runner:
+        (first, one), (second, two) = (runner.version().split() for _ in range(2))
+    assert first == second != "[]"
+    assert one != two
+    assert first not in (f"[{one}]", f"[{two}]")
+
+
 def test_seeds_of_runs_are_their_own_and_fit_a_trace() -> None:
     seeds = {run_seed(campaign, number) for campaign in range(20) for number in range(50)}
     assert len(seeds) == 1000

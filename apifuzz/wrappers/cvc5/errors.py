@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from apifuzz.interface import Rejected, Unsupported
+from apifuzz.interface import LimitReached, Rejected, Unsupported
 from apifuzz.wrappers.cvc5.profile import profile
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """cvc5's exceptions inside become Rejected, or Unsupported where the profile knows the message.
+    """cvc5's exceptions inside become Rejected; Unsupported or LimitReached where the profile knows them.
 
-    cvc5's Python interface raises plain RuntimeErrors; a subclass (RecursionError) is Python's own.
+    cvc5 says of most of its exceptions that objects may be unsafe afterwards, but its Python interface does
+    not tell of which: all are plain RuntimeErrors. Only those that the profile marks so are taken to have
+    changed nothing. A subclass (RecursionError) is Python's own.
     """
     try:
         yield
@@ -21,7 +23,8 @@ def translated() -> Iterator[None]:
         if type(error) is not RuntimeError:
             raise
         message = " ".join(str(error).split())
-        reason = profile().known_limit(message)
-        if reason:
-            raise Unsupported(f"{reason}: {message[:300]}") from error
+        limit = profile().known_limit(message)
+        if limit is not None:
+            known = Unsupported if limit.goes_on else LimitReached
+            raise known(f"{limit.why}: {message[:300]}") from error
         raise Rejected(message[:2000]) from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cvc5 import Kind
+
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.wrappers.cvc5.session import Session
 
@@ -84,15 +86,15 @@ class Solving:
         return named
 
     def _is_definition(self, handle: Any) -> bool:
-        """Whether a formula is what cvc5 makes of a definition: an equation, perhaps below a quantifier."""
-        functions = [definition.function for definition in self.session.definitions]
-        todo = [handle]
-        for term in todo:
-            if term in functions:
-                return True
-            if len(todo) < 8:
-                todo.extend(term)
-        return False
+        """Whether a formula is what cvc5 makes of a definition: an equation with the function or with an
+        application of it, perhaps below a quantifier.
+        """
+        if handle.getKind() is Kind.FORALL:
+            handle = handle[1]
+        if handle.getKind() is not Kind.EQUAL:
+            return False
+        heads = [side[0] if side.getKind() is Kind.APPLY_UF else side for side in handle]
+        return any(definition.function in heads for definition in self.session.definitions)
 
     def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """Values of closed terms in the current model, asked one by one or together."""

@@ -228,6 +228,9 @@ class GetCoreLemmas(Cvc5Action):
         return ()
 
 
+_SYNTHESIS = ("produce-abducts", "produce-interpolants")
+
+
 class TimeoutCore(Cvc5Action):
     """``cvc5:timeout-core FORMULA...``: under assumptions, where there are some."""
 
@@ -235,6 +238,8 @@ class TimeoutCore(Cvc5Action):
     needs = (("produce-unsat-cores", "true"),)
 
     def is_possible(self, run: Run) -> bool:
+        if any(run.options.get(name) == "true" for name in _SYNTHESIS):
+            return False
         return super().is_possible(run) and any(run.levels) and run.may_change
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
@@ -242,9 +247,15 @@ class TimeoutCore(Cvc5Action):
         return () if run.random.random() < 0.5 or assumed is None else (str(assumed),)
 
     def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
+        if any(run.options.get(name) == "true" for name in _SYNTHESIS):
+            raise Unsupported("cores are not with synthesis")
+        if not run.may_change:
+            raise Unsupported("a second check, without incremental solving")
         assumed = [wrapper.session.expand(handle) for handle in handles(read_closed(run, args))]
         solver = wrapper.session.solver
         run.changed()
+        # It counts as a check: without incremental solving no other one may follow.
+        run.checks += 1
         result, core = solver.getTimeoutCoreAssuming(*assumed) if assumed else solver.getTimeoutCore()
         if result.isUnsat():
             given = handles(run.assertions) if assumed else []

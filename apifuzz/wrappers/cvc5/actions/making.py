@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import cvc5
@@ -141,6 +142,16 @@ class MakeMatch(Cvc5Action):
 _LIFTED = {"Int": Kind.ADD, "Real": Kind.MULT, "Bool": Kind.AND, "BitVec": Kind.BITVECTOR_ADD}
 
 
+def _draw_two(run: Run, fits: Callable[[Sort], bool]) -> tuple[str, ...] | None:
+    """Two terms of one of the sorts that fit; None: there are none."""
+    sorts = [sort for sort in run.store.populated if fits(sort)]
+    if not sorts:
+        return None
+    sort = sorts[int(run.random.random() * len(sorts))]
+    terms = [run.store.pick(sort, run.random) for _ in range(2)]
+    return None if None in terms else tuple(map(str, terms))
+
+
 class MakeLifted(Cvc5Action):
     """``cvc5:make-lifted TERM TERM``: an operator on two nullable terms."""
 
@@ -151,12 +162,7 @@ class MakeLifted(Cvc5Action):
         return run.logic.startswith("HO_")
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
-        sorts = [s for s in run.store.populated if s.name == "Nullable" and s.args[0].name in _LIFTED]
-        if not sorts:
-            return None
-        sort = sorts[int(run.random.random() * len(sorts))]
-        terms = [run.store.pick(sort, run.random) for _ in range(2)]
-        return None if None in terms else tuple(map(str, terms))
+        return _draw_two(run, lambda sort: sort.name == "Nullable" and sort.args[0].name in _LIFTED)
 
     def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 2, 2)
@@ -174,12 +180,7 @@ class MakeProjection(Cvc5Action):
     name = "cvc5:make-projection"
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
-        sorts = [s for s in run.store.populated if _columns(s) and _may_project(run, s)]
-        if not sorts:
-            return None
-        sort = sorts[int(run.random.random() * len(sorts))]
-        terms = [run.store.pick(sort, run.random) for _ in range(2)]
-        return None if None in terms else tuple(map(str, terms))
+        return _draw_two(run, lambda sort: bool(_columns(sort)) and _may_project(run, sort))
 
     def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 2, 2)
