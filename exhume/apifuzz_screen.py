@@ -2,75 +2,32 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
 
-from rich.console import Group, RenderableType
-from rich.live import Live
+from rich.console import RenderableType
 from rich.text import Text
 
 from apifuzz.running.campaign import Summary
 from apifuzz.running.findings import Finding
-from exhume.live import span
-from exhume.screen import err, out, say, show_table
+from exhume.live import LiveScreen, span
+from exhume.screen import out, show_table
 
-_QUIET_SECONDS = 60.0
-_WINDOW = 60.0
-_LATEST = 5
 _ROWS = 20
 _DETAIL = 60
 _ANSWERS = ("sat", "unsat", "unknown")
 
 
-class ApifuzzScreen:
-    """Shows progress on standard error, a line a minute where that is no terminal; use under ``with``."""
-
-    def __init__(self, title: str, goal: str = "", quiet: bool = False) -> None:
-        self._title = title
-        self._goal = goal
-        self._quiet = quiet
-        self._past: deque[tuple[float, int, int]] = deque()
-        self._latest: deque[str] = deque(maxlen=_LATEST)
-        self._said = time.monotonic()
-        self._live: Live | None = None
-
-    def __enter__(self) -> Self:
-        if not self._quiet and err.is_terminal:
-            self._live = Live(console=err, transient=True, refresh_per_second=4, redirect_stderr=False)
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
+class ApifuzzScreen(LiveScreen[Summary]):
+    """Progress of a campaign of API fuzzing."""
 
     def found(self, finding: Finding) -> None:
         """A finding was filed."""
-        self._latest.append(f"{finding.kind} {_where(finding)} ({finding.path.name})")
+        self.latest.append(f"{finding.kind} {_where(finding)} ({finding.path.name})")
 
-    def update(self, summary: Summary) -> None:
-        """Where the campaign stands now."""
-        self._past.append((summary.seconds, summary.here, summary.tally.calls))
-        while len(self._past) > 2 and self._past[1][0] <= summary.seconds - _WINDOW:
-            self._past.popleft()
-        if self._live is not None:
-            self._live.update(self.render(summary))
-        elif not self._quiet and time.monotonic() - self._said >= _QUIET_SECONDS:
-            self._said = time.monotonic()
-            say(self.line(summary))
-
-    def rates(self) -> tuple[float, float]:
-        """Runs and calls a second, over the last minute."""
-        if len(self._past) < 2:
-            return 0.0, 0.0
-        (start, runs, calls), (end, runs_now, calls_now) = self._past[0], self._past[-1]
-        seconds = max(end - start, 1e-9)
-        return (runs_now - runs) / seconds, (calls_now - calls) / seconds
+    def counted(self, summary: Summary) -> tuple[float, int, int]:
+        """Runs and calls."""
+        return summary.seconds, summary.here, summary.tally.calls
 
     def line(self, summary: Summary) -> str:
         """One line, for a log."""
@@ -80,27 +37,22 @@ class ApifuzzScreen:
             f" {_answers(summary)}, {_ends(summary)}, {len(summary.findings)} findings"
         )
 
-    def render(self, summary: Summary) -> RenderableType:
-        """The screen."""
+    def parts(self, summary: Summary) -> list[RenderableType]:
+        """Counts, answers, limits met, findings."""
         tally = summary.tally
         runs, calls = self.rates()
         text = Text(
-            f"{span(tally.seconds)}{self._goal}\n"
+            f"{span(tally.seconds)}{self.goal}\n"
             f"{tally.runs} runs ({runs:.1f}/s), {tally.calls} calls ({calls:.0f}/s)\n"
             f"{_answers(summary)}\n{_ends(summary)}\n"
         )
         errors = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.errors.items()))
-        found = Text(f"\n{len(summary.findings)} findings", style="bold")
-        found.append(
+        found = self.latest_below(
+            f"\n{len(summary.findings)} findings",
             f"; errors: {errors or 'none'}\n{tally.duplicates} showed them again, {tally.known} known,"
             f" {tally.unconfirmed} not confirmed\n",
-            style="not bold",
         )
-        for line in self._latest:
-            found.append(f"  {line}\n", style="not bold")
-        found.no_wrap, found.overflow = True, "ellipsis"
-        hint = Text("Ctrl-C finishes what runs and shows the summary; twice stops at once", style="dim")
-        return Group(Text(self._title, style="bold"), text, found, hint)
+        return [text, found]
 
 
 def _answers(summary: Summary) -> str:

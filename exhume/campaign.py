@@ -26,7 +26,7 @@ from difftest.campaign.events import WorkersTold
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState, NoCampaign, read_campaign
 from difftest.triage.folders import read_findings
-from exhume.live import LiveScreen
+from exhume.hunt_screen import HuntScreen
 from exhume.recording import Recorder
 from exhume.screen import say
 from generator import GeneratedTest, Strategy
@@ -54,7 +54,7 @@ def run_campaign(
     options: HuntOptions,
     state: CampaignState,
     bandit: bool,
-    screen: LiveScreen,
+    screen: HuntScreen,
     corpus: Path | None = None,
     executor: Executor | None = None,
 ) -> HuntEnd:
@@ -85,7 +85,7 @@ def run_campaign(
 
 def _follow(
     events: Iterator[Event],
-    screen: LiveScreen,
+    screen: HuntScreen,
     state: CampaignState,
     recorder: Recorder | None,
 ) -> HuntEnd:
@@ -120,7 +120,7 @@ def _not_stored(out: Path, state: CampaignState) -> Iterator[FindingRecord]:
 
 
 def run_plain(
-    tests: Iterator[GeneratedTest], solvers: Sequence[Solver], options: HuntOptions, screen: LiveScreen
+    tests: Iterator[GeneratedTest], solvers: Sequence[Solver], options: HuntOptions, screen: HuntScreen
 ) -> tuple[HuntSummary, list[FindingRecord]]:
     """A hunt without a campaign's state: the summary, and the findings that are new."""
     new: list[FindingRecord] = []

@@ -15,7 +15,7 @@ from corpus.store import Corpus
 from difftest import EnvironmentProblem, HuntOptions, Solver, Stage, find_solver, find_solvers
 from exhume.campaign import run_plain
 from exhume.corpus_commands import show_learned
-from exhume.live import LiveScreen
+from exhume.hunt_screen import HuntScreen
 from exhume.options import Jobs
 from exhume.recording import record_findings
 from exhume.screen import out, progress, say
@@ -69,7 +69,7 @@ def demo_command(
     solvers = _solvers()
     out.print(f"[bold]4. hunt[/bold]: {', '.join(s.name for s in solvers)}")
     options = HuntOptions(folder / "hunt", jobs, 1, TESTS, _SECONDS, _STAGES)
-    screen = LiveScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
+    screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
     summary, found = run_plain(strategy.generate(0, TESTS), solvers, options, screen)
     named = {solver.name: solver for solver in solvers}
     record_findings(corpus, {strategy.name: strategy}, 1, named, found, wait=30.0)

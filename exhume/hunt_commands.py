@@ -16,7 +16,7 @@ from difftest.campaign.state import CampaignState
 from difftest.modes import DEFAULT_SHARE, ModeKind
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
-from exhume.live import LiveScreen
+from exhume.hunt_screen import HuntScreen
 from exhume.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles
 from exhume.screen import print_json, say
 from exhume.strategy_options import (
@@ -184,7 +184,7 @@ def hunt_command(
         ) as state,
         _executor(executor, scheduler, found_solvers, strategies) as chosen,
     ):
-        screen = LiveScreen(title, _goal(given), json)
+        screen = HuntScreen(title, _goal(given), json)
         file = Path(given["corpus"]) if given["corpus"] else None
         end = run_campaign(strategies, found_solvers, options, state, given["bandit"], screen, file, chosen)
     if json:

@@ -1,44 +1,42 @@
-"""What a hunt shows while it runs: a screen on a terminal, a line a minute elsewhere."""
+"""What anything long shows while it runs: a screen on a terminal, a line a minute elsewhere."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from difftest import FindingRecord, Outcome, Progress
 from exhume.screen import err, say
-from exhume.summary import finding_line
 
 _QUIET_SECONDS = 60.0
 # Rates are those of the last minute.
 _WINDOW = 60.0
-_ARMS = 10
 _LATEST = 5
 
+_Progress = TypeVar("_Progress")
 
-class LiveScreen:
+
+class LiveScreen(ABC, Generic[_Progress]):
     """Shows progress on standard error; use under ``with``.
 
-    ``title`` is its first line, ``goal`` says how far the hunt goes ("of 1000", "of 10m"). ``quiet`` shows
-    nothing at all. ``tell`` shows findings as they turn up, on a terminal.
+    ``title`` is its first line, ``goal`` says how far it goes ("of 1000", "of 10m"). ``quiet`` shows
+    nothing at all. What is ``latest`` are the last lines about findings.
     """
 
-    def __init__(self, title: str, goal: str = "", quiet: bool = False, tell: bool = True) -> None:
+    def __init__(self, title: str, goal: str = "", quiet: bool = False) -> None:
         self._title = title
-        self._goal = goal
         self._quiet = quiet
-        self._tell = tell
         self._past: deque[tuple[float, int, int]] = deque()
-        self._latest: deque[str] = deque(maxlen=_LATEST)
         self._said = time.monotonic()
         self._live: Live | None = None
+        self.goal = goal
+        self.latest: deque[str] = deque(maxlen=_LATEST)
 
     def __enter__(self) -> Self:
         if not self._quiet and err.is_terminal:
@@ -52,19 +50,16 @@ class LiveScreen:
         if self._live is not None:
             self._live.stop()
 
-    def found(self, record: FindingRecord) -> None:
-        """A finding turned up."""
-        if self._live is not None and self._tell and not record.known:
-            self._latest.append(finding_line(record))
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a screen now."""
+        return self._live is not None
 
-    def told(self, text: str) -> None:
-        """Something to be said once."""
-        say(f"exhume: {text}")
-
-    def update(self, progress: Progress) -> None:
-        """Where the hunt stands now."""
-        self._past.append((progress.now, progress.tests, progress.decided))
-        while len(self._past) > 2 and self._past[1][0] <= progress.now - _WINDOW:
+    def update(self, progress: _Progress) -> None:
+        """Where it stands now."""
+        now, *counts = self.counted(progress)
+        self._past.append((now, counts[0], counts[1]))
+        while len(self._past) > 2 and self._past[1][0] <= now - _WINDOW:
             self._past.popleft()
         if self._live is not None:
             self._live.update(self.render(progress))
@@ -73,92 +68,38 @@ class LiveScreen:
             say(self.line(progress))
 
     def rates(self) -> tuple[float, float]:
-        """Tests and decided tests a second, over the last minute."""
+        """How much each of the two counts grew per second, over the last minute."""
         if len(self._past) < 2:
             return 0.0, 0.0
-        (start, tests, decided), (end, tests_now, decided_now) = self._past[0], self._past[-1]
+        (start, *before), (end, *after) = self._past[0], self._past[-1]
         seconds = max(end - start, 1e-9)
-        return (tests_now - tests) / seconds, (decided_now - decided) / seconds
+        return (after[0] - before[0]) / seconds, (after[1] - before[1]) / seconds
 
-    def line(self, progress: Progress) -> str:
-        """One line, for a log."""
-        tests, decided = self.rates()
-        return (
-            f"{span(progress.seconds)}: {progress.tests} tests ({tests:.1f}/s), {progress.decided} decided"
-            f" ({decided:.1f}/s), {progress.findings} findings ({progress.new_in_hour} in the last hour),"
-            f" {size(progress.memory)}"
-        )
-
-    def render(self, progress: Progress) -> RenderableType:
+    def render(self, progress: _Progress) -> RenderableType:
         """The screen."""
-        parts: list[RenderableType] = [Text(self._title, style="bold"), self._heads(progress)]
-        parts += [_outcomes(progress), self._findings(progress)]
-        arms = [arm for arm in progress.arms if arm.tests]
-        if len(progress.arms) > 1 and arms:
-            parts.append(_arms(progress))
-        parts.append(
-            Text("Ctrl-C finishes what runs and shows the summary; twice stops at once", style="dim")
-        )
-        return Group(*parts)
+        hint = Text("Ctrl-C finishes what runs and shows the summary; twice stops at once", style="dim")
+        return Group(Text(self._title, style="bold"), *self.parts(progress), hint)
 
-    def _heads(self, progress: Progress) -> RenderableType:
-        tests, decided = self.rates()
-        lines = [
-            f"{span(progress.seconds)}{self._goal}, {progress.jobs} job{'s' * (progress.jobs != 1)},"
-            f" {size(progress.memory)}",
-            f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
-            f" {progress.waiting} set aside for more time",
-        ]
-        return Text("\n".join(lines) + "\n")
-
-    def _findings(self, progress: Progress) -> RenderableType:
-        classes = ", ".join(f"{count} {name}" for name, count in sorted(progress.classes.items()))
-        text = Text(f"\n{progress.findings} findings", style="bold")
-        text.append(
-            f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour", style="not bold"
-        )
-        text.append(
-            f"\n{progress.duplicates} tests showed them again, {progress.confirming} in confirmation,"
-            f" {progress.unconfirmed} not confirmed\n",
-            style="not bold",
-        )
-        for line in self._latest:
+    def latest_below(self, head: str, rest: str) -> Text:
+        """The paragraph on findings: ``head`` stands out, ``rest`` and the latest ones follow."""
+        text = Text(head, style="bold")
+        text.append(rest, style="not bold")
+        for line in self.latest:
             text.append(f"  {line}\n", style="not bold")
         text.no_wrap, text.overflow = True, "ellipsis"
         return text
 
+    @abstractmethod
+    def counted(self, progress: _Progress) -> tuple[float, int, int]:
+        """Seconds since the start, and the two counts whose rates are shown."""
 
-def _outcomes(progress: Progress) -> Table:
-    seen = [o for o in Outcome if any(counts.get(o) for counts in progress.outcomes.values())]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("solver", no_wrap=True, overflow="ellipsis")
-    for outcome in seen:
-        table.add_column(str(outcome), justify="right")
-    for name, counts in progress.outcomes.items():
-        table.add_row(Text(name), *(str(counts.get(outcome, 0)) for outcome in seen))
-    return table
+    @abstractmethod
+    def line(self, progress: _Progress) -> str:
+        """One line, for a log."""
 
-
-def _arms(progress: Progress) -> Table:
-    """What pays: the arms with the largest shares of the time, then those that found most."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("strategy", no_wrap=True, overflow="ellipsis")
-    for name in ("share", "tests", "decided/s", "findings", "per hour"):
-        table.add_column(name, justify="right")
-    ranked = sorted(progress.arms, key=lambda arm: (-arm.share, -arm.findings, -arm.tests))
-    for arm in ranked[:_ARMS]:
-        spent = max(arm.solver_seconds, 1e-9)
-        table.add_row(
-            Text(f"{arm.strategy} {arm.test_class}".rstrip()),
-            f"{arm.share:.0%}" if arm.share else "-",
-            str(arm.tests),
-            f"{arm.decided / spent:.1f}",
-            str(arm.findings),
-            f"{3600 * arm.findings / spent:.1f}" if arm.findings else "0",
-        )
-    if len(ranked) > _ARMS:
-        table.add_row(Text(f"and {len(ranked) - _ARMS} more", style="dim"))
-    return table
+    @abstractmethod
+    def parts(self, progress: _Progress) -> list[RenderableType]:
+        """What stands between the title and the hint."""
 
 
 def span(seconds: float) -> str:

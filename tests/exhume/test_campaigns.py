@@ -17,7 +17,8 @@ from rich.console import Console
 from difftest import FindingRecord, Outcome, Progress
 from difftest.campaign.state import ArmState, NoCampaign, read_campaign
 from difftest.triage.findings import FindingClass
-from exhume.live import LiveScreen, size, span
+from exhume.hunt_screen import HuntScreen
+from exhume.live import size, span
 
 Fake = Callable[[str, str], str]
 
@@ -169,7 +170,7 @@ def progress_of(now: float, tests: int) -> Progress:
 
 
 def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) -> None:
-    screen = LiveScreen("exhume hunt: z3, cvc5", " of 10m")
+    screen = HuntScreen("exhume hunt: z3, cvc5", " of 10m")
     screen.update(progress_of(10, 100))
     screen.update(progress_of(20, 300))
     console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
@@ -186,7 +187,7 @@ def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) 
 
 
 def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
-    screen = LiveScreen("hunt")
+    screen = HuntScreen("hunt")
     screen._live = object()  # type: ignore[assignment]
     path = Path("/f/soundness-x[bold]")
     screen.found(FindingRecord("i", FindingClass.SOUNDNESS, "z3", "soundness|z3|[red]Ints", False, path))
