@@ -99,6 +99,11 @@ class _Finder:
             lines.append(self._plain(number, root) if is_plain else self._printed(number, root))
         return Sites(tuple(lines), tuple(self.sites))
 
+    @cached_property
+    def _table(self) -> TermTable:
+        """Where marked terms are made: bound variables, among all that stays, are the same terms there."""
+        return self.script.table.copy()
+
     def heads(self, term: Term) -> tuple[Sequence[Head], int] | None:
         """The heads that fit a term's place, and which of them it has; None where it is no site."""
         if term not in self._heads:
@@ -175,7 +180,7 @@ class _Finder:
         closed = set(_closed(order))
         marked = [t for t in order if t not in closed and self.heads(t) is not None]
         numbers = {term: number for number, term in enumerate(marked)}
-        table = TermTable()
+        table = self._table
         new: dict[Term, Term] = {}
         for term in order:
             op = term.op

@@ -53,6 +53,10 @@ def test_before_any_change_the_text_is_the_seed(text: str) -> None:
     [
         # Written with let, where a term is one place.
         f"(declare-fun x () Int)(assert (> {DOUBLED} 7))(check-sat)",
+        # With let below what binds the variables of its terms.
+        f"(declare-fun z () Int)(assert (forall ((x Int)) (> {DOUBLED} z)))(check-sat)",
+        "(declare-datatype L ((nil) (cons (hd Int) (tl L))))(declare-fun l () L)"
+        f"(assert (match l ((nil true) ((cons x t) (> {DOUBLED} 1)))))(check-sat)",
         # Annotations and patterns, names that begin like the printer's.
         "(declare-fun $ (Int) Int)(declare-fun $0 (Int) Int)(assert (forall ((y Int)) "
         "(! (= ($0 ($ (+ y y))) (* (+ y y) 2)) :pattern (($0 ($ (+ y y)))))))(check-sat)",
