@@ -12,8 +12,10 @@ from generator import GenerationError, StrategySettings, make_strategy, seeds_of
 from generator.seeds import Answer
 
 SECONDS = 5.0
-"""Of our own processor time; all of these take less than one on a machine of 2024. ``storm`` asks a solver, and
-holds it to two seconds of its own."""
+"""Of our own processor time; all of these take less than one on a machine of 2024.
+
+``storm`` asks a solver, and holds it to two seconds of its own.
+"""
 
 _QUANTIFIERS = "".join(f"(forall ((x{n} Int)) " for n in range(99))
 SEEDS = {
