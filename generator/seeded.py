@@ -105,18 +105,20 @@ class SeedStrategy(ABC):
         )
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
-        header, issues = self._head_of(mutant.seeds)
-        text = header.text(index, mutant.told, mutant.text())
+        head = self._head
+        if head is None or head[0] is not mutant.seeds:
+            head = self._head = self._head_of(mutant.seeds)
+        text = head[1].text(index, mutant.told, mutant.text())
         implied_by = mutant.implied_by() if mutant.implied_by else None
         implies = mutant.implies() if mutant.implies else None
-        return GeneratedTest(index, text, self.name, (), (), (), issues, mutant.known, implied_by, implies)
+        return GeneratedTest(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies)
 
-    def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[SeedHeader, tuple[str, ...]]:
-        """The header for tests from these seeds, and the issues behind them; kept until the seeds change."""
-        kept = self._head
-        if kept is None or kept[0] is not seeds:
-            issues = tuple(dict.fromkeys(i for seed in seeds for i in seed.issues))
-            origins = [s.origin for s in seeds]
-            header = SeedHeader(self.fingerprint, self.seed, self.name, origins, issues, self.settings)
-            kept = self._head = (seeds, header, issues)
-        return kept[1:]
+    def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]]:
+        """The header for tests from these seeds, and the issues behind them."""
+        issues = tuple(dict.fromkeys(i for seed in seeds for i in seed.issues))
+        origins = [s.origin for s in seeds]
+        return (
+            seeds,
+            SeedHeader(self.fingerprint, self.seed, self.name, origins, issues, self.settings),
+            issues,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Hashable
 
 from generator.mutation.operators import Applier, Operators, SeedFunctions
@@ -14,8 +15,8 @@ from generator.text import comment_line
 from smtlib import Sort, Term
 from smtlib.sorts import subsorts
 
-_NOTES = 12
-"""So many mutations of a chain are told in a test's header, the last ones."""
+_NOTES = 40
+"""So many mutations of a chain are told in a test's header, the last ones: all of a chain of 30 tests."""
 
 _PLAIN = 180
 """Longer lines may have to be cut."""
@@ -30,27 +31,30 @@ _SHRINKS, _GROWS, _ROOM = 2, 2, 40
 class Told:
     """What was done to a seed so far, for the header of a test: how often, and the last mutations."""
 
-    __slots__ = ("_last", "mutations")
+    __slots__ = ("_lengths", "_text", "mutations")
 
     def __init__(self) -> None:
         self.mutations = 0
-        self._last: list[str] = []
+        self._text = ""
+        self._lengths: deque[int] = deque()
 
     def add(self, what: str) -> None:
         """One more mutation."""
         self.mutations += 1
-        line = f"mutation {self.mutations} {what}"
+        line = f"; mutation {self.mutations} {what}\n"
         # Nearly all are plain, and this is done for every mutation.
-        plain = len(line) <= _PLAIN and line.isprintable()
-        self._last.append(f"; {line}\n" if plain else comment_line(line))
+        if len(line) > _PLAIN or not what.isprintable():
+            line = comment_line(line[len("; ") : -1])
         if self.mutations > _NOTES:
-            del self._last[0]
+            self._text = self._text[self._lengths.popleft() :] + line
+        else:
+            self._text += line
+        self._lengths.append(len(line))
 
     def text(self) -> str:
         """Comment lines, one for each of the last mutations."""
-        lines = "".join(self._last)
         left_out = self.mutations - _NOTES
-        return f"; {left_out} mutations before these\n{lines}" if left_out > 0 else lines
+        return f"; {left_out} mutations before these\n{self._text}" if left_out > 0 else self._text
 
 
 class Chain:

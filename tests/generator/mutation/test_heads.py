@@ -121,7 +121,7 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
     chain, _ = chain_of("(declare-fun x () Int)(assert (< (+ x 1) 50))(check-sat)")
     chance = random.Random(6)
     before = "<"
-    for step in range(1, 13):
+    for step in range(1, 41):
         assert chain.change(0, chance)
         line = chain.told.text().splitlines()[-1]
         after = chain.text().split("(assert (")[1].split()[0]
@@ -133,5 +133,5 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
     inner = chain.text().split("(assert (")[1].split("(")[1].split()[0]
     lines = chain.told.text().splitlines()
     assert lines[0] == "; 2 mutations before these"
-    assert len(lines) == 13
+    assert len(lines) == 41
     assert f"({inner} ..) 50)" in lines[-1]
