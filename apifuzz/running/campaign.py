@@ -21,7 +21,7 @@ from apifuzz.running import tally as counts
 from apifuzz.running.examine import QUICK_SECONDS, Examined, examine
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Finding, Seen, file_finding, note_duplicate, read_findings
-from apifuzz.running.keys import KnownErrors, export, fold, needs_operators, stem_of
+from apifuzz.running.keys import KnownErrors, export, fold, needs_operators, shipped, stem_of
 from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
@@ -131,7 +131,8 @@ def campaign(
     anything is run, EnvironmentProblem where the solver cannot be loaded, DifftestError for a list of known
     errors that cannot be read.
     """
-    known = KnownErrors.read(options.known)
+    known = shipped(setup.label, setup.cross_check)
+    known.notes.update(KnownErrors.read(options.known).notes)
     folder = prepare_output(options.out)
     lock = lock_folder(options.out)
     try:

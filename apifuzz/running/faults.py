@@ -20,6 +20,7 @@ _QUOTED = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'[^'\n]*'|`[^`\n]*`|\|[^|\n]*\||\b[st]\d+\b|\((?:[^()]|\([^()]*\))*\)"
 )
 _MOST_DETAIL = 2000
+_VIOLATION = "ASSERTION VIOLATION"
 FATAL = "Fatal Python error: "
 """What Python's own handler says of a signal begins with this."""
 
@@ -80,11 +81,14 @@ def crash(action: str, signal_name: str, printed: str) -> Fault:
     return Fault(CRASH, action, _short(detail), crash_place(printed), shape)
 
 
-def told(kind: str, action: str, message: str) -> Fault:
-    """An error that came as a message: of the solver, or of what looks at it."""
-    if kind == REJECTED and tells_of_a_crash(message):
+def told(kind: str, action: str, message: str, printed: str = "") -> Fault:
+    """An error that came as a message: of the solver, or of what looks at it. ``printed`` is what the solver
+    printed besides: z3 says there in which line of it an assertion failed.
+    """
+    if kind == CRASH or (kind == REJECTED and tells_of_a_crash(message)):
         # An assertion of the solver's that its interface turned into an exception.
-        return Fault(CRASH, action, _short(message), crash_place(message), shape_of(message))
+        place = crash_place(message) or crash_place(printed[max(printed.rfind(_VIOLATION), 0) :])
+        return Fault(CRASH, action, _short(message), place, shape_of(message))
     return Fault(kind, action, _short(message), None, shape_of(message))
 
 

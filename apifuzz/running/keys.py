@@ -117,11 +117,35 @@ class KnownErrors:
         return known
 
     def match(self, key: str) -> str | None:
-        """The known key that ``key`` is, or one that says less: the same without operators."""
+        """The known key that ``key`` is, or one that says less: the same without operators, or with some of
+        them and ``*`` for any others.
+        """
         if key in self.notes:
             return key
-        stem = key.rpartition("|")[0]
-        return stem if stem in self.notes else None
+        stem, _, operators = key.rpartition("|")
+        if stem in self.notes:
+            return stem
+        found = set(operators.split(","))
+        for known in self.notes:
+            start, _, some = known.rpartition("|")
+            if start == stem and some.endswith(",*") and found.issuperset(some.split(",")[:-1]):
+                return known
+        return None
+
+
+SHIPPED = Path(__file__).resolve().parent.parent / "known"
+"""A list per solver of the errors that its pinned release is known for; ``docs/findings`` has the reports."""
+
+
+def shipped(solver: str, second: str | None = None) -> KnownErrors:
+    """The errors known of ``solver``, and of the ``second`` that it is compared with, whose errors come under
+    the first one's name.
+    """
+    known = KnownErrors.read(file for file in [SHIPPED / f"{solver}.json"] if file.is_file())
+    if second is not None:
+        for key, note in shipped(second).notes.items():
+            known.notes.setdefault(key.replace(f"|{second}|", f"|{solver}|", 1), note)
+    return known
 
 
 def export(file: Path, errors: Iterable[tuple[str, str]]) -> None:

@@ -228,7 +228,7 @@ def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
     }
     if kind == "trace":
         return RunResult("trace", trace, run.seconds, **common)
-    fault = _fault(told, trace, common["resident"])
+    fault = _fault(told, trace, common["resident"], run.stderr)
     return RunResult("fault" if fault else "done", trace, run.seconds, fault, **common)
 
 
@@ -243,7 +243,7 @@ def _told(run: Run) -> dict[str, Any] | None:
     return told if isinstance(told, dict) else None
 
 
-def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...]) -> Fault | None:
+def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...], printed: str) -> Fault | None:
     action = last_action(trace)
     match told["kind"]:
         case "done":
@@ -253,7 +253,7 @@ def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...]) -> Fa
         case "internal":
             return Fault(faults.INTERNAL, action, told["traceback"], None, faults.shape_of(told["detail"]))
         case _:
-            return faults.told(str(told["error"]), action, told["detail"])
+            return faults.told(str(told["error"]), action, told["detail"], printed)
 
 
 def _leak(resident: tuple[int, ...]) -> Fault | None:

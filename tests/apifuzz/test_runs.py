@@ -17,7 +17,7 @@ from apifuzz.running.campaign import KNOWN, Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Finding, read_document, read_findings
-from apifuzz.running.keys import Key, KnownErrors, export, fold, key_of, needs_operators
+from apifuzz.running.keys import Key, KnownErrors, export, fold, key_of, needs_operators, shipped
 from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
@@ -155,6 +155,10 @@ def test_a_crash_is_known_by_its_place() -> None:
     assert one.is_same(two)
     assert not one.is_same(faults.crash("check-sat", "SIGABRT", said.replace("91", "92")))
     assert faults.told("rejected", "push", "Assertion `x' failed at solver.cpp:7").kind == "crash"
+    # z3 tells its interface little; the last of what it printed is where.
+    printed = "".join(f"ASSERTION VIOLATION\nFile: /b/core/{f}\nLine: 7\n" for f in ("a.h", "b.h"))
+    assert faults.told("crash", "push", "unreachable", printed).place == "b.h:7"
+    assert faults.told("answer", "push", "unreachable", printed).place is None
 
 
 def test_pythons_own_words_on_a_signal_do_not_count() -> None:
@@ -193,10 +197,26 @@ def test_lists_of_known_errors(tmp_path: Path) -> None:
     assert known.match("crash|z3|a.cpp:1") == "crash|z3|a.cpp:1"
     assert known.match("answer|z3|x|bvadd,bvor") == "answer|z3|x"
     assert known.match("crash|z3|a.cpp:2") is None
+    some = KnownErrors([{"key": "crash|z3|x: SIGSEGV|tree-order,*"}, {"key": "crash|z3|y: SIGSEGV|mod"}])
+    assert some.match("crash|z3|x: SIGSEGV|mod0,tree-order") == "crash|z3|x: SIGSEGV|tree-order,*"
+    assert some.match("crash|z3|x: SIGSEGV|mod0") is None
+    assert some.match("crash|z3|y: SIGSEGV|mod,mod0") is None
     for text in ("", "{}", '{"format": "exhume-known-errors", "version": 9, "errors": []}', "[" * 100_000):
         file.write_text(text)
         with pytest.raises(DifftestError, match="no list of known errors"):
             KnownErrors.read([file])
+
+
+def test_shipped_lists_are_read_and_told_apart_by_solver() -> None:
+    assert not shipped("smtlib").notes
+    key = "crash|bitwuzla|read-back: x"
+    assert shipped("bitwuzla").match(key) is None
+    for name in ("bitwuzla", "z3"):
+        for known, note in shipped(name).notes.items():
+            kind, solver, where = known.split("|", 2)
+            assert (solver, bool(kind and where and note)) == (name, True)
+            # In lockstep the error comes under the other solver's name.
+            assert f"{kind}|smtlib|{where}" in shipped("smtlib", name).notes
 
 
 def test_the_last_action_is_read_off_a_torn_trace() -> None:

@@ -262,6 +262,42 @@ def test_tactics_are_drawn_as_they_are_read() -> None:
         assert repeat(f"z3:tactic {text} t8 t9").kind == "done", text
 
 
+@pytest.mark.parametrize("name", ["z3:print", "z3:script"])
+def test_recursive_functions_are_not_read_again(name: str) -> None:
+    defined = "60 make-variable s2 x\nreturn t60\n61 define-function f (t60) s2 t60\nreturn t61\n"
+    made = "62 make-term s2 apply t61 t3\nreturn t62\n63 make-term s1 < t62 t5\nreturn t63\n"
+    for seed in range(8):
+        # The definition is a recursive function or a lambda term.
+        text = HEADER + defined.replace("61 define", f"{seed} define") + made
+        ending = replay(Z3Wrapper(), read_trace(f"{text}{seed} {name} t63\n"))
+        assert ending.kind == "done", ending.detail
+
+
+def test_projections_and_divisions_by_zero_do_not_meet() -> None:
+    text = HEADER + "60 make-term s2 mod t3 t3\nreturn t60\n61 make-term s1 >= t3 t60\nreturn t61\n"
+    refused = []
+    for seed in range(8):
+        ending = replay(Z3Wrapper(), read_trace(f"{text}{seed} z3:eliminate t61\n"))
+        assert ending.kind == "done", ending.detail
+        refused += ending.refused
+    assert refused
+
+
+def test_a_recursive_function_without_end_ends_a_call() -> None:
+    # f(x) = f(x + 5) + 5
+    defined = (
+        "60 make-function f (s2) s2\nreturn t60\n61 make-variable s2 x\nreturn t61\n"
+        "62 make-term s2 + t61 t5\nreturn t62\n63 make-term s2 apply t60 t62\nreturn t63\n"
+        "64 make-term s2 + t63 t5\nreturn t64\n65 define-recursive t60 (t61) s2 t64\n"
+        "66 make-term s2 apply t60 t5\nreturn t66\n"
+    )
+    ending = replay(
+        Z3Wrapper(), read_trace(f"{HEADER}{defined}67 assert t8\n68 check-sat\n69 get-value t66\n")
+    )
+    assert ending.kind == "done", ending.detail
+    assert [reason.partition(":")[0] for _, reason in ending.refused] == ["get-value"]
+
+
 # Exceptions
 
 
@@ -274,7 +310,7 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
     assert known_limit("type error") == ""
     with pytest.raises(Misbehaviour, match="unreachable") as caught, translated():
         raise z3.Z3Exception("unreachable")
-    assert caught.value.kind == "internal"
+    assert caught.value.kind == "crash"
 
 
 # Runs

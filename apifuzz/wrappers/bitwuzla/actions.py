@@ -13,7 +13,7 @@ from apifuzz.actions import Action
 from apifuzz.actions.reading import read_count, require_count
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
-from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes
+from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes, unreadable
 from apifuzz.wrappers.bitwuzla.interpolants import Interpolants
 from apifuzz.wrappers.bitwuzla.limits import Terminator, translated
 from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
@@ -125,7 +125,7 @@ class ReadFormula(_Plain):
         answers = (check(_read(wrapper, text)), other.check_sat(None))
         if {Answer.SAT, Answer.UNSAT} <= set(answers):
             one, two = answers
-            raise Misbehaviour("print", f"printed {one}, asserted {two}: {text[:2000]}")
+            raise Misbehaviour("print", f"printed {one}, asserted {two}\n{text[:2000]}")
 
 
 class PrintCore(_Plain):
@@ -143,7 +143,7 @@ class PrintCore(_Plain):
             text = wrapper.solver.print_unsat_core("smt2", wrapper.random.choice((2, 10)))
         _require_readable((*run.assertions, *(run.assumptions or ())))
         if check(_read(wrapper, text)) is Answer.SAT:
-            raise Misbehaviour("core", f"the printed core is satisfiable: {text[:2000]}")
+            raise Misbehaviour("core", f"the printed core is satisfiable\n{text[:2000]}")
 
 
 def _require_untouched(wrapper: BitwuzlaWrapper) -> None:
@@ -172,7 +172,7 @@ def _read(wrapper: BitwuzlaWrapper, text: str) -> Any:
         parser.configure_terminator(Terminator())
         parser.parse(sorts + text, True, False)
     except bitwuzla.BitwuzlaException as error:
-        raise Misbehaviour("print", f"{text[:2000]} does not read back: {error}") from error
+        raise unreadable(text, error) from error
     if not parser.statistics():
         raise Misbehaviour("value", "a parser without statistics")
     return parser.bitwuzla()

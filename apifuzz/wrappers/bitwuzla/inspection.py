@@ -163,13 +163,18 @@ def read_back(session: Session, random: Random, term: Any, free: frozenset[int])
             parser.parse(declarations, True, False)
         read = parser.parse_term(text)
     except bitwuzla.BitwuzlaException as error:
-        raise Misbehaviour("print", f"{text[:2000]} does not read back: {error}") from error
+        raise unreadable(text, error) from error
     _compare(term, read, text)
     if len(parser.get_declared_sorts()) != len(session.declared):
         raise Misbehaviour("print", f"{len(session.declared)} sorts declared, the parser has others")
     declared = sorted(quote_symbol(f.symbol()) for f in parser.get_declared_funs())
     if declared != sorted(symbols):
         raise Misbehaviour("print", f"declared {sorted(symbols)}, the parser has {declared}")
+
+
+def unreadable(text: str, error: bitwuzla.BitwuzlaException) -> Misbehaviour:
+    """What to raise for text that bitwuzla's parser rejects: the reason first, for it tells errors apart."""
+    return Misbehaviour("print", f"does not read back, {str(error).replace(chr(39), '')}\n{text[:2000]}")
 
 
 def _symbols(term: Any, free: frozenset[int]) -> dict[str, Any]:
@@ -227,7 +232,7 @@ def _compare(term: Any, read: Any, text: str) -> None:
         seen.add(pair)
         if _is_leaf(one):
             if pair not in bound and not (other.kind() == Kind.CONSTANT and _name(one) == _name(other)):
-                raise Misbehaviour("print", f"{text[:2000]}: {one} reads back as {other}")
+                raise Misbehaviour("print", f"another leaf is read back\n{one} as {other} in {text[:2000]}")
             continue
         if (
             one.kind() != other.kind()
@@ -236,7 +241,8 @@ def _compare(term: Any, read: Any, text: str) -> None:
             or str(one.sort()) != str(other.sort())
             or one.is_value()
         ):
-            raise Misbehaviour("print", f"{text[:2000]}: {str(one)[:300]} reads back as {str(other)[:300]}")
+            pieces = f"{str(one)[:300]} as {str(other)[:300]} in {text[:2000]}"
+            raise Misbehaviour("print", f"another term is read back\n{pieces}")
         children = list(zip(one.children(), other.children(), strict=True))
         if one.kind() in _BINDERS:
             bound.add((one[0].id(), other[0].id()))

@@ -166,7 +166,12 @@ def _subterms(root: Any) -> list[Any]:
 
 
 def _can_be_pattern(term: Any) -> bool:
-    """Whether z3 takes the term as a trigger: a function applied to terms without connectives and binders."""
+    """Whether z3 takes the term as a trigger: a function applied to terms without connectives and binders;
+    ``ite`` is a connective at any sort.
+    """
     if not z3.is_app(term) or term.num_args() == 0 or term.decl().kind() != z3.Z3_OP_UNINTERPRETED:
         return False
-    return all(z3.is_app(t) and not (z3.is_bool(t) and t.num_args()) for t in _subterms(term)[1:])
+    return not any(
+        not z3.is_app(t) or (z3.is_bool(t) and t.num_args()) or z3.is_app_of(t, z3.Z3_OP_ITE)
+        for t in _subterms(term)[1:]
+    )

@@ -20,7 +20,7 @@ from smtlib import Sort
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit; Misbehaviour
-    of kind ``internal`` where z3 says that it is at fault itself.
+    of kind ``crash`` where z3 says that it is at fault itself.
     """
     try:
         yield
@@ -30,7 +30,7 @@ def translated() -> Iterator[None]:
         if limit:
             raise Unsupported(f"{limit}: {message}") from error
         if is_internal(message):
-            raise Misbehaviour("internal", message) from error
+            raise Misbehaviour("crash", message) from error
         raise Rejected(message) from error
 
 
@@ -54,6 +54,17 @@ RESOURCE_LIMIT = 100_000
 
 STEPS = 20_000
 """Rewriting steps of a simplification."""
+
+
+@cache
+def _set_up_process() -> None:
+    """What z3 knows for the whole process only."""
+    # Without it z3 writes to standard error.
+    z3core.Z3_toggle_warning_messages(False)
+    # Values and assertions are rewritten without regard to the resource limit: of a recursive function whose
+    # definition has no end for ever.
+    for module in ("model_evaluator", "rewriter"):
+        z3.set_param(f"{module}.max_steps", STEPS)
 
 
 class HeldTerm:
@@ -106,9 +117,8 @@ class Session:
     def context(self) -> Any:
         """The z3.Context."""
         if self._context is None:
+            _set_up_process()
             self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
-            # Of the process: without it z3 writes to standard error.
-            z3core.Z3_toggle_warning_messages(False)
         return self._context
 
     @property

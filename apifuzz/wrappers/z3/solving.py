@@ -11,6 +11,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.logics import STANDARD
 from apifuzz.wrappers.z3.session import Session
 
 KINDS = (
@@ -271,12 +272,27 @@ class Solving:
         found.else_value()
 
 
-@lru_cache(maxsize=256)
-def knows_logic(logic: str) -> bool:
-    """Whether z3 has a solver for the logic: asked of a context of its own, as the run's is not made yet."""
+@lru_cache(maxsize=1)
+def known_logics() -> frozenset[str]:
+    """Those of the logics that runs draw for which z3 has a solver.
+
+    Asked of a context of its own, as the run's is not made yet, and all at once: each takes z3 some ten
+    milliseconds, too long for every run to ask anew.
+    """
     context = z3.Context()
+    return frozenset(logic for logic in sorted(STANDARD | {"ALL", "HO_ALL"}) if _has_solver(logic, context))
+
+
+def knows_logic(logic: str) -> bool:
+    """Whether z3 has a solver for the logic."""
+    return logic in known_logics() or _has_solver(logic, z3.Context())
+
+
+def _has_solver(logic: str, context: Any) -> bool:
+    symbol = z3.z3.to_symbol(logic, context)
     try:
-        z3core.Z3_mk_solver_for_logic(context.ref(), z3.z3.to_symbol(logic, context))
+        # z3's object takes over what is made, and lets go of it.
+        z3.Solver(z3core.Z3_mk_solver_for_logic(context.ref(), symbol), context)
     except z3.Z3Exception:
         return False
     return True

@@ -32,7 +32,7 @@ from apifuzz.wrappers.z3.options import (
     solver_options,
 )
 from apifuzz.wrappers.z3.session import Session, translated
-from apifuzz.wrappers.z3.solving import KINDS, LITERALS, PLAIN, TRACKED, Solving, knows_logic
+from apifuzz.wrappers.z3.solving import KINDS, LITERALS, PLAIN, TRACKED, Solving, known_logics, knows_logic
 from apifuzz.wrappers.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.wrappers.z3.terms import Terms
 from apifuzz.wrappers.z3.values import Values
@@ -46,8 +46,11 @@ if TYPE_CHECKING:
 _BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I"))
 """Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
 
-_NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff"))
-"""Operators whose form with one argument z3's parser makes, and its calls hold to be a type error."""
+_NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff", "xor", "distinct"))
+"""Operators whose form with one argument z3's parser makes, and its calls hold to be a type error, or want
+more arguments by their description: what ``distinct`` of nothing and ``xor`` of one argument become ends in
+crashes of tactics and in unreachable code (5.4).
+"""
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -118,10 +121,11 @@ class Z3Wrapper(Wrapper):
         )
 
     def options(self) -> tuple[Option, ...]:
+        known_logics()  # asked together with these: once, before runs are forked
         return solver_options()
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
-        if len(sorts) == 1 and signature.name in _NOT_ALONE:
+        if len(sorts) <= 1 and signature.name in _NOT_ALONE:
             return False
         every = [part for sort in (*sorts, result) for part in subsorts(sort)]
         return all(s.name != "FloatingPoint" or s.indices[1] >= MIN_SIGNIFICAND for s in every)

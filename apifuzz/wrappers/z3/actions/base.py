@@ -10,7 +10,7 @@ from z3 import z3core
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_closed, read_formulas
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from apifuzz.wrappers.z3.session import Session, translated
 from apifuzz.wrappers.z3.solving import Solving
@@ -118,6 +118,18 @@ class Asking:
                     found.setdefault(term.get_id(), term)
                 todo.extend(term.children())
         return list(found.values())
+
+
+_UNREADABLE = ("root-obj", "as-array", "!val!", "(declare-rec", "(define-funs-rec")
+"""What z3 prints of values of models, and of recursive functions, which the context has already."""
+
+
+def require_readable(session: Session, text: str) -> None:
+    """Unsupported for what z3 prints and its parser does not take."""
+    if any(mark in text for mark in _UNREADABLE):
+        raise Unsupported("a formula holds what z3's parser does not take")
+    if session.prints_ambiguously:
+        raise Unsupported("z3 prints constructors without the sort that its parser wants")
 
 
 def draw_formulas(run: Run, least: int) -> tuple[str, ...] | None:

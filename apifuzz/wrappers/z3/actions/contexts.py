@@ -11,7 +11,14 @@ from z3 import z3core
 from apifuzz.actions.reading import require_count
 from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
-from apifuzz.wrappers.z3.actions.base import ANSWERS, Asking, Z3Action, draw_terms, read_values
+from apifuzz.wrappers.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_terms,
+    read_values,
+    require_readable,
+)
 from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, translated
 
 
@@ -125,10 +132,7 @@ class Script(Z3Action):
         session = asking.session
         formulas = asking.of(terms)
         text = asking.solver(formulas).sexpr()
-        if any(mark in text for mark in ("root-obj", "as-array", "!val!", "(declare-rec", "define-fun-rec")):
-            raise Unsupported("a formula holds what z3's parser does not know")
-        if session.prints_ambiguously:
-            raise Unsupported("z3 prints constructors without the sort that its parser wants")
+        require_readable(session, text)
         other = z3.Context(rlimit=RESOURCE_LIMIT)
         told = z3core.Z3_eval_smtlib2_string(
             other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
@@ -193,6 +197,10 @@ def _small_value(session: Any, sort: Any) -> Any:
     return None
 
 
+_BY_ZERO = frozenset(("/0", "div0", "mod0", "rem0"))
+"""Functions of models for what the standard leaves open."""
+
+
 class Eliminate(Z3Action):
     """``z3:eliminate FORMULA...``: constants projected out of a formula, in a model of it."""
 
@@ -209,6 +217,8 @@ class Eliminate(Z3Action):
         model = solver.model()
         if not z3.is_true(model.eval(formula, model_completion=True)):
             return
+        if any(d.name() in _BY_ZERO for d in model.decls()):
+            raise Unsupported("projections take no account of what a model says of divisions by zero")
         self._project(asking, model, wanted, formula)
         vector = z3.AstVector(ctx=session.context)
         for constant in wanted:

@@ -12,7 +12,14 @@ from z3 import z3core
 from apifuzz.actions.reading import require_count
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
-from apifuzz.wrappers.z3.actions.base import ANSWERS, Asking, Z3Action, draw_terms, read_values
+from apifuzz.wrappers.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_terms,
+    read_values,
+    require_readable,
+)
 from apifuzz.wrappers.z3.session import translated
 
 _MOST_CUBES = 20
@@ -197,12 +204,8 @@ class PrintSolver(Z3Action):
         session = asking.session
         formulas = asking.of(terms)
         solver = asking.solver(formulas)
-        for formula in formulas:
-            if any(mark in formula.sexpr() for mark in ("root-obj", "as-array", "!val!")):
-                raise Unsupported("a formula holds what z3's parser does not know")
-        if session.prints_ambiguously:
-            raise Unsupported("z3 prints constructors without the sort that its parser wants")
         text = solver.to_smt2() if session.chance(0.5) else solver.sexpr()
+        require_readable(session, text)
         again = z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context)
         if session.chance(0.5):
             again.from_string(text)
