@@ -146,9 +146,7 @@ def _update(folder: Path, report: Minimised) -> None:
     """What a finding's folder says of its minimised trace."""
     with Runner(Setup(**read_document(folder)["setup"])) as runner:
         texts = describe(runner, report.trace, report.fault)
-    for name, text in texts.items():
-        (folder / name).write_text(text, "utf-8")
-    update_finding(folder, {"lines": list(report.lines), "complete": report.complete})
+    update_finding(folder, texts, {"lines": list(report.lines), "complete": report.complete})
 
 
 def translate_trace(file: Path) -> None:

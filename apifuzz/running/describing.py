@@ -1,18 +1,57 @@
-"""Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be."""
+"""Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be; and
+who is wrong.
+"""
 
 from __future__ import annotations
 
-from apifuzz.running.faults import Fault
-from apifuzz.running.findings import FORMULA, SCRIPT
+import json
+
+from apifuzz.running.evidence import weigh
+from apifuzz.running.faults import CRASH, Fault
+from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
 from apifuzz.running.runs import Runner
+from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
+from difftest import DifftestError, find_solvers
+from difftest.oracles.base import FindingClass
+from difftest.triage.confirm import observe
+from difftest.triage.evidence import WITH_MODEL
+
+_TEXT_SECONDS = 5.0
+_CLASSES = {
+    "answer": (FindingClass.SOUNDNESS,),
+    "model": (FindingClass.SOUNDNESS, FindingClass.INVALID_MODEL),
+}
 
 
 def describe(runner: Runner, trace: Trace, fault: Fault) -> dict[str, str]:
-    """Texts to put into a finding's folder, by file name."""
-    texts = {FORMULA: smtlib_script(trace), SCRIPT: runner.program(print_trace(trace), fault)}
+    """Texts to put into a finding's folder, by file name, and the evidence."""
+    found = weigh(runner.setup, trace, fault)
+    script = smtlib_script(trace)
+    facts = {
+        **found.to_json(),
+        "text_shows": None if script is None else text_shows(script, runner.setup, fault),
+    }
+    texts = {
+        FORMULA: script,
+        SCRIPT: runner.program(print_trace(trace), fault),
+        WITH_MODEL: found.with_model or None,
+        EVIDENCE: json.dumps(facts),
+    }
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
+    """Whether the solvers go wrong in the same way when they are given the script as a file."""
+    specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
+    try:
+        seen = observe(script, find_solvers(specs), _TEXT_SECONDS)
+    except DifftestError:
+        return False
+    if fault.kind == CRASH:
+        return seen.finding_class is FindingClass.CRASH and seen.location == fault.place
+    return seen.finding_class in _CLASSES.get(fault.kind, ())
 
 
 def smtlib_script(trace: Trace) -> str | None:

@@ -25,7 +25,17 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.faults import Fault
-from apifuzz.running.report import report_text
+from apifuzz.running.folder import (
+    FORMULA,
+    MINIMISED,
+    PRINTED,
+    REDUCED,
+    SCRIPT,
+    TRACE,
+    CallsFolder,
+    solver_entries,
+)
+from apifuzz.running.report import rewrite_report
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
 from difftest.errors import DifftestError
@@ -35,13 +45,8 @@ from difftest.triage.folders import platform_name
 SCHEMA = 1
 """The version of finding.json; raised when a key changes its meaning or goes."""
 
-TRACE = "trace.txt"
-MINIMISED = "minimised.trace"
-SCRIPT = "script.py"
-FORMULA = "formula.smt2"
-REDUCED = "reduced.smt2"
-PRINTED = "printed.txt"
-REPORT = "report.md"
+EVIDENCE = "evidence"
+"""Among the texts of a finding: what is known of who is wrong (JSON), which becomes part of finding.json."""
 _MOST_DUPLICATES = 1000
 
 
@@ -106,7 +111,8 @@ def file_finding(folder: Path, seen: Seen) -> Finding:
         _write(work / MINIMISED, print_trace(seen.minimised))
         _write(work / PRINTED, seen.printed)
         for name, content in seen.files.items():
-            _write(work / name, content)
+            if name != EVIDENCE:
+                _write(work / name, content)
         _write(work / "finding.json", json.dumps(_document(identity, seen, lines), indent=2) + "\n")
         rewrite_report(work)
         work.rename(final)
@@ -124,29 +130,36 @@ def _document(identity: str, seen: Seen, lines: tuple[int, int]) -> dict[str, An
         "id": identity,
         "class": seen.fault.kind,
         "solver": seen.setup.label,
+        **_evidence(seen.files, seen.setup),
         "key": seen.key,
         "fault": seen.fault.to_json(),
         "setup": json.loads(seen.setup.to_json()),
         "version": seen.version,
         "platform": platform_name(),
+        "solvers": solver_entries(seen.setup, seen.fault.to_json()),
         "lines": list(lines),
         "complete": seen.complete,
         "origin": dict(seen.origin),
     }
 
 
-def rewrite_report(folder: Path) -> str:
-    """Make ``report.md`` anew from what the folder holds; its text."""
-    text = report_text(folder)
-    beside = folder / f".{REPORT}.part"
-    beside.write_text(text, "utf-8")
-    beside.replace(folder / REPORT)
-    return text
+def _evidence(files: Mapping[str, str], setup: Setup) -> dict[str, Any]:
+    """Who is wrong and why: what was gathered, or that there is but one solver."""
+    if EVIDENCE in files:
+        return dict(json.loads(files[EVIDENCE]))
+    return {"guilty": None if setup.cross_check else setup.label, "reason": "", "evidence": []}
 
 
-def update_finding(folder: Path, changes: Mapping[str, Any]) -> None:
-    """Change entries of ``finding.json``, and make the report anew."""
+def update_finding(folder: Path, texts: Mapping[str, str], changes: Mapping[str, Any]) -> None:
+    """Put further texts into a finding's folder, change entries of ``finding.json``, and make the report
+    anew.
+    """
     data = {**read_document(folder), **changes}
+    if EVIDENCE in texts:
+        data |= json.loads(texts[EVIDENCE])
+    for name, text in texts.items():
+        if name != EVIDENCE:
+            _write(folder / name, text)
     beside = folder / ".finding.json.part"
     beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
     beside.replace(folder / "finding.json")
@@ -155,19 +168,7 @@ def update_finding(folder: Path, changes: Mapping[str, Any]) -> None:
 
 def read_document(folder: Path) -> dict[str, Any]:
     """A finding's ``finding.json``. DifftestError if there is none of API fuzzing that can be read."""
-    try:
-        data = json.loads((folder / "finding.json").read_text("utf-8"))
-        _ = (
-            data["id"],
-            data["class"],
-            data["solver"],
-            data["key"],
-            data["fault"]["kind"],
-            data["setup"]["solver"],
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise DifftestError(f"{folder}: no finding of API fuzzing can be read there: {problem}") from problem
-    return dict(data)
+    return dict(CallsFolder.read(folder).data)
 
 
 def read_findings(folder: Path) -> Iterator[Finding]:
@@ -188,3 +189,22 @@ def note_duplicate(finding: Finding, number: int, count: int) -> None:
     if count <= _MOST_DUPLICATES:
         with (finding.path / "duplicates.txt").open("a", encoding="utf-8") as handle:
             handle.write(f"{number}\n")
+
+
+__all__ = [
+    "EVIDENCE",
+    "FORMULA",
+    "MINIMISED",
+    "REDUCED",
+    "SCHEMA",
+    "SCRIPT",
+    "TRACE",
+    "Finding",
+    "Seen",
+    "file_finding",
+    "note_duplicate",
+    "read_document",
+    "read_findings",
+    "rewrite_report",
+    "update_finding",
+]

@@ -95,18 +95,20 @@ def program(calls: Sequence[Call], fault: Fault) -> str:
     """The text of a program with these calls, which ends in what is wrong."""
     ending = _ending(calls, fault)
     used = {name for call in calls for name in call.needs} | set(_VARIABLE.findall(ending))
-    numbers = {call.name: f"v{number}" for number, call in enumerate((c for c in calls if c.name in used), 1)}
-
-    def renamed(text: str) -> str:
-        return _VARIABLE.sub(lambda found: numbers.get(found[0], found[0]), text)
-
     lines = []
     for call in calls:
         line = f"{call.name} = {call.code}" if call.name in used else call.code
-        lines.append(renamed(line) + (f"  # {call.told}" if call.told else ""))
+        lines.append(line + (f"  # {call.told}" if call.told else ""))
     body = "\n".join(lines)
     modules = [name for name in ("ctypes", "bitwuzla", "cvc5", "z3") if re.search(rf"\b{name}\.", body)]
-    return "".join(f"import {name}\n" for name in modules) + f"\n{body}\n{renamed(ending)}"
+    return "".join(f"import {name}\n" for name in modules) + f"\n{body}\n{ending}"
+
+
+def renumbered(text: str) -> str:
+    """A program with its variables numbered from 1 on."""
+    made = [found[1] for line in text.splitlines() if (found := _LINE.match(line))]
+    numbers = {name: f"v{number}" for number, name in enumerate(made, 1)}
+    return _VARIABLE.sub(lambda found: numbers.get(found[0], found[0]), text)
 
 
 # What is wrong

@@ -1,105 +1,235 @@
-"""``report.md`` of a finding of API fuzzing, made from what its folder holds and from nothing else."""
+"""``report.md`` of a finding of API fuzzing, in the form of its solver's tracker, made from what its folder
+holds and from nothing else.
+"""
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Iterator, Mapping
+import re
 from pathlib import Path
 from typing import Any
 
-from apifuzz.running.faults import FATAL
-from difftest.triage.markdown import clipped, fenced, plain, printable
-from difftest.triage.reports import read_some
+from apifuzz.running.folder import MINIMISED, REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.setup import Setup
+from apifuzz.trace import TraceError, read_trace
+from difftest.oracles.base import FindingClass
+from difftest.trackers import PLAIN
+from difftest.triage.markdown import clipped, fenced, inline, plain, printable
+from difftest.triage.reports import (
+    Writer,
+    death_words,
+    form_of_finding,
+    logic_name,
+    read_some,
+    write_report,
+)
 
-_MOST_TRACE = 8_000
-_MOST_SCRIPT = 8_000
+_MOST_SHOWN = 8_000
+_ANSWERS = re.compile(r"\A(\S+) answers (sat|unsat), (\S+) (sat|unsat)\Z")
+_CALL = re.compile(r"(?:\Av\d+ = )?(?:\w+\.)*(\w+)\(")
+_ONLY_A_SIGNAL = re.compile(r"\A(SIG\w+|exit status \d+) in \S+\Z")
+_SETTLED = ("print(", "assert ")
 
 _EXPECTED = {
     "crash": "An answer, or a message that it cannot be given.",
     "rejected": "The call is one that the solver's documentation allows: it should be accepted.",
     "answer": "The same answer of both solvers.",
     "model": "Values that satisfy the assertions.",
-    "core": "An unsat core that is unsatisfiable.",
-    "assumptions": "Failed assumptions that cannot all be true.",
+    "core": "An unsat core that is unsatisfiable, of what was asserted.",
+    "assumptions": "Failed assumptions that cannot all be true, of those that were made.",
     "sort": "A term of the sort that its operator has.",
     "term": "A term that tells what it was made of.",
     "print": "A printed term that reads back as the same term.",
-    "value": "A value that can be read.",
+    "value": "A value of the term's sort, the same each time it is asked for.",
     "leak": "Memory that is given back when the solver instance is deleted.",
     "internal": "This is a fault of exhume's own, not of the solver.",
+}
+_SAID = {
+    "rejected": "rejects a call that should be allowed",
+    "model": "gives values that do not satisfy the assertions",
+    "core": "gives an unsat core that is wrong",
+    "assumptions": "gives failed assumptions that are wrong",
+    "sort": "gives a term the wrong sort",
+    "term": "says of a term what it was not made of",
+    "print": "prints a term that does not read back",
+    "value": "gives a wrong value",
+    "leak": "does not give memory back",
+}
+_TITLES = {
+    "rejected": "Call rejected that should be allowed",
+    "core": "Wrong unsat core",
+    "assumptions": "Wrong failed assumptions",
+    "sort": "Term of the wrong sort",
+    "term": "Wrong children or operator of a term",
+    "print": "Printed term does not read back",
+    "value": "Wrong value",
+    "leak": "Memory leak",
+    "levels": "Wrong number of levels",
+}
+_CATEGORIES = {
+    "crash": FindingClass.CRASH,
+    "answer": FindingClass.SOUNDNESS,
+    **dict.fromkeys(("model", "core", "assumptions", "value"), FindingClass.INVALID_MODEL),
 }
 
 
 def report_text(folder: Path) -> str:
     """The report on a finding's folder, whose ``finding.json`` must be readable."""
-    data: Mapping[str, Any] = json.loads((folder / "finding.json").read_text("utf-8"))
-    return "\n\n".join(part for part in _parts(folder, data) if part) + "\n"
+    return _writer(CallsFolder.read(folder)).text()
 
 
-def _parts(folder: Path, data: Mapping[str, Any]) -> Iterator[str]:
-    fault, kind, solver = data["fault"], str(data["class"]), plain(str(data["solver"]))
-    yield f"# {_title(solver, kind, fault)}"
-    yield fenced(printable("\n".join(clipped(str(fault["detail"])))), "text")
-    yield f"Expected: {_EXPECTED.get(kind, 'that it does not.')}"
-    yield from _script(folder)
-    yield from _formula(folder)
-    yield "## Calls"
-    trace = read_some(folder / "minimised.trace") or read_some(folder / "trace.txt")
-    yield fenced(printable(trace[:_MOST_TRACE].rstrip("\n")), "text")
-    yield f"`exhume apifuzz --replay {shlex.quote('minimised.trace')}` makes them again."
-    # Python prints its own stack after what the solver printed: the paths of a machine, and nothing else.
-    printed, _, _ = read_some(folder / "printed.txt").partition(FATAL)
-    if printed := printed.strip():
-        yield "## Printed"
-        yield fenced(printable("\n".join(clipped(printed))), "text")
-    yield "## Versions"
-    yield plain(f"{data.get('version', '')}; {data.get('platform', '')}")
-    yield _origin(data)
+def report_title(found: CallsFolder) -> str:
+    """The title of its report."""
+    return _writer(found).title()
 
 
-def _title(solver: str, kind: str, fault: Mapping[str, Any]) -> str:
-    action = plain(str(fault["action"]))
-    if kind == "crash":
-        return (
-            f"{solver}: crash at {plain(str(fault['place']))}"
-            if fault["place"]
-            else f"{solver}: crash in {action}"
+def rewrite_report(folder: Path) -> str:
+    """Make ``report.md`` anew from what the folder holds; its text."""
+    return write_report(folder, report_text(folder))
+
+
+def _writer(found: CallsFolder) -> _CallsWriter:
+    return _CallsWriter(found, form_of_finding(found))
+
+
+class _CallsWriter(Writer):
+    """Writes the pieces of a report that are about calls, not about a formula."""
+
+    found: CallsFolder
+
+    @property
+    def _kind(self) -> str:
+        return str(self.found.data["class"])
+
+    @property
+    def _detail(self) -> str:
+        return str(self.found.data["fault"].get("detail", ""))
+
+    @property
+    def _message(self) -> str:
+        """What the solver itself said, if it said something."""
+        first = self._detail.partition("\n")[0]
+        return "" if _ONLY_A_SIGNAL.match(first) else first
+
+    @property
+    def _call(self) -> str:
+        """The call that fails: of the program where there is one, else of the trace."""
+        action = str(self.found.data["fault"]["action"]).rpartition(":")[2]
+        if self._kind not in ("crash", "rejected"):
+            return plain(action)
+        lines = [
+            line for line in read_some(self.found.path / SCRIPT).splitlines() if not line.startswith(_SETTLED)
+        ]
+        called = _CALL.findall(lines[-1].partition("  #")[0]) if lines and lines[-1] else []
+        return plain(called[0] if called else action)
+
+    def title(self) -> str:
+        """By the customs of the tracker, with the call where these name a logic only."""
+        titles, kind = self.form.titles, self._kind
+        place = self.found.data["fault"].get("place")
+        logic = logic_name(self.found.theories)
+        if kind == "crash" and place:
+            text = titles.crash
+        elif kind == "crash":
+            text = titles.death.replace(" on {logic}", " in {call} on {logic}")
+        elif kind == "answer":
+            name = {"sat": "wrong_sat", "unsat": "wrong_unsat"}.get(self._wrong_answer() or "", "soundness")
+            text = getattr(titles, name)
+        elif kind == "model":
+            text = titles.invalid_model
+        else:
+            text = ("{solver}: " if self.form is PLAIN else "") + _TITLES.get(kind, kind) + " ({call})"
+        signal = death_words(self._detail, "")
+        return plain(
+            text.format(solver=self._accused(), logic=logic, place=place, signal=signal, call=self._call)
         )
-    words = {
-        "rejected": f"a call that should be allowed is rejected ({action})",
-        "answer": "wrong answer",
-        "model": "wrong values",
-        "core": "an unsat core that is satisfiable",
-        "assumptions": "failed assumptions that can all be true",
-        "leak": "memory is not given back",
-    }
-    return f"{solver}: {words.get(kind, f'{plain(kind)} ({action})')}"
+
+    def _category(self) -> str:
+        kind = _CATEGORIES.get(self._kind)
+        return self.form.categories.get(str(kind), "Other") if self.form.categories else ""
+
+    def _description(self) -> str:
+        name, said = self._accused(), inline(self._detail.partition("\n")[0])
+        if self._kind == "crash":
+            place = self.found.data["fault"].get("place")
+            where = f" at {inline(str(place))}" if place else ""
+            how = f"dies of a {death_words(self._detail, '').lower()}" if "SIG" in said else "crashes"
+            told = f": {said}" if self._message else "."
+            return f"{name} {how}{where} in `{self._call}`, after the calls below{told}"
+        if self._kind == "answer" and self.found.guilty is None:
+            return f"Solvers disagree after the calls below: {said}. Who is wrong is not known yet."
+        if self._kind == "answer":
+            wrong = self._wrong_answer()
+            right = "unsatisfiable" if wrong == "sat" else "satisfiable"
+            return f"{name} answers `{wrong}` after the calls below, and what is asserted is {right}."
+        return f"{name} {_SAID.get(self._kind, plain(self._kind))} after the calls below: {said}"
+
+    def _formula(self) -> str:
+        """The program, or the trace where there is none, and the same in SMT-LIB."""
+        blocks = []
+        if text := read_some(self.found.path / SCRIPT):
+            blocks.append(_shown(text, "python", SCRIPT))
+        if text := read_some(self.found.path / self.found.file):
+            shows = self.found.data.get("text_shows") or self.found.file == REDUCED
+            if shows or not blocks:
+                told = "The same in SMT-LIB" if blocks else "In SMT-LIB"
+                told += ", which shows it, too" if shows else ", which does not show it as a file of its own"
+                blocks.append(f"{told} (`{self.found.file}`):\n\n{_shown(text, 'smt2', self.found.file)}")
+        if not (self.found.path / SCRIPT).is_file():
+            blocks.append(_shown(self.found.calls, "text", MINIMISED))
+        return "\n\n".join(blocks)
+
+    def _printed(self) -> str:
+        printed, ending = self.found.printed("")
+        if only := _ONLY_A_SIGNAL.match(ending):
+            ending = only[1].replace("SIG", "signal SIG")
+        lines = [f"$ {self.found.command('')}", *clipped(printed), f"[{ending}]" if ending else ""]
+        return fenced(printable("\n".join(line for line in lines if line)), "console")
+
+    def _expected(self) -> str:
+        if self._kind == "answer" and self.found.guilty is not None:
+            first = f"`{'unsat' if self._wrong_answer() == 'sat' else 'sat'}`."
+        else:
+            first = _EXPECTED.get(self._kind, "That it does not.")
+        if reason := str(self.found.data.get("reason") or ""):
+            first += f" {plain(self._accused())}: {plain(reason)}."
+        return "\n".join([first, *self._evidence()])
+
+    def _command(self) -> str:
+        name = (self.found.guilty or {}).get("family")
+        what = f"the Python interface ({name})" if name and name != "other" else "its interface"
+        return f"{what}: {inline(self.found.command(''))}"
+
+    def _options(self) -> str:
+        """The options that the calls set."""
+        try:
+            lines = read_trace(self.found.calls).lines
+        except TraceError:
+            return ""
+        said = [f"`{plain('='.join(line.args))}`" for line in lines if line.action == "set-option"]
+        return f"{', '.join(said)}: set by the calls above." if said else ""
+
+    def _origin(self) -> str:
+        data = self.found.data
+        origin: dict[str, Any] = data.get("origin") or {}
+        before, after = self.found.lines
+        text = f"Found by exhume (API fuzzing, seed {origin.get('seed')}, run {origin.get('run')})"
+        text += f", seen again in a fresh process; minimised from {before} calls to {after}."
+        if self.found.setup.cross_check:
+            parties = f"{self.found.setup.label} and {Setup(self.found.setup.cross_check).label}"
+            text += f" Both solvers made the same calls: {parties}."
+        if self.found.setup.witnesses:
+            text += " Witnesses were re-checked in a second instance."
+        return plain(text)
+
+    # Facts that several pieces need
+
+    def _answers(self) -> dict[str, str]:
+        found = _ANSWERS.match(self._detail)
+        return {found[1]: found[2], found[3]: found[4]} if found else {}
 
 
-def _script(folder: Path) -> Iterator[str]:
-    if text := read_some(folder / "script.py"):
-        yield "## Script"
-        shown = text[:_MOST_SCRIPT]
-        yield fenced(printable(shown.rstrip("\n")), "python")
-        if len(text) > len(shown):
-            yield "(Cut short here; `script.py` has all of it.)"
-
-
-def _formula(folder: Path) -> Iterator[str]:
-    if text := read_some(folder / "reduced.smt2") or read_some(folder / "formula.smt2"):
-        yield "## In SMT-LIB"
-        yield fenced(printable(text[:_MOST_SCRIPT].rstrip("\n")), "smt2")
-
-
-def _origin(data: Mapping[str, Any]) -> str:
-    origin = data.get("origin") or {}
-    before, after = (data.get("lines") or [0, 0])[:2]
-    text = f"Found by exhume (API fuzzing, seed {origin.get('seed')}, run {origin.get('run')})"
-    text += f", seen again in a fresh process; minimised from {before} calls to {after}."
-    setup = data.get("setup") or {}
-    if setup.get("cross_check"):
-        text += f" Both solvers made the same calls: {data['solver']} and {setup['cross_check']}."
-    if setup.get("witnesses"):
-        text += " Witnesses were re-checked in a second instance."
-    return plain(text)
+def _shown(text: str, language: str, file: str) -> str:
+    """The beginning of a text as a block."""
+    shown = text[:_MOST_SHOWN].rstrip("\n")
+    cut = f"\n\n(Cut short here; `{file}` has all of it.)" if len(text) > _MOST_SHOWN else ""
+    return fenced(printable(shown), language) + cut

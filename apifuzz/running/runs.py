@@ -20,7 +20,7 @@ from typing import Any, Literal, Self
 
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
-from apifuzz.running.programs import programs, shorter, shows
+from apifuzz.running.programs import programs, renumbered, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
 from difftest.running.process import Limits, Run, Supervisor
@@ -163,9 +163,9 @@ class Runner:
         for text in programs(self.setup.modules, recorded, fault):
             if self._is_shown(text, fault, limits):
                 # What a wrong answer is wrong about must stay, though it would come without that, too.
-                if "\nassert " in text:
-                    return text
-                return shorter(text, lambda less: self._is_shown(less, fault, limits))
+                if "\nassert " not in text:
+                    text = shorter(text, lambda less: self._is_shown(less, fault, limits))
+                return renumbered(text)
         return None
 
     def _is_shown(self, text: str, fault: Fault, limits: Limits) -> bool:

@@ -146,7 +146,11 @@ def rewrite_report(folder: Path) -> str:
 
     The file is there whole or not at all. DifftestError where the folder holds no finding.
     """
-    text = report_text(folder)
+    return write_report(folder, report_text(folder))
+
+
+def write_report(folder: Path, text: str) -> str:
+    """Make ``text`` the report in a finding's folder, whole or not at all; gives it back."""
     beside = folder / f".{REPORT}.{os.getpid()}"
     beside.write_text(text, "utf-8")
     beside.replace(folder / REPORT)
@@ -156,16 +160,16 @@ def rewrite_report(folder: Path) -> str:
 def report_text(folder: Path) -> str:
     """The report on a finding's folder."""
     found = FindingFolder.read(folder)
-    return _Writer(found, _form(found)).text()
+    return Writer(found, form_of_finding(found)).text()
 
 
 def report_title(folder: Path | FindingFolder) -> str:
     """The title of a finding's report."""
     found = folder if isinstance(folder, FindingFolder) else FindingFolder.read(folder)
-    return _Writer(found, _form(found)).title()
+    return Writer(found, form_of_finding(found)).title()
 
 
-def _form(found: FindingFolder) -> Form:
+def form_of_finding(found: FindingFolder) -> Form:
     """The form of the tracker of whoever is wrong."""
     if found.guilty is None:
         return PLAIN
@@ -194,8 +198,8 @@ _PLURALS = {"Bag": "bags", "FF": "finite fields", "Seq": "sequences", "Set": "se
 
 
 @dataclass
-class _Writer:
-    """Writes one report."""
+class Writer:
+    """Writes one report: a method per piece of a form."""
 
     found: FindingFolder
     form: Form
@@ -232,7 +236,7 @@ class _Writer:
             solver=self._accused(),
             logic=logic_name(found.theories),
             place=entry.get("location"),
-            signal=_death(str(entry.get("detail", "")), str(entry.get("ending", ""))),
+            signal=death_words(str(entry.get("detail", "")), str(entry.get("ending", ""))),
             options=" ".join(options),
         )
         return plain(filled)
@@ -250,7 +254,7 @@ class _Writer:
         match str(found.data["class"]):
             case "crash":
                 place = f" at {inline(str(entry['location']))}" if entry.get("location") else ""
-                how = f"dies of a {_death(said, '').lower()}" if "signal SIG" in said else "crashes"
+                how = f"dies of a {death_words(said, '').lower()}" if "signal SIG" in said else "crashes"
                 return f"{name} {how}{place} on the formula below: {said}"
             case "invalid-model":
                 return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
@@ -468,7 +472,7 @@ def _version_of(entry: Mapping[str, Any]) -> str:
     return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"
 
 
-def _death(detail: str, ending: str) -> str:
+def death_words(detail: str, ending: str) -> str:
     """How a crash without a place is called."""
     for name, words in _SIGNALS.items():
         if name in detail or name in ending:

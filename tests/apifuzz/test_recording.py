@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.programs import programs, shorter, shows
+from apifuzz.running.programs import programs, renumbered, shorter, shows
 from apifuzz.running.recording import NO_NAME
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
@@ -39,27 +39,7 @@ return t4
 """
 
 
-LOCKSTEP = """exhume-trace 1 cvc5 1
-set cross-check z3
-1 new
-2 set-option fp-exp true
-3 make-sort Bool
-return s1
-4 make-sort (_ FloatingPoint 2 3)
-return s2
-5 make-sort RoundingMode
-return s3
-6 make-constant s2 b
-return t1
-7 make-value s3 RTP
-return t2
-8 make-term s2 fp.roundToIntegral t2 t1
-return t3
-9 make-term s1 fp.gt t3 t1
-return t4
-10 assert t4
-11 check-sat
-"""
+LOCKSTEP = Path(__file__).with_name("lockstep.trace").read_text("utf-8")
 REJECTED = told("rejected", "assert", "no")
 
 
@@ -166,19 +146,19 @@ ASKED = "v1 = cvc5.Solver()\nv2 = v1.assertFormula(True)\n"
             "core",
             "a second instance answers sat to the unsat core t1",
             "v3 = v1.checkSat()  # sat\nv4 = v3.isNull()  # False\n",
-            ["print(v2)", "assert str(v2) != 'sat', 'a second instance answers sat to the unsat core t1'"],
+            ["print(v3)", "assert str(v3) != 'sat', 'a second instance answers sat to the unsat core t1'"],
         ),
         (
             "sort",
             "arity of S: 2 instead of 1",
             "v3 = v1.arity()  # 2\n",
-            ["print(v2)", "assert str(v2) == '1', 'arity of S: 2 instead of 1'"],
+            ["print(v3)", "assert str(v3) == '1', 'arity of S: 2 instead of 1'"],
         ),
         (
             "value",
             "t3 has the value 7 of another sort",
             "v3 = v1.eq(v1)  # False\nv4 = v1.text()  # 7\n",
-            ["assert v2, 't3 has the value 7 of another sort'"],
+            ["assert v3, 't3 has the value 7 of another sort'"],
         ),
         ("rejected", "no such thing", "v3 = v1.ask()  # raises RuntimeError: no\n", []),
     ],
@@ -219,3 +199,8 @@ def test_a_program_gets_shorter_while_it_shows_it() -> None:
     assert shorter(text, is_shown) == "import z3\n\nv1 = a()\nv1.d()\nv1.e()\n"
     assert len(tried) == 4
     assert shorter(text, is_shown, tries=0) == text
+
+
+def test_a_program_is_numbered_anew() -> None:
+    text = "import z3\n\nv3 = z3.a()\nv12 = v3.b()\nassert v12, 'x'\n"
+    assert renumbered(text) == "import z3\n\nv1 = z3.a()\nv2 = v1.b()\nassert v2, 'x'\n"

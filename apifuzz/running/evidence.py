@@ -1,0 +1,305 @@
+"""Which solver is wrong, and what speaks for it: gathered when an error is confirmed, kept with the finding.
+
+One solver alone contradicts itself. Of two in lockstep the one is wrong that shows the error alone, too.
+Where their answers differ there are, in order of weight:
+
+1. the same calls without options: a solver that then answers otherwise contradicts itself;
+2. what ``difftest.triage.evidence`` finds out where SMT-LIB can say the calls: models put into the other
+   solver, third solvers;
+3. the same calls on a third solver.
+
+What weighs most decides; all that was found is kept, a sentence each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from apifuzz.producers import PRODUCERS
+from apifuzz.running.faults import REJECTED, Fault
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Line, Trace, TraceError, print_trace
+from apifuzz.wrappers import WRAPPERS, WrapperMissing
+from apifuzz.wrappers.text import translate
+from difftest.errors import DifftestError
+from difftest.oracles.base import Candidate, FindingClass, Observation, decided
+from difftest.running.process import Limits
+from difftest.running.runner import Runner as TextRunner
+from difftest.running.script import Script
+from difftest.solvers import Solver, find_solver
+from difftest.triage.evidence import weigh as weigh_text
+
+ANSWER = "answer"
+WITNESSES = ("model", "core", "assumptions")
+_DECIDED = ("sat", "unsat")
+_OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
+# Options of SMT-LIB's own, which every solver takes.
+_STANDARD = frozenset((*PRODUCERS, "global-declarations"))
+# Calls without which a check is still the same check.
+_QUESTIONS = frozenset(
+    (
+        "inspect-sort",
+        "inspect-term",
+        "read-back",
+        "get-value",
+        "print-model",
+        "unsat-core",
+        "unsat-assumptions",
+    )
+)
+_HARMLESS = _QUESTIONS | {"set-option", "set-logic"}
+_TEXT_LIMITS = Limits(seconds=5.0)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Who is wrong (None: not known), why in one sentence, and all that was found out."""
+
+    guilty: str | None = None
+    reason: str = ""
+    evidence: list[str] = field(default_factory=list)
+    with_model: str = ""
+    """The assertions with a model of one of the two put in, where that told something."""
+
+    def blame(self, name: str, reason: str) -> None:
+        """Note what speaks against a solver; what came first decides."""
+        self.note(f"against {name}: {reason}")
+        if self.guilty is None:
+            self.guilty, self.reason = name, reason
+
+    def note(self, sentence: str) -> None:
+        """Note something, once."""
+        if sentence not in self.evidence:
+            self.evidence.append(sentence)
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``finding.json`` holds it."""
+        return {"guilty": self.guilty, "reason": self.reason, "evidence": self.evidence}
+
+
+def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS) -> Evidence:
+    """Gather what tells who is wrong about a confirmed error."""
+    if setup.cross_check is None or setup.factory is not None:
+        found = Evidence(setup.label)
+        if fault.kind in WITNESSES:
+            found.reason = "it contradicts itself"
+            _hear_others(setup, trace, limits, found)
+        return found
+    court = _Court(setup, trace, fault, limits)
+    court.sit()
+    return court.found
+
+
+def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
+    """The calls of a trace in a fresh process; None where there is no such solver here."""
+    try:
+        with Runner(setup) as runner:
+            return runner.replay_fresh(print_trace(trace), limits)
+    except (WrapperMissing, DifftestError):
+        return None
+
+
+def _answer(result: RunResult | None, trace: Trace) -> str | None:
+    """The answer to the last check that a run decided; None where it is not the same question.
+
+    Without some of the assertions only unsat says something.
+    """
+    if result is None or result.outcome == "trace" or not result.answers:
+        return None
+    checks = sum(line.action in ("check-sat", "check-sat-assuming") for line in trace.lines)
+    answer = result.answers[-1]
+    if len(result.answers) != checks or answer not in _DECIDED:
+        return None
+    numbers = {line.number: line.action for line in trace.lines}
+    left_out = {numbers.get(number, "") for number, _ in result.refused} - _HARMLESS
+    return answer if not left_out or answer == "unsat" else None
+
+
+def _others(setup: Setup) -> Iterator[str]:
+    """Solvers with an interface that take no part."""
+    yield from (name for name in WRAPPERS if name not in (setup.solver, setup.cross_check, "smtlib"))
+
+
+def _hear_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:
+    """What the others say to the last check, asked the same calls."""
+    said = {}
+    for name in _others(setup):
+        if answer := _answer(_replay(Setup(name), trace, limits), trace):
+            said[name] = answer
+            found.note(f"{name} answers {answer} to the last check after the same calls")
+    return said
+
+
+@dataclass(slots=True)
+class _Court:
+    """An error of two solvers that made the same calls."""
+
+    setup: Setup
+    trace: Trace
+    fault: Fault
+    limits: Limits
+    found: Evidence = field(default_factory=Evidence)
+
+    def sit(self) -> None:
+        """Hear everything, the weightiest first."""
+        alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
+        if self.fault.kind != ANSWER:
+            self._hear_alone(alone)
+            return
+        answers = {name: _answer(result, self.trace) for name, result in alone.items()}
+        said = {name: answer for name, answer in answers.items() if answer is not None}
+        for name, answer in said.items():
+            self.found.note(f"{name} alone answers {answer}")
+        self._hear_without_options(said)
+        self._hear_text(said)
+        others = _hear_others(self.setup, self.trace, self.limits, self.found)
+        if len(said) == 2 and len(set(said.values())) == 2 and len(set(others.values())) == 1:
+            right = next(iter(others.values()))
+            verb = "answers" if len(others) == 1 else "answer"
+            for name, answer in said.items():
+                if answer != right:
+                    self.found.blame(name, f"{' and '.join(others)} {verb} {right} as the other one does")
+
+    def _parties(self) -> list[Setup]:
+        assert self.setup.cross_check is not None
+        return [
+            Setup(name, None, self.setup.witnesses) for name in (self.setup.solver, self.setup.cross_check)
+        ]
+
+    def _hear_alone(self, alone: dict[str, RunResult | None]) -> None:
+        """Who shows the error alone, too."""
+        shown = [name for name, result in alone.items() if result is not None and self._is_it(result.fault)]
+        for name in shown:
+            self.found.note(f"{name} shows it alone, too")
+        innocent = [name for name, result in alone.items() if result is not None and result.fault is None]
+        for name in innocent:
+            self.found.note(f"{name} makes the same calls without an error")
+        first, _, _ = self.fault.detail.partition(": ")
+        second = Setup(self.setup.cross_check or "").label
+        if len(shown) == 1:
+            self.found.blame(shown[0], "it shows the error alone, too")
+        elif not shown and self.fault.kind == REJECTED:
+            self.found.blame(second if first == second else self.setup.label, "it rejected the call")
+
+    def _is_it(self, fault: Fault | None) -> bool:
+        if fault is None or fault.kind != self.fault.kind:
+            return False
+        if self.fault.is_same(fault):
+            return True
+        # In lockstep the second solver's name stands in front.
+        return bool(fault.shape) and self.fault.shape.endswith(f": {fault.shape}")
+
+    def _hear_without_options(self, said: dict[str, str]) -> None:
+        lines = tuple(line for line in self.trace.lines if not _sets_own_option(line.action, line.args))
+        if len(lines) == len(self.trace.lines):
+            return
+        plain = replace(self.trace, lines=lines)
+        # The second one takes none of these options.
+        setup = self._parties()[0]
+        answer, before = _answer(_replay(setup, plain, self.limits), plain), said.get(setup.label)
+        if answer is None or before is None:
+            return
+        if answer != before:
+            reason = f"it answers {before}, and {answer} to the same calls without its options"
+            self.found.blame(setup.label, reason)
+        else:
+            self.found.note(f"{setup.label} answers {answer} without its options, too")
+
+    def _hear_text(self, said: dict[str, str]) -> None:
+        """What the solvers say to the calls as text, and what hunts' evidence makes of it."""
+        try:
+            translation = translate(at_once(self.trace))
+        except TraceError:
+            return
+        if translation.refused or len(said) < 2:
+            return
+        text = _OPTION.sub(lambda found: found[0] if found[1] in PRODUCERS else "", translation.script)
+        listed = ",".join(
+            f"{line.args[0]}={line.args[1]}"
+            for line in self.trace.lines
+            if _sets_own_option(line.action, line.args)
+        )
+        asked = [self.setup.solver] + ([f"{self.setup.solver}[{listed}]"] if listed else [])
+        for spec in asked:
+            if self._weigh_text(text, [spec, self.setup.cross_check or ""], said):
+                return
+
+    def _weigh_text(self, text: str, specs: Sequence[str], said: dict[str, str]) -> bool:
+        """Whether the answers to the text differ; then all is noted that is found out about it."""
+        try:
+            solvers = [find_solver(spec) for spec in specs]
+        except DifftestError:
+            return False
+        script = Script(text.encode("utf-8", "surrogateescape"))
+        check = len(script.checks) - 1
+        with TextRunner(warm=False) as runner:
+            verdicts = {solver.name: runner.judge(solver, script, _TEXT_LIMITS) for solver in solvers}
+            answers = {name: decided(verdict.answers, check) for name, verdict in verdicts.items()}
+            if None in answers.values():
+                return False
+            told = ", ".join(f"{_plain(s)} {answers[s.name]}" for s in solvers)
+            how = " with its options" if "[" in solvers[0].name else ""
+            self.found.note(f"given the assertions at once, as text{how}: {told}")
+            for solver in solvers:
+                name, answer = _plain(solver), answers[solver.name]
+                if answer != said[name]:
+                    self.found.blame(name, f"it answers {said[name]}, and {answer} to the assertions at once")
+            if len(set(answers.values())) < 2:
+                return False
+            names = tuple(solver.name for solver in solvers)
+            where = Candidate(FindingClass.SOUNDNESS, names, "soundness||", None, "", check, "soundness")
+            seen = Observation(text, solvers, verdicts)
+            settled, judgement = weigh_text(where, seen, runner, _TEXT_LIMITS)
+        self.found.with_model = judgement.formula
+        for sentence in judgement.evidence:
+            self.found.note(_named(sentence, solvers))
+        guilty = next((solver for solver in solvers if solver.name == settled.guilty), None)
+        if guilty is not None:
+            self.found.blame(_plain(guilty), _named(settled.reason, solvers))
+        return True
+
+
+def at_once(trace: Trace) -> Trace:
+    """The question of the last check without what led there: what is asserted then, and assumed, is asserted
+    at once and checked.
+    """
+    kept: list[Line] = []
+    levels: list[list[Line]] = [[]]
+    asked: list[Line] = []
+    for line in trace.lines:
+        match line.action:
+            case "push" | "pop":
+                count = int(line.args[0])
+                levels = (
+                    levels + [[] for _ in range(count)] if line.action == "push" else levels[: -count or None]
+                )
+            case "reset" | "reset-assertions":
+                levels = [[]]
+            case "assert":
+                levels[-1].append(line)
+            case "check-sat" | "check-sat-assuming":
+                asked = [held for level in levels for held in level]
+                asked += [Line(line.seed, "assert", (term,)) for term in line.args]
+                asked.append(Line(line.seed, "check-sat"))
+            case action if action not in _QUESTIONS:
+                kept.append(line)
+    return replace(trace, lines=(*kept, *asked))
+
+
+def _sets_own_option(action: str, args: Sequence[str]) -> bool:
+    return action == "set-option" and len(args) == 2 and args[0] not in _STANDARD
+
+
+def _plain(solver: Solver) -> str:
+    return solver.name.partition("[")[0]
+
+
+def _named(sentence: str, solvers: Sequence[Solver]) -> str:
+    """A sentence with the solvers' names as the campaign has them."""
+    for solver in solvers:
+        sentence = sentence.replace(solver.name, _plain(solver))
+    return sentence

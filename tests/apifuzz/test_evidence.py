@@ -1,0 +1,208 @@
+"""Who is wrong: what is gathered about an error, and how it stands in the finding and its report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from apifuzz.running import evidence, folder
+from apifuzz.running.evidence import at_once, weigh
+from apifuzz.running.faults import Fault, told
+from apifuzz.running.findings import Seen, file_finding, read_findings, update_finding
+from apifuzz.running.folder import CallsFolder
+from apifuzz.running.report import report_text, report_title
+from apifuzz.running.runs import RunResult
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Trace, print_trace, read_trace
+from difftest.errors import DifftestError
+
+CALLS = read_trace(
+    """exhume-trace 1 cvc5 1
+1 new
+2 set-option incremental true
+3 set-option fp-exp true
+4 make-sort Bool
+return s1
+5 make-constant s1 a
+return t1
+6 make-constant s1 b
+return t2
+7 assert t1
+8 push 1
+9 assert t2
+10 check-sat
+11 get-value t1
+12 pop 1
+13 push 2
+14 check-sat-assuming t2
+"""
+)
+DIFFER = Fault(
+    "answer", "check-sat-assuming", "cvc5 answers unsat, z3 sat", None, "cvcN answers unsat, zN sat"
+)
+BOTH = Setup("cvc5", "z3")
+
+
+def result(*answers: str, fault: Fault | None = None, refused: tuple[tuple[int, str], ...] = ()) -> RunResult:
+    return RunResult("fault" if fault else "done", "", 0.1, fault, answers=answers, refused=refused)
+
+
+def hear(monkeypatch: pytest.MonkeyPatch, said: dict[str, RunResult | None], plain: RunResult | None) -> None:
+    """Have solvers alone end as ``said``; the first one without options as ``plain``."""
+
+    def replay(setup: Setup, trace: Trace, limits: object) -> RunResult | None:
+        shorter = len(trace.lines) < len(CALLS.lines)
+        return plain if shorter and setup.label == "cvc5" else said.get(setup.label)
+
+    monkeypatch.setattr(evidence, "_replay", replay)
+    monkeypatch.setattr(evidence, "find_solver", missing)
+
+
+def missing(spec: str) -> None:
+    raise DifftestError(spec)
+
+
+def test_one_solver_alone_is_the_one() -> None:
+    found = weigh(Setup("cvc5"), CALLS, Fault("crash", "assert", "SIGSEGV in assert"))
+    assert (found.guilty, found.reason, found.evidence) == ("cvc5", "", [])
+
+
+def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    crash = Fault("crash", "assert", "SIGSEGV in assert", None, "SIGSEGV")
+    hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=crash)}, None)
+    found = weigh(BOTH, CALLS, crash)
+    assert (found.guilty, found.reason) == ("z3", "it shows the error alone, too")
+    assert "cvc5 makes the same calls without an error" in found.evidence
+    hear(monkeypatch, {"cvc5": result(fault=crash), "z3": result(fault=crash)}, None)
+    assert weigh(BOTH, CALLS, crash).guilty is None
+
+
+def test_who_rejected_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
+    hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
+    assert weigh(BOTH, CALLS, told("rejected", "assert", "z3: no")).guilty == "z3"
+    assert weigh(BOTH, CALLS, told("rejected", "assert", "no")).guilty == "cvc5"
+    alone = told("rejected", "assert", "no")
+    hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=alone)}, None)
+    assert weigh(BOTH, CALLS, told("rejected", "assert", "z3: no")).reason == "it shows the error alone, too"
+
+
+def test_a_solver_that_answers_otherwise_without_options_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat")}
+    hear(monkeypatch, said, result("sat", "sat"))
+    found = weigh(BOTH, CALLS, DIFFER)
+    assert found.guilty == "cvc5"
+    assert found.reason == "it answers unsat, and sat to the same calls without its options"
+    assert found.evidence[:2] == ["cvc5 alone answers unsat", "z3 alone answers sat"]
+
+
+def test_a_third_solver_decides_what_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat")}
+    hear(monkeypatch, {**said, "bitwuzla": result("sat", "unsat")}, result("sat", "unsat"))
+    found = weigh(BOTH, CALLS, DIFFER)
+    assert (found.guilty, found.reason) == ("z3", "bitwuzla answers unsat as the other one does")
+    # Without an assertion sat says nothing, unsat does; with a check less it is another question.
+    left_out = replace(result("sat", "sat"), refused=((CALLS.lines[6].number, "no"),))
+    for other in (left_out, result("sat"), result("sat", "unknown"), None):
+        hear(monkeypatch, {**said, "bitwuzla": other}, result("sat", "unsat"))
+        assert weigh(BOTH, CALLS, DIFFER).guilty is None
+
+
+def test_the_last_question_at_once() -> None:
+    calls = [line.split(" ", 1)[1] for line in print_trace(at_once(CALLS)).splitlines() if line[0].isdigit()]
+    assert calls[-3:] == ["assert t1", "assert t2", "check-sat"]
+    assert not any(call.startswith(("push", "pop", "get-value")) for call in calls)
+
+
+@pytest.mark.slow
+def test_a_real_disagreement_is_settled_by_own_words() -> None:
+    trace = read_trace(Path(__file__).with_name("lockstep.trace").read_text("utf-8"))
+    found = weigh(BOTH, trace, DIFFER)
+    if not any("with its options" in line for line in found.evidence):
+        pytest.skip("this release of cvc5 has no fault in fp.roundToIntegral")
+    assert found.guilty == "cvc5"
+    assert found.reason == "it says unsat, and sat to the same formula with the model of z3 put in"
+    assert "(fp.roundToIntegral" in found.with_model
+
+
+# In the finding
+
+
+def seen(setup: Setup, fault: Fault, files: dict[str, str]) -> Seen:
+    origin = {"seed": 1, "run": 2}
+    return Seen(fault, f"{fault.kind}|x", CALLS, CALLS, True, setup, "1.0", origin, "printed", files)
+
+
+def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
+    settled = {
+        "guilty": "cvc5",
+        "reason": "it says so itself",
+        "evidence": ["z3 says sat", "against cvc5: it"],
+    }
+    files = {"evidence": json.dumps(settled), "script.py": "import cvc5\n\nv1 = cvc5.Solver()\nv1.check()\n"}
+    path = file_finding(tmp_path, seen(BOTH, DIFFER, files)).path
+    assert not (path / "evidence").exists()
+    data = json.loads((path / "finding.json").read_text())
+    assert {name: data[name] for name in settled} == settled
+    assert [entry["name"] for entry in data["solvers"]] == ["cvc5", "z3"]
+    assert all(entry["version"] for entry in data["solvers"])
+    text = (path / "report.md").read_text()
+    assert "# Refutation unsoundness on QF_UF" in text
+    assert "**cvc5 version/commit**" in text
+    assert "`sat`. cvc5 1." in text
+    assert "it says so itself.\n\n- z3 says sat\n- against cvc5: it" in text
+    assert "`fp-exp=true`: set by the calls above." in text
+    assert "Both solvers made the same calls: cvc5 and z3." in text
+    update_finding(path, {"evidence": json.dumps({"guilty": None, "reason": ""})}, {"lines": [9, 3]})
+    text = (path / "report.md").read_text()
+    assert "# cvc5: soundness issue" in text
+    assert "Who is wrong is not known yet." in text
+    assert [finding.lines for finding in read_findings(tmp_path)] == [(9, 3)]
+
+
+@pytest.mark.parametrize(
+    ("solver", "fault", "title"),
+    [
+        (
+            "z3",
+            Fault("crash", "check-sat", "SIGSEGV in check-sat"),
+            "Segmentation fault in check-sat on QF_UF",
+        ),
+        ("z3", Fault("crash", "check-sat", "ASSERT", "a.cpp:3"), "Assertion violation at a.cpp:3"),
+        ("cvc5", Fault("crash", "cvc5:x", "Fatal", "a.cpp:3"), "Fatal failure at a.cpp:3"),
+        ("bitwuzla", Fault("model", "get-value", "no"), "Invalid model issue on QF_UF"),
+        ("cvc5", Fault("core", "unsat-core", "no"), "Wrong unsat core (unsat-core)"),
+        ("other=solver", Fault("core", "unsat-core", "no"), "other: Wrong unsat core (unsat-core)"),
+        ("z3", Fault("print", "read-back", "no"), "Printed term does not read back (read-back)"),
+    ],
+)
+def test_titles_follow_the_trackers(
+    solver: str, fault: Fault, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "find_solver", missing)
+    path = file_finding(tmp_path, seen(Setup(solver), fault, {})).path
+    found = CallsFolder.read(path)
+    assert report_title(found) == title
+    text = report_text(path)
+    # Without a program the trace is what shows it.
+    assert "exhume-trace 1 cvc5 1" in text
+    assert "exhume apifuzz --replay minimised.trace" in text
+    assert "in check-sat]" not in text
+
+
+def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "find_solver", missing)
+    path = file_finding(tmp_path, seen(Setup("z3"), told("rejected", "assert", "no"), {})).path
+    data = json.loads((path / "finding.json").read_text())
+    for name in ("solvers", "guilty", "reason", "evidence"):
+        del data[name]
+    (path / "finding.json").write_text(json.dumps(data))
+    found = CallsFolder.read(path)
+    assert found.guilty is not None
+    assert found.guilty["name"] == "z3"
+    assert report_title(found) == "Call rejected that should be allowed (assert)"
+    (path / "finding.json").write_text("{}")
+    with pytest.raises(DifftestError, match="no finding of API fuzzing"):
+        CallsFolder.read(path)
