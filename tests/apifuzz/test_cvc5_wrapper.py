@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import cvc5
 import pytest
@@ -23,6 +24,8 @@ from apifuzz.interface import (
     TermKind,
     Unsupported,
 )
+from apifuzz.running.faults import told
+from apifuzz.running.keys import KnownErrors, stem_of
 from apifuzz.wrappers.cvc5 import Cvc5Wrapper
 from apifuzz.wrappers.cvc5.coverage import api_functions, calls_counted
 from apifuzz.wrappers.cvc5.reading import Reader, folded
@@ -30,6 +33,8 @@ from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, m
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
 from smtlib.theory import Bindings
 
+ROOT = Path(__file__).resolve().parents[2]
+KNOWN = ROOT / "apifuzz" / "wrappers" / "cvc5" / "known.json"
 PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}
 INDICES = {"m": 8, "n": 5, "i": 6, "j": 2, "e": 8, "s": 24, "p": 7, "c": 0x61}
 EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
@@ -414,6 +419,29 @@ def test_what_reads_back_otherwise_is_found() -> None:
             manager.mkTerm(cvc5.Kind.ADD, *[manager.mkConst(manager.getIntegerSort(), "|y|")] * 2), "t2"
         )
     assert caught.value.kind == "print"
+
+
+def test_errors_that_are_known_are_listed_with_their_reports() -> None:
+    known = KnownErrors.read([KNOWN])
+    for note in known.notes.values():
+        assert (ROOT / note.partition(",")[0] / "report.md").is_file()
+    # A match over a constructor whose name needs bars; the term and its text do not get into the key.
+    kit = Kit()
+    spec = DatatypeSpec("D", (("plain", ()), ("in bars", ())))
+    (datatype,) = kit.wrapper.declare_datatypes([spec])
+    manager = kit.wrapper.session.manager
+    make = manager.mkTerm
+    members = datatype.getDatatype()
+    values = {"plain": manager.mkTrue(), "in bars": manager.mkFalse()}
+    patterns = {n: make(cvc5.Kind.APPLY_CONSTRUCTOR, members.getConstructor(n).getTerm()) for n in values}
+    cases = [make(cvc5.Kind.MATCH_CASE, patterns[name], value) for name, value in values.items()]
+    match = make(cvc5.Kind.MATCH, manager.mkConst(datatype, "d"), *cases)
+    with pytest.raises(Misbehaviour) as caught:
+        kit.wrapper.read_back(ApiTerm(0, kit.sort(BOOL), match, TermKind.TERM))
+    assert (
+        known.match(stem_of(told(caught.value.kind, "read-back", str(caught.value)), "cvc5") + "|")
+        is not None
+    )
 
 
 def test_negated_and_divided_numbers_are_folded() -> None:

@@ -23,6 +23,7 @@ _LARGEST = 1000
 def describe_options(expert: bool) -> tuple[Option, ...]:
     """The options that may be drawn, by name; with those for experts or without."""
     solver = cvc5.Solver(cvc5.TermManager())
+    _defaults()
     found = []
     for name in sorted(solver.getOptionNames()):
         info = solver.getOptionInfo(name)
@@ -91,18 +92,24 @@ def _applies(conflict: Conflict, options: dict[str, str]) -> bool:
     )
 
 
-@lru_cache(maxsize=1000)
-def _default(name: str) -> str:
-    default = cvc5.Solver(cvc5.TermManager()).getOptionInfo(name).get("default", "")
-    return str(default).lower() if isinstance(default, bool) else str(default)
+@lru_cache(maxsize=1)
+def _defaults() -> dict[str, str]:
+    """The default values of the options that conflicts are about."""
+    solver = cvc5.Solver(cvc5.TermManager())
+    names = {name for conflict in profile().conflicts for name in (conflict.option, conflict.other)}
+    found = {}
+    for name in sorted(names - {"logic"}):
+        default = solver.getOptionInfo(name).get("default", "")
+        found[name] = str(default).lower() if isinstance(default, bool) else str(default)
+    return found
 
 
 def _holds(options: dict[str, str], name: str, value: str) -> bool:
     now = options.get(name)
     if value == "*":
-        return now is not None and now != _default(name)
+        return now is not None and now != _defaults()[name]
     if now is None:
-        now = _default(name)
+        now = _defaults()[name]
     if value.startswith("!"):
         return not fnmatchcase(now, value[1:])
     return fnmatchcase(now, value)

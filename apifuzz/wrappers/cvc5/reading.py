@@ -143,9 +143,11 @@ class Reader:
             again = self.read(text)
         except RuntimeError as error:
             raise Misbehaviour(
-                "print", f"{about} does not read back: {error!s:.300} in {text:.300}"
+                "print", f"{about} does not read back: {error!s:.300}\nin {text:.300}"
             ) from error
         if again.isNull():
-            raise Misbehaviour("print", f"{about} reads back as nothing: {text:.300}")
+            raise Misbehaviour("print", f"{about} reads back as nothing:\n{text:.300}")
         if again != handle and str(folded(self.manager, again)) != str(folded(self.manager, handle)):
-            raise Misbehaviour("print", f"{about} reads back as {again!s:.300}, not {text:.300}")
+            raise Misbehaviour(
+                "print", f"{about} reads back as another term:\n{again!s:.300}\nnot\n{text:.300}"
+            )

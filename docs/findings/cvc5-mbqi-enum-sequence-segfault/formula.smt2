@@ -1,0 +1,5 @@
+(set-logic ALL)
+(set-option :mbqi-enum true)
+(declare-fun p ((Seq Int)) Bool)
+(assert (forall ((s (Seq Int))) (p s)))
+(check-sat)
