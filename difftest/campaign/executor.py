@@ -17,6 +17,7 @@ from difftest.campaign import _orphans
 from difftest.errors import RunnerLost
 from difftest.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
+from difftest.reduction.pairs import pair_of
 from difftest.reduction.variants import LookAgain
 from difftest.running.outcomes import Outcome, Verdict
 from difftest.running.process import Limits
@@ -229,7 +230,8 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
     other = again.test if again.test is not task.test else None
     if task.reduction <= 0 or not needs_reduction(candidate):
         return Confirmation(task, evidence, again.spent, None, candidate, other)
-    expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs)
+    pair = pair_of(again.test) if candidate.oracle == "implication" else None
+    expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs, pair)
     with Confirmer(expected) as confirmer:
         found = fingerprint(candidate, again.test.text, confirmer, task.reduction)
         spent = again.spent + confirmer.seconds

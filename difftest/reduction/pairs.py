@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from difftest.running.script import Script
+from generator.strategy import GeneratedTest
 
 _DECIDED = re.compile(r"it says (sat|unsat) to the formula")
 
@@ -46,6 +47,13 @@ class Pair:
 def _commands(text: str) -> Sequence[str]:
     script = Script(text.encode("utf-8", "surrogateescape"))
     return [script.data[c.start : c.end].decode("utf-8", "surrogateescape") for c in script.commands]
+
+
+def pair_of(test: GeneratedTest) -> Pair | None:
+    """The test with the formula that it was weakened or strengthened from, if it has one."""
+    if test.implied_by is not None:
+        return Pair(test.text, test.implied_by, "sat")
+    return Pair(test.text, test.implies, "unsat") if test.implies is not None else None
 
 
 def follows_by(evidence: Iterable[object]) -> str | None:

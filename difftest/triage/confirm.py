@@ -185,15 +185,21 @@ def _pair_of(folder: Path, data: Mapping[str, Any]) -> Pair:
 
 
 def expectation_of(
-    candidate: Candidate, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict], runs: Mapping[str, Run]
+    candidate: Candidate,
+    solvers: Sequence[Solver],
+    verdicts: Mapping[str, Verdict],
+    runs: Mapping[str, Run],
+    pair: Pair | None = None,
 ) -> Expectation:
-    """What ``candidate`` shows, by the verdicts and runs that it was seen in."""
+    """What ``candidate`` shows, by the verdicts and runs that it was seen in; ``pair`` if that takes two
+    formulas.
+    """
     involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
     told = verdicts[candidate.guilty or candidate.solvers[0]]
     answers: dict[str, str] = {}
     truth = None
     references: tuple[Solver, ...] = ()
-    if candidate.finding_class is FindingClass.SOUNDNESS:
+    if candidate.finding_class is FindingClass.SOUNDNESS and pair is None:
         check = candidate.check or 0
         said = {solver.name: _at(verdicts[solver.name].answers, check) for solver in involved}
         answers = {name: answer for name, answer in said.items() if answer is not None}
@@ -215,6 +221,7 @@ def expectation_of(
         frozenset(complaints),
         _seconds(max(verdicts[solver.name].seconds for solver in involved)),
         oracle=candidate.oracle,
+        pair=pair,
     )
 
 

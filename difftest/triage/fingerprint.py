@@ -61,8 +61,8 @@ class Fingerprint:
 
 def needs_reduction(candidate: Candidate) -> bool:
     """Whether the candidate's key holds theories, and so depends on what else is in the formula."""
-    # A slow test is not reduced quickly, and a reduced one is no longer implied by its parent.
-    return candidate.oracle not in ("slowdown", "implication") and _stem(candidate.key) is not None
+    # A slow test is not reduced quickly.
+    return candidate.oracle != "slowdown" and _stem(candidate.key) is not None
 
 
 def fingerprint(

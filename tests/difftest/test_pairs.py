@@ -63,6 +63,23 @@ def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
     return Path(record.path)
 
 
+def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
+    fake: Callable[..., Solver], tmp_path: Path
+) -> None:
+    solver = fake("say('unknown' if '(>= x' in text else 'sat')")
+    others = ("(assert (bvult #b0 #b1))", '(assert (str.< "a" "b"))', "(assert (< 1.5 2.5))")
+    tests = [
+        GeneratedTest(
+            n, TEXT.replace(REST, other + REST), "weaken", implied_by=ABOVE.replace(REST, other + REST)
+        )
+        for n, other in enumerate(others)
+    ]
+    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    (summary,) = [e.summary for e in hunt(tests, [solver], options) if isinstance(e, HuntFinished)]
+    assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Int"]
+    assert summary.duplicates == 2
+
+
 def test_a_pair_is_reduced_and_told(finding: Path) -> None:
     report = reduce(finding, seconds=30)
     assert report.confirmed and not report.with_ddsmt
