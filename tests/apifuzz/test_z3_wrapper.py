@@ -225,6 +225,25 @@ def test_parametric_datatypes_are_instantiated(seed: int) -> None:
 # Terms
 
 
+def test_connectives_of_too_few_arguments_are_not_made() -> None:
+    wrapper = Kit().wrapper
+    for name in ("xor", "distinct"):
+        ranks = [s for s in default_theories().signatures() if s.name == name]
+        taken = [len(s.params) for s in ranks if wrapper.takes(s, (BOOL,) * len(s.params), BOOL)]
+        assert (len(ranks), taken) == (3, [2])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_pattern_has_a_connective_in_it(seed: int) -> None:
+    kit = Kit(seed)
+    f = kit.function("f", INT, INT)
+    x, p = kit.variable("x", INT), kit.variable("p", BOOL)
+    chosen = kit.term("ite", INT, p, x, kit.value("1", INT))
+    body = kit.equal(kit.apply(f, chosen), x)
+    for _ in range(4):
+        kit.binder("forall", BOOL, [x, p], body)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_quantifiers_say_the_same_whichever_way_they_are_made(seed: int) -> None:
     kit = Kit(seed)

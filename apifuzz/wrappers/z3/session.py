@@ -57,8 +57,8 @@ STEPS = 20_000
 
 
 @cache
-def _set_up_process() -> None:
-    """What z3 knows for the whole process only."""
+def set_up_process() -> None:
+    """Set what z3 has for a whole process only."""
     # Without it z3 writes to standard error.
     z3core.Z3_toggle_warning_messages(False)
     # Values and assertions are rewritten without regard to the resource limit: of a recursive function whose
@@ -117,7 +117,7 @@ class Session:
     def context(self) -> Any:
         """The z3.Context."""
         if self._context is None:
-            _set_up_process()
+            set_up_process()
             self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
         return self._context
 

@@ -12,7 +12,7 @@ from z3 import z3core
 
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.logics import STANDARD
-from apifuzz.wrappers.z3.session import Session
+from apifuzz.wrappers.z3.session import Session, set_up_process
 
 KINDS = (
     *("solver",) * 5,
@@ -279,6 +279,7 @@ def known_logics() -> frozenset[str]:
     Asked of a context of its own, as the run's is not made yet, and all at once: each takes z3 some ten
     milliseconds, too long for every run to ask anew.
     """
+    set_up_process()
     context = z3.Context()
     return frozenset(logic for logic in sorted(STANDARD | {"ALL", "HO_ALL"}) if _has_solver(logic, context))
 

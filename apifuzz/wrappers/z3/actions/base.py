@@ -114,7 +114,7 @@ class Asking:
             if z3.is_quantifier(term):
                 todo.append(term.body())
             elif z3.is_app(term):
-                if term.num_args() == 0 and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                if is_variable(term):
                     found.setdefault(term.get_id(), term)
                 todo.extend(term.children())
         return list(found.values())
@@ -130,6 +130,11 @@ def require_readable(session: Session, text: str) -> None:
         raise Unsupported("a formula holds what z3's parser does not take")
     if session.prints_ambiguously:
         raise Unsupported("z3 prints constructors without the sort that its parser wants")
+
+
+def is_variable(term: Any) -> bool:
+    """Whether the term is an uninterpreted constant."""
+    return bool(z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
 
 
 def draw_formulas(run: Run, least: int) -> tuple[str, ...] | None:

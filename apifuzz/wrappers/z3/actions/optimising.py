@@ -11,7 +11,15 @@ from z3 import z3core
 from apifuzz.actions.reading import read_formulas, read_list, require_count
 from apifuzz.interface import ApiTerm, Unsupported
 from apifuzz.run import Run
-from apifuzz.wrappers.z3.actions.base import ANSWERS, Asking, Z3Action, draw_formulas, draw_terms, read_values
+from apifuzz.wrappers.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_formulas,
+    draw_terms,
+    is_variable,
+    read_values,
+)
 from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, translated
 
 _PRIORITIES = ("lex", "pareto", "box")
@@ -105,8 +113,10 @@ class _Problem:
             maximal = session.chance(0.5)
             handle = optimize.maximize(goal) if maximal else optimize.minimize(goal)
             self.objectives.append((handle, goal, maximal))
-        if session.chance(0.2) and self.goals and z3.is_int(self.goals[0]):
-            optimize.set_initial_value(self.goals[0], 1)
+        # Of variables only: a value for another term ends in a segmentation fault now and then (5.4).
+        numbers = [g for g in self.goals if z3.is_int(g) and is_variable(g)]
+        if session.chance(0.2) and numbers:
+            optimize.set_initial_value(numbers[0], 1)
 
     def _look_at_optimum(self) -> None:
         """Nothing better than the first objective's optimum may be possible, where the value is a number.

@@ -23,13 +23,14 @@ _SIMPLIFIERS = (
     ),
     *("card2bv", "propagate-ineqs", "qe-light", "reduce-args", "der", "distribute-forall", "demodulator"),
     *("dom-simplify", "fold-unfold", "injectivity", "factor", "elim-term-ite", "push-app-ite", "bit2int"),
-    *("pull-nested-quantifiers", "refine-injectivity", "cheap-fourier-motzkin", "bv1-blast"),
+    *("pull-nested-quantifiers", "refine-injectivity", "cheap-fourier-motzkin"),
     *("ff-simplify", "bv-divrem-bounds", "lambda-macros", "leibniz-instantiation", "recfun-finder"),
 )
 """Simplifiers that keep satisfiability.
 
 Left out: ``randomizer``, for z3's own tests, and what ends nearly every run in a segmentation fault (5.4):
-``euf-completion`` after ``pop``, and ``bvarray2uf`` on applications without arguments.
+``euf-completion`` after ``pop``, ``bvarray2uf`` on applications without arguments, and ``bv1-blast`` on all
+that its tactic would not take.
 """
 
 _MOST_WATCHED = 6
