@@ -40,7 +40,7 @@ _SHORTEST = 0.4
 """Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
 
 _FED_SHARE = 0.7
-"""How often a run with a feed draws on the theories of one of the feed's terms."""
+"""How often a run with a feed draws on the theories and features of one of the feed's terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ class Run:
         settings = self.settings
         known = known_theories(self.wrapper.families, self.capabilities)
         features = self.capabilities.features
-        theories = settings.theories
+        theories, wanted = settings.theories, frozenset[Feature]()
         if not theories and settings.feed is not None and self.random.random() < _FED_SHARE:
-            theories = settings.feed.draw_theories(self.random)
-        self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random)
+            theories, wanted = settings.feed.draw_needs(self.random)
+        self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random, wanted)
         self.producers = draw_producers(self.available_options, settings.options, self.random)
         kept = {name for name, _ in (*self.capabilities.required_options, *settings.fixed_options)}
         words = settings.only_options

@@ -55,15 +55,16 @@ def draw_scope(
     theories: Iterable[str],
     quantifiers: bool | None,
     chance: random.Random,
+    wanted: frozenset[Feature] = frozenset(),
 ) -> Scope:
-    """A scope within what the solver knows. ``theories``, where any are given, are taken as they are;
-    ``quantifiers`` None leaves them to chance.
+    """A scope within what the solver knows. ``theories``, where any are given, are taken as they are, the
+    features ``wanted`` are drawn on in any case; ``quantifiers`` None leaves them to chance.
     """
-    wanted = [name for name in theories if name in known]
-    if not wanted:
-        wanted = _draw_theories(sorted(known - {"Core"}), chance)
-    chosen = {"Core", *wanted}
-    chosen.update(n for name in wanted for n in NEEDS.get(name, ()) if n in known)
+    named = [name for name in theories if name in known]
+    if not named:
+        named = _draw_theories(sorted(known - {"Core"}), chance)
+    chosen = {"Core", *named}
+    chosen.update(n for name in named for n in NEEDS.get(name, ()) if n in known)
     features = {f for f, share in _FEATURES.items() if chance.random() < share}
     if Feature.DATATYPES in features and chance.random() < 0.4:
         features.add(Feature.PARAMETRIC_DATATYPES)
@@ -71,7 +72,7 @@ def draw_scope(
         features.add(Feature.SORT_CONSTRUCTORS)
     if chance.random() < _QUANTIFIERS if quantifiers is None else quantifiers:
         features.add(Feature.QUANTIFIERS)
-    return Scope(frozenset(chosen), frozenset(features & known_features))
+    return Scope(frozenset(chosen), frozenset((features | wanted) & known_features))
 
 
 def _draw_theories(known: list[str], chance: random.Random) -> list[str]:

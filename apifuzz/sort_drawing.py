@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 3
 """Drawn sorts are not nested deeper."""
 
+MOST_ARGUMENTS = 20
+"""So many arguments a sort and a function may have, and so many datatypes are declared together."""
+
 _WIDTHS = (1, 1, 2, 2, 3, 4, 4, 5, 8, 8, 8, 16, 32, 64)
 _FORMATS = ((3, 5), (2, 3), (5, 11), (5, 11), (8, 24), (8, 24), (8, 24), (11, 53), (4, 4), (3, 3))
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 29, 101, 257)

@@ -24,6 +24,8 @@ class Statistics:
     """Sorts made, by the name of their head."""
     options: Counter[str] = field(default_factory=Counter)
     """Options set, by name."""
+    fed: Counter[str] = field(default_factory=Counter)
+    """Terms of a corpus that were made, and why others were not."""
     answers: Counter[str] = field(default_factory=Counter)
     """Answers of checks."""
 

@@ -15,6 +15,7 @@ from exhume.screen import out, show_table
 
 _ROWS = 20
 _DETAIL = 60
+_TITLES = {"fed": "terms of the corpus"}
 _ANSWERS = ("sat", "unsat", "unknown")
 
 
@@ -113,7 +114,7 @@ def show_statistics(summary: Summary) -> None:
     rows = [[name, str(tried[name]), str(refused[name]), str(idle[name])] for name in actions]
     out.print()
     show_table(["action", "calls", "refused", "nothing drawn"], rows, frozenset({1, 2, 3}))
-    for title in ("states", "sorts", "operators", "options"):
+    for title in ("states", "sorts", "operators", "options", "fed"):
         _show_counts(title, statistics[title])
 
 
@@ -121,4 +122,4 @@ def _show_counts(title: str, counts: Mapping[str, int]) -> None:
     if counts:
         out.print()
         rows = [[name, str(count)] for name, count in Counter(counts).most_common()]
-        show_table([title.removesuffix("s"), "count"], rows, frozenset({1}))
+        show_table([_TITLES.get(title, title.removesuffix("s")), "count"], rows, frozenset({1}))

@@ -6,12 +6,10 @@ from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, read_terms, read_variables, require_count
 from apifuzz.interface import ApiSort, ApiTerm, Feature, TermKind
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, draw_made
+from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made
 from apifuzz.store import seldom_used
 from apifuzz.trace import TraceError, quote_name
 from smtlib import BOOL, Sort, make_sort
-
-_MOST_PARAMETERS = 20
 
 
 def function_sort(run: Run, params: tuple[Sort, ...], result: Sort) -> ApiSort:
@@ -40,8 +38,8 @@ class MakeFunction(Action):
         name = read_name(args[0])
         params = [run.store.sort(token) for token in read_list(args[1])]
         result = run.store.sort(args[2])
-        if not 1 <= len(params) <= _MOST_PARAMETERS:
-            raise TraceError(f"a function has 1 to {_MOST_PARAMETERS} arguments, not {len(params)}")
+        if not 1 <= len(params) <= MOST_ARGUMENTS:
+            raise TraceError(f"a function has 1 to {MOST_ARGUMENTS} arguments, not {len(params)}")
         run.require(Feature.FUNCTIONS)
         run.store.take_name(name)
         handle = run.wrapper.make_function(name, params, result)

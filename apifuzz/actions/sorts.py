@@ -6,13 +6,12 @@ from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, require_count
 from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, Unsupported
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, draw_made, draw_sort, ensure_sort, text_of
+from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made, draw_sort, ensure_sort, text_of
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
 from smtlib import BOOL, SortError, default_theories, make_sort
 from smtlib.environment import parameter
 from smtlib.theory import evaluate_index
 
-_MOST_ARGUMENTS = 20
 _MOST_NAMES = 200
 
 
@@ -36,7 +35,7 @@ class MakeSort(Action):
         return text_of(sort, ids)
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1 + _MOST_ARGUMENTS)
+        require_count(args, 1, 1 + MOST_ARGUMENTS)
         arguments = tuple([run.store.sort(token) for token in args[1:]])
         name, indices = _read_sort_head(args[0])
         _require_known(run, name, indices, len(arguments))
@@ -127,7 +126,7 @@ class DeclareDatatypes(Action):
         return tuple(_draw_datatype(run, name, names, params) for name in names)
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, _MOST_ARGUMENTS)
+        require_count(args, 1, MOST_ARGUMENTS)
         run.require(Feature.DATATYPES)
         group = [_read_datatype(run, token) for token in args]
         if any(spec.parameters for spec in group):

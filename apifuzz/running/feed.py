@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from apifuzz.feeding import Feed
+from apifuzz.feeding import FedTerm, Feed
 from corpus.store import Corpus
 from generator import (
     GenerationError,
@@ -18,7 +18,6 @@ from generator import (
     seeds_of_strategy,
 )
 from generator.seeds import SeedSkipped
-from smtlib import Term
 
 _SEED = 1
 _FORMULAS = 200
@@ -44,11 +43,12 @@ def load_feed(file: Path) -> Feed:
     return Feed(terms)
 
 
-def _assertions(source: SeedSource, count: int) -> Iterator[Term]:
+def _assertions(source: SeedSource, count: int) -> Iterator[FedTerm]:
     """The assertions of ``count`` seeds, drawn without repeats."""
     places = random.Random(_SEED).sample(range(len(source)), min(count, len(source)))
     for place in places:
         try:
-            yield from source[place].script().assertions
+            script = source[place].script()
         except SeedSkipped:
             continue
+        yield from (FedTerm(term, script.datatypes) for term in script.assertions)

@@ -15,7 +15,7 @@ from difftest.campaign.state import NoCampaign, SettingsDiffer
 FILE = "apifuzz.json"
 FORMAT = 1
 
-KINDS = ("states", "tried", "refused", "idle", "operators", "sorts", "options", "answers")
+KINDS = ("states", "tried", "refused", "idle", "operators", "sorts", "options", "fed", "answers")
 """The counts that a run brings along."""
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from apifuzz.feeding import Feed
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -30,7 +29,7 @@ from apifuzz.run import Ending, Settings, generate, replay
 from apifuzz.statistics import Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from apifuzz.wrappers.text import TextWrapper
-from smtlib import Sort, check_script, read_script
+from smtlib import Sort
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -410,39 +409,6 @@ def test_huge_arguments_are_refused_quickly() -> None:
             replay(TextWrapper(), read_trace(START + f"4 make-value {args}\n"))
         except TraceError as error:
             assert len(str(error)) < 200
-
-
-# Feeding
-
-
-def test_terms_of_a_corpus_are_made_by_ordinary_calls() -> None:
-    script = check_script(
-        read_script(
-            """
-            (declare-sort U 0)
-            (declare-fun f (U Int) U)
-            (declare-const a U)
-            (declare-const i Int)
-            (declare-const v (_ BitVec 8))
-            (assert (and (= (f a i) (f (f a (- 3)) (+ i 1)))
-                (forall ((x Int) (u U)) (or (> x i) (= (f u x) a)))))
-            (assert (forall ((x Int)) (and (> x 0) (exists ((x Int)) (< x i)) (> x 2))))
-            (assert (=> (bvult v #xf0) (let ((w (bvadd v v)))
-                (= (bvmul w w) ((_ zero_extend 4) ((_ extract 3 0) w))))))
-            """
-        )
-    )
-    assert not script.errors
-    made = Statistics()
-    for seed in range(30):
-        text, ending = drawn(seed, None, Settings(feed=Feed(script.assertions), quantifiers=True))
-        assert ending.kind == "done"
-        made.add(ending.statistics)
-        replayed = TextWrapper()
-        assert replay(replayed, read_trace(text)).kind == "done"
-        assert not check_script(read_script(replayed.script())).errors
-    assert made.operators["Binders forall"] > 10 and made.operators["Binders exists"] > 3
-    assert made.operators["FixedSizeBitVectors zero_extend"] > 3
 
 
 # Operators

@@ -232,6 +232,7 @@ def test_terms_of_a_corpus_are_fed_in(exhume: Any, corpus: Path, tmp_path: Path)
     assert (ended.code, ended.json["errors"]) == (0, {})
     # Feeding is never a call of its own; that it was tried shows where nothing was drawn by it.
     assert ended.json["statistics"]["idle"]["feed-term"] > 0
+    assert ended.json["statistics"]["fed"]["made"] > 0
     missing = exhume(*command[:-3], tmp_path / "no.duckdb", "--out", tmp_path / "d")
     assert missing.code in (2, 3)
     assert "no.duckdb" in missing.said

@@ -1,0 +1,302 @@
+"""Terms of a corpus as calls: well sorted, replayable, equivalent to what they were, and counted."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import cvc5
+import pytest
+
+from apifuzz.feeding import FedTerm, Feed, making
+from apifuzz.interface import Capabilities, Feature, Unsupported, Wrapper
+from apifuzz.operators import known_theories
+from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.scope import Scope
+from apifuzz.statistics import Statistics
+from apifuzz.trace import read_trace
+from apifuzz.wrappers import make_wrapper
+from apifuzz.wrappers.text import TextWrapper
+from smtlib import Signature, Sort, check_script, print_term, read_script
+
+PLAIN = """
+(declare-sort U 0)
+(declare-sort P 2)
+(declare-fun f (U Int) U)
+(declare-const a U)
+(declare-const p (P U Int))
+(declare-const q (P U Int))
+(declare-const i Int)
+(declare-const v (_ BitVec 8))
+(assert (and (= (f a i) (f (f a (- 3)) (+ i 1)))
+    (forall ((x Int) (u U)) (or (> x i) (= (f u x) a)))))
+(assert (forall ((x Int)) (and (> x 0) (exists ((x Int)) (< x i)) (> x 2))))
+(assert (=> (bvult v #xf0) (let ((w (bvadd v v)))
+    (= (concat (bvmul w w) #b0) ((_ zero_extend 5) ((_ extract 3 0) w))))))
+(assert (= p q))
+"""
+
+DATATYPES = """
+(declare-datatypes ((Color 0)) (((red) (green) (mix (first Color) (share Int)))))
+(declare-datatypes ((Tree 0) (Forest 0))
+    (((leaf (label Color)) (node (below Forest))) ((none) (some (tree Tree) (rest Forest)))))
+(declare-datatypes ((Lst 1)) ((par (T) ((done) (link (top T) (back (Lst T)))))))
+(declare-datatypes ((Pair 2)) ((par (A B) ((pair (one A) (two B))))))
+(declare-sort U 0)
+(declare-fun paint (Color U) Color)
+(declare-const c Color)
+(declare-const u U)
+(declare-const t Tree)
+(declare-const l (Lst Int))
+(declare-const ll (Lst (Lst Color)))
+(declare-const k (Pair Int (Lst Int)))
+"""
+
+# With the answer: what is fed has the same one.
+ASKED = (
+    ("(and ((_ is mix) c) (= (first c) red) (> (share c) 3))", "sat"),
+    ("(and ((_ is red) c) ((_ is green) c))", "unsat"),
+    ("(and (= ((_ update share) (mix red 1) 2) (mix red 1)))", "unsat"),
+    ("(distinct (paint c u) (paint ((_ update first) c c) u))", "sat"),
+    ("(= t (node (some t none)))", "unsat"),
+    ("(and (= (below t) (some (leaf red) none)) ((_ is node) t))", "sat"),
+    ("(= l (link 1 l))", "unsat"),
+    ("(and (= l (link 1 (as done (Lst Int)))) (= (back l) (as done (Lst Int))))", "sat"),
+    ("(= ll (link (as done (Lst Color)) ll))", "unsat"),
+    ("(not (= k (pair (one k) (two k))))", "unsat"),
+    ("(= (two k) (link (one k) l))", "sat"),
+    # A case for each constructor, in another order than declared.
+    ("(= 7 (match c (((mix d n) (+ n 1)) (green 2) (red 1))))", "sat"),
+    ("(= 7 (match c (((mix d n) 3) (green 2) (red 1))))", "unsat"),
+    # A case for whatever is left, before one that is never looked at.
+    ("(and (= c green) (match c ((red false) (x (= x red)) (green true))))", "unsat"),
+    ("(and (= c green) (match c ((red false) (x (= x green)))))", "sat"),
+    # Variables of the same name one inside the other, and after each other.
+    (
+        "(= c (mix (mix red 5) 6) (match c (((mix x n) (match x (((mix x n) (mix x n)) (x x)))) (x c))))",
+        "unsat",
+    ),
+    (
+        "(and (= c (mix (mix red 5) 6)) (= 11 (match c (((mix x n) (+ n (match x (((mix x n) n) (x 0)))))"
+        " (x 0)))))",
+        "sat",
+    ),
+    ("(and (= l (link 4 (link 5 (as done (Lst Int))))) (= 4 (match l ((done 0) ((link h r) h)))))", "sat"),
+    (
+        "(and (= l (link 4 (link 5 (as done (Lst Int))))) (= 4 (match (back l) ((done 0) ((link h r) h)))"
+        " (match l ((done 0) ((link h r) h)))))",
+        "unsat",
+    ),
+    ("(exists ((x Color)) (match x (((mix y n) (and (= n 3) (= y x))) (z false))))", "unsat"),
+    ("(forall ((n Int)) (match c (((mix y m) (= m n)) (z true))))", "sat"),
+)
+
+
+def terms_of(text: str) -> list[FedTerm]:
+    script = check_script(read_script(text))
+    assert [str(error) for error in script.errors] == []
+    return [FedTerm(term, script.datatypes) for term in script.assertions]
+
+
+def run_with(wrapper: Wrapper, seed: int = 1) -> tuple[Run, list[str]]:
+    """A run that draws on all the wrapper has."""
+    lines = ["exhume-trace 1 smtlib 1\n"]
+    run = Run(wrapper, Settings(), seed, lines.append)
+    theories = known_theories(wrapper.families, run.capabilities)
+    run.scope = Scope(theories, frozenset(Feature) & run.capabilities.features)
+    run.call("new", ())
+    return run, lines
+
+
+@pytest.fixture
+def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "_REUSED_SHARE", 0)
+
+
+def answer_of(text: str) -> str:
+    """cvc5's: z3's parser finds no testers and updaters of parametric datatypes."""
+    solver = cvc5.Solver(cvc5.TermManager())
+    for name, value in (("rlimit", "1000000"), ("finite-model-find", "true")):
+        solver.setOption(name, value)
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "fed")
+    said = ""
+    while not (command := parser.nextCommand()).isNull():
+        said = str(command.invoke(solver, parser.getSymbolManager())).strip()
+    return said
+
+
+@pytest.mark.usefixtures("_anew")
+@pytest.mark.parametrize(("formula", "answer"), ASKED)
+def test_what_is_fed_says_the_same(formula: str, answer: str) -> None:
+    (fed,) = terms_of(f"{DATATYPES}(assert {formula})")
+    assert fed.left_out == ""
+    run, lines = run_with(TextWrapper(()))
+    made = making.feed_whole(run, fed, fed.term)
+    assert run.statistics.fed == {"made": 1}
+    run.call("assert", (str(made),))
+    run.call("check-sat", ())
+    replayed = TextWrapper(())
+    assert replay(replayed, read_trace("".join(lines))).kind == "done"
+    script = replayed.script()
+    assert script == run.wrapper.script()
+    assert not check_script(read_script(script)).errors
+    assert answer_of(script) == answer
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_solvers_take_what_is_fed(solver: str) -> None:
+    for fed in terms_of(PLAIN):
+        if Feature.SORT_CONSTRUCTORS not in fed.features or solver == "cvc5":
+            making.feed_whole(run_with(make_wrapper(solver))[0], fed, fed.term)
+    text = DATATYPES + "".join(f"(assert {formula})" for formula, _ in ASKED)
+    made = Statistics()
+    for fed in terms_of(text):
+        run, _ = run_with(make_wrapper(solver))
+        making.feed_whole(run, fed, fed.term)
+        made.add(run.statistics)
+        run.call("delete", ())
+    assert made.fed == {"made": len(ASKED)}
+    for kind in ("constructor", "selector", "tester", "updater"):
+        assert made.operators[f"Datatypes {kind}"] > 1
+
+
+def drawn(wrapper: Wrapper, seed: int, settings: Settings) -> tuple[str, Ending]:
+    lines: list[str] = []
+    ending = generate(wrapper, settings, seed, lines.append)
+    return "".join(lines), ending
+
+
+@pytest.mark.parametrize("text", [PLAIN, DATATYPES + "".join(f"(assert {f})" for f, _ in ASKED)])
+def test_runs_make_terms_of_a_corpus_by_ordinary_calls(text: str) -> None:
+    settings = Settings(feed=Feed(terms_of(text)), quantifiers=True)
+    made = Statistics()
+    for seed in range(30):
+        trace, ending = drawn(TextWrapper(()), seed, settings)
+        assert ending.kind == "done"
+        assert "feed-term" not in trace
+        made.add(ending.statistics)
+        replayed = TextWrapper(())
+        assert replay(replayed, read_trace(trace)).kind == "done"
+        assert not check_script(read_script(replayed.script())).errors
+        assert drawn(TextWrapper(()), seed, settings)[0] == trace
+    assert made.fed["made"] > 20
+    if text is PLAIN:
+        assert made.operators["Binders forall"] > 10 and made.operators["Binders exists"] > 3
+        assert made.operators["FixedSizeBitVectors zero_extend"] > 3
+
+
+FEW = (
+    ("(and (and p) (or p) (xor p) (distinct p))", "(and p p p true)"),
+    ("(= x (+ x) (* (+ x)))", "(= x x x)"),
+    ("(or (< x) (>= x 1))", "(or true (>= x 1))"),
+    ("(=> and or xor)", "(=> true false false)"),
+    ("(= distinct (distinct (+ x)))", "(= true true)"),
+)
+
+
+@pytest.mark.usefixtures("_anew")
+@pytest.mark.parametrize(("formula", "meant"), FEW)
+def test_operators_of_fewer_than_two_arguments_are_what_they_stand_for(formula: str, meant: str) -> None:
+    class OfTwo(TextWrapper):
+        def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+            return len(sorts) > 1
+
+    (fed,) = terms_of(f"(declare-const p Bool)(declare-const x Int)(assert {formula})")
+    run, _ = run_with(OfTwo(()))
+    made = making.feed_whole(run, fed, fed.term)
+    assert re.sub(r"\b[cx]\d+", "x" if "x" in meant else "p", print_term(made.handle)) == meant
+
+
+# What is left out
+
+
+def test_runs_draw_on_what_a_term_needs() -> None:
+    feed = Feed(terms_of(DATATYPES + "(assert (= (paint c u) (mix c 1)))"))
+    theories, features = feed.draw_needs(random.Random(1))
+    assert theories == ("Ints",)
+    assert features == {Feature.DATATYPES, Feature.SORTS, Feature.FUNCTIONS}
+    parametric = Feed(terms_of(DATATYPES + "(assert (forall ((x Int)) (= k (pair x l))))"))
+    assert parametric.draw_needs(random.Random(1))[1] == {Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES}
+    assert Feature.QUANTIFIERS in parametric.terms[0].features
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "(declare-datatypes ((T 0)) (((leaf) (node (below (Array Int T))))))(declare-const x T)"
+            "(assert (= x leaf))",
+            "a field whose sort is made of a parameter or of a datatype declared with it",
+        ),
+        (
+            "(declare-datatypes ((R 1)) ((par (A) ((mk (all (Array Int A)))))))(declare-const x (R Int))"
+            "(assert (= x x))",
+            "a field whose sort is made of a parameter or of a datatype declared with it",
+        ),
+        (
+            "(declare-codatatypes ((S 0)) (((more (first Int) (then S)))))(declare-const x S)"
+            "(assert (= x (then x)))",
+            "a datatype without finite values",
+        ),
+        (
+            "(declare-fun g (Int Int) Int)(declare-const x (Array Int Int))(assert (= x ((_ map g) x x)))",
+            "z3's map of a function over arrays",
+        ),
+        (
+            f"(declare-fun g ({'Int ' * 21}) Bool)(assert (g {'1 ' * 21}))",
+            "a function of more than 20 arguments",
+        ),
+    ],
+)
+def test_what_no_call_makes_is_left_out_with_the_reason(text: str, reason: str) -> None:
+    (fed,) = terms_of(text)
+    assert fed.left_out == reason
+    settings = Settings(theories=tuple(fed.theories), feed=Feed([fed]), quantifiers=True)
+    counted = Statistics()
+    for seed in range(20):
+        counted.add(drawn(TextWrapper(()), seed, settings)[1].statistics)
+    assert set(counted.fed) == {reason}
+    assert counted.fed[reason] > 3
+
+
+def test_what_a_solver_lacks_is_counted_without_names() -> None:
+    class Lacking(TextWrapper):
+        def capabilities(self) -> Capabilities:
+            known = super().capabilities()
+            return Capabilities(
+                theories=known.theories,
+                features=known.features - {Feature.PARAMETRIC_DATATYPES},
+                without=frozenset(("mod",)),
+                sorts_without={"datatype": frozenset(("RegLan",)), "constant": frozenset(("RegLan",))},
+            )
+
+    reasons = {
+        f"{DATATYPES}(assert (= k k))": "without parametric-datatypes",
+        f"{DATATYPES}(assert (= 1 (mod (share c) 3)))": "without mod",
+        '(declare-const r RegLan)(assert (str.in_re "a" r))': "no constants of sort RegLan",
+        "(declare-datatypes ((D 0)) (((mk (r RegLan)))))(declare-const d D)(assert (= d d))": (
+            "no fields of sort RegLan"
+        ),
+    }
+    for text, reason in reasons.items():
+        (fed,) = terms_of(text)
+        run, _ = run_with(Lacking(()))
+        with pytest.raises(Unsupported):
+            making.feed_whole(run, fed, fed.term)
+        assert run.statistics.fed == {reason: 1}
+    assert making._in_short("no sort (Array (D U1) (_ BitVec 3)) of D12 here") == "no sort of here"
+
+
+def test_terms_beyond_the_run_are_counted_as_such() -> None:
+    (fed,) = terms_of(f"{DATATYPES}(assert (= 1 (share c)))")
+    run, _ = run_with(TextWrapper(()))
+    run.settings = Settings(feed=Feed([fed]))
+    run.scope = Scope(frozenset(("Core",)), frozenset((Feature.DATATYPES,)))
+    assert making.feed_term(run) is None
+    run.scope = Scope(frozenset(("Core", "Ints")))
+    assert making.feed_term(run) is None
+    assert run.statistics.fed == {
+        "of theories that the run does not draw on": 8,
+        "with features that the run does not draw on": 8,
+    }
