@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Callable, Hashable
 
 from generator.mutation.operators import Applier, Operators, SeedFunctions
@@ -15,8 +14,9 @@ from generator.text import comment_line
 from smtlib import Sort, Term
 from smtlib.sorts import subsorts
 
-_NOTES = 40
-"""So many mutations of a chain are told in a test's header, the last ones: all of a chain of 30 tests."""
+_NOTES = 20
+"""So many mutations of a chain are told in a test's header, the last ones, and up to twice as many: all of a
+chain of 30 tests."""
 
 _PLAIN = 180
 """Longer lines may have to be cut."""
@@ -31,30 +31,29 @@ _SHRINKS, _GROWS, _ROOM = 2, 2, 40
 class Told:
     """What was done to a seed so far, for the header of a test: how often, and the last mutations."""
 
-    __slots__ = ("_lengths", "_text", "mutations")
+    __slots__ = ("_before", "_latest", "mutations")
 
     def __init__(self) -> None:
         self.mutations = 0
-        self._text = ""
-        self._lengths: deque[int] = deque()
+        self._before = ""
+        self._latest = ""
 
     def add(self, what: str) -> None:
         """One more mutation."""
+        if self.mutations % _NOTES == 0:
+            self._before, self._latest = self._latest, ""
         self.mutations += 1
         line = f"; mutation {self.mutations} {what}\n"
         # Nearly all are plain, and this is done for every mutation.
         if len(line) > _PLAIN or not what.isprintable():
             line = comment_line(line[len("; ") : -1])
-        if self.mutations > _NOTES:
-            self._text = self._text[self._lengths.popleft() :] + line
-        else:
-            self._text += line
-        self._lengths.append(len(line))
+        self._latest += line
 
     def text(self) -> str:
         """Comment lines, one for each of the last mutations."""
-        left_out = self.mutations - _NOTES
-        return f"; {left_out} mutations before these\n{self._text}" if left_out > 0 else self._text
+        left_out = (self.mutations - 1) // _NOTES * _NOTES - _NOTES
+        told = self._before + self._latest
+        return f"; {left_out} mutations before these\n{told}" if left_out > 0 else told
 
 
 class Chain:

@@ -132,6 +132,6 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
     chain.change(0, chance)
     inner = chain.text().split("(assert (")[1].split("(")[1].split()[0]
     lines = chain.told.text().splitlines()
-    assert lines[0] == "; 2 mutations before these"
-    assert len(lines) == 41
+    assert lines[0] == "; 20 mutations before these"
+    assert len(lines) == 23
     assert f"({inner} ..) 50)" in lines[-1]
