@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -155,10 +156,9 @@ class Machine:
     def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
         """State, action, share of the state's weight in percent, target, condition; of all that is on."""
         for state in self.states.values():
-            total = sum(t.weight for t in state.transitions)
-            for t in sorted(state.transitions, key=lambda t: -t.weight):
-                if t.weight > 0:
-                    yield state.name, t.action or "-", f"{100 * t.weight / total:.2f}", t.target, t.condition
+            total = _total(state)
+            for t in _by_weight(state):
+                yield state.name, t.action or "-", f"{100 * t.weight / total:.2f}", t.target, t.condition
 
     def table(self) -> str:
         """The machine as a table for people."""
@@ -177,28 +177,61 @@ class Machine:
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines) + "\n"
 
+    def boxes(self) -> Iterator[tuple[str, list[str]]]:
+        """The states of the picture, with the lines below their names: what for, and what is done there."""
+        for state in self.states.values():
+            yield state.name, [state.about, *_lines(state, state.name)]
+
+    def arrows(self) -> Iterator[tuple[str, str, list[str], float]]:
+        """The arrows of the picture: from, to, what leads over it, and the share of all that in percent."""
+        for state in self.states.values():
+            total = _total(state)
+            for target in dict.fromkeys(t.target for t in _by_weight(state) if t.target != state.name):
+                weight = sum(t.weight for t in state.transitions if t.target == target)
+                yield state.name, target, _lines(state, target), 100 * weight / total
+
     def dot(self) -> str:
-        """The machine as text for Graphviz: an edge between two states bears what leads over it."""
+        """The machine as text for Graphviz: an arrow between two states bears what leads over it."""
         lines = [
             "digraph model {",
-            "  rankdir=TB;",
-            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+            '  graph [rankdir=TB, nodesep=0.5, ranksep=0.7, fontname="sans-serif"];',
+            '  node [shape=box, style="rounded,filled", fillcolor="#f4f6fa", color="#55606e",',
+            '    margin="0.15,0.08", fontname="sans-serif", fontsize=11];',
+            '  edge [color="#6b7a90", fontcolor="#33404f", fontname="sans-serif", fontsize=9,',
+            "    arrowsize=0.7];",
         ]
-        for state in self.states.values():
-            inner = sorted(
-                {t.action for t in state.transitions if t.action and t.target == state.name and t.weight > 0}
-            )
-            label = "\\n".join([state.name.upper(), *inner])
-            lines.append(f'  "{state.name}" [label="{label}"];')
-        for state in self.states.values():
-            edges: dict[str, list[str]] = {}
-            for t in state.transitions:
-                if t.weight > 0 and t.target != state.name:
-                    edges.setdefault(t.target, []).append(
-                        t.action or (f"[{t.condition}]" if t.condition else "")
-                    )
-            for target, labels in edges.items():
-                label = "\\n".join(dict.fromkeys(filter(None, labels)))
-                lines.append(f'  "{state.name}" -> "{target}"' + (f' [label="{label}"];' if label else ";"))
+        for name, (about, *inner) in self.boxes():
+            body = "".join(f'{escape(line)}<br align="left"/>' for line in inner)
+            label = f"<b>{escape(name)}</b><br/><i>{escape(about)}</i><br/>{body}"
+            lines.append(f'  "{name}" [label=<{label}>];')
+        for source, target, labels, share in self.arrows():
+            # Ways seldom taken are thin, and the layout may bend them.
+            width, weight = 0.6 + share / 30, 1 + round(share / 10)
+            label = "".join(f'&#160;{escape(line)}<br align="left"/>' for line in labels)
+            look = f"penwidth={width:.2f}, weight={weight}"
+            lines.append(f'  "{source}" -> "{target}" [label=<{label}>, {look}];')
         lines.append("}")
         return "\n".join(lines) + "\n"
+
+
+def _total(state: State) -> float:
+    return sum(t.weight for t in state.transitions)
+
+
+def _by_weight(state: State) -> list[Transition]:
+    return sorted((t for t in state.transitions if t.weight > 0), key=lambda t: -t.weight)
+
+
+def _lines(state: State, target: str) -> list[str]:
+    """What leads from the state to ``target``: the action, or the condition, with its share."""
+    total = _total(state)
+    lines = []
+    for t in _by_weight(state):
+        if t.target == target:
+            words = (t.action, f"[{t.condition}]" if t.condition else "", _percent(t.weight / total))
+            lines.append(" ".join(filter(None, words)))
+    return lines
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"

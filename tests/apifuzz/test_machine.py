@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from apifuzz.actions import Action
 from apifuzz.machine import Machine, MachineError
 from apifuzz.model import CONDITIONS, STATES, default_model
+from apifuzz.wrappers import WRAPPERS, make_wrapper
 from apifuzz.wrappers.text import TextWrapper
 
 ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Named(Action):
@@ -112,11 +117,22 @@ def test_the_table_says_it_all() -> None:
     ]
 
 
-def test_the_picture_has_states_and_edges() -> None:
-    text = machine().dot()
+def test_the_picture_has_states_and_arrows_with_their_shares() -> None:
+    made = machine()
+    assert next(made.boxes()) == ("start", ["the first", "never 91%", "often 7%", "rare 0.9%"])
+    assert list(made.arrows()) == [("start", "end", ["[ready] 0.9%"], pytest.approx(100 / 110))]
+    text = made.dot()
     assert text.startswith("digraph model {") and text.endswith("}\n")
-    assert '"start" [label="START\\nnever\\noften\\nrare"];' in text
-    assert '"start" -> "end" [label="[ready]"];' in text
+    assert '"start" [label=<<b>start</b><br/><i>the first</i><br/>never 91%<br align="left"/>' in text
+    assert '"start" -> "end" [label=<&#160;[ready] 0.9%<br align="left"/>>' in text
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
+def test_graphviz_takes_the_picture_of_every_solver() -> None:
+    for solver in WRAPPERS:
+        text = default_model(make_wrapper(solver)).dot()
+        done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_default_model_is_whole() -> None:
@@ -133,6 +149,21 @@ def test_the_default_model_is_whole() -> None:
 def test_the_page_shows_the_model_as_it_is() -> None:
     page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
     assert default_model(TextWrapper()).table() in page
+
+
+def test_the_picture_is_of_the_model_as_it_is() -> None:
+    """Of ``docs/apifuzz-model.svg``: every box and arrow, with all that stands in it or beside it."""
+    model = default_model(TextWrapper())
+    boxes = {name: [name, *lines] for name, lines in model.boxes()}
+    arrows = {f"{source}->{target}": lines for source, target, lines, _ in model.arrows()}
+    drawn: dict[str, dict[str, list[str]]] = {"node": {}, "edge": {}}
+    for group in ElementTree.parse(ROOT / "docs" / "apifuzz-model.svg").iter(f"{SVG}g"):
+        if group.get("class") in drawn:
+            title = group.findtext(f"{SVG}title")
+            assert title is not None
+            texts = [(text.text or "").strip("\u00a0 ") for text in group.iter(f"{SVG}text")]
+            drawn[group.attrib["class"]][title] = texts
+    assert drawn == {"node": boxes, "edge": arrows}, "make it anew, as docs/apifuzz.md says"
 
 
 def test_the_model_has_the_actions_that_were_asked_for() -> None:
