@@ -24,7 +24,8 @@ from difftest import (
 )
 from difftest.campaign.events import WorkersTold
 from difftest.campaign.schedule import Schedule
-from difftest.campaign.state import CampaignState, NoCampaign, read_campaign
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import NoCampaign, read_campaign
 from difftest.triage.folders import read_findings
 from exhume.hunt_screen import HuntScreen
 from exhume.recording import Recorder

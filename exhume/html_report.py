@@ -21,7 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from difftest import BadOutput, Outcome
-from difftest.campaign.state import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
+from difftest.campaign.stored import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
 from difftest.triage.folders import FindingRecord
 from difftest.triage.reports import FindingFolder, report_title
 from exhume.plots import columns, lines_over_time, stacked_bars

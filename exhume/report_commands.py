@@ -9,7 +9,7 @@ import typer
 
 from corpus.store import Corpus
 from difftest import BadOutput
-from difftest.campaign.state import FILE as CAMPAIGN
+from difftest.campaign.stored import FILE as CAMPAIGN
 from difftest.triage.folders import FindingRecord, read_findings
 from difftest.triage.history import compare_with_history
 from difftest.triage.reports import FindingFolder, report_title

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.runs import RunResult
-from difftest.campaign.state import NoCampaign, SettingsDiffer
+from difftest.campaign.stored import NoCampaign, SettingsDiffer
 
 FILE = "apifuzz.json"
 FORMAT = 1

@@ -20,7 +20,7 @@ from typing import Any
 
 from difftest.campaign.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
 from difftest.campaign.executor import Confirmation, ConfirmTask, TestName
-from difftest.campaign.state import Campaign, FindingState
+from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
 from difftest.modes import base_name
 from difftest.running.process import Limits

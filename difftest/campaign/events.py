@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from difftest.campaign.state import ArmState
+from difftest.campaign.stored import ArmState
 from difftest.running.outcomes import Outcome, Verdict
 from difftest.triage.findings import Candidate
 from difftest.triage.folders import FindingRecord

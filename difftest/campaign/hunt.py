@@ -45,7 +45,8 @@ from difftest.campaign.executor import (
 )
 from difftest.campaign.pace import Pace
 from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
-from difftest.campaign.state import Again, CampaignState
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.modes import DEFAULT_SHARE, ModeKind, Modes

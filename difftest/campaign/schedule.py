@@ -21,7 +21,8 @@ from typing import Protocol, runtime_checkable
 
 from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import TestName
-from difftest.campaign.state import ArmState, Campaign, ranges
+from difftest.campaign.state import ranges
+from difftest.campaign.stored import ArmState, Campaign
 from generator.strategy import GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difftest.campaign.executor import RunResult
-from difftest.campaign.state import CROSSING, Campaign, Changes, FindingState
+from difftest.campaign.stored import CROSSING, Campaign, Changes, FindingState
 from difftest.modes import base_name
 from difftest.running._supervisor import descendants
 from difftest.running.outcomes import Outcome

@@ -22,7 +22,7 @@ from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest import DifftestError, Limits
-from difftest.campaign.state import InUse, SettingsDiffer
+from difftest.campaign.stored import InUse, SettingsDiffer
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)

@@ -38,7 +38,8 @@ from difftest import (
     find_solver,
     hunt,
 )
-from difftest.campaign.state import CampaignState, Changes, read_campaign
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import Changes, read_campaign
 from difftest.campaign.tally import Tally
 from generator.strategy import GeneratedTest
 

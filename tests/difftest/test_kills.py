@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from difftest.campaign._orphans import NAME
-from difftest.campaign.state import CampaignState, read_campaign
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import read_campaign
 from difftest.running._supervisor import descendants
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,8 @@ import pytest
 from difftest.campaign.bandit import EVEN, Bandit, Payments
 from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
-from difftest.campaign.state import CampaignState, Changes, read_campaign
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import Changes, read_campaign
 from generator.strategy import GeneratedTest
 
 

@@ -17,18 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difftest.campaign import state as state_module
-from difftest.campaign.state import (
+from difftest.campaign.state import CampaignState, ranges
+from difftest.campaign.stored import (
     FILE,
     MAX_BUCKETS,
     Again,
     ArmState,
-    CampaignState,
     Changes,
     FindingState,
     InUse,
     NoCampaign,
     SettingsDiffer,
-    ranges,
     read_campaign,
 )
 from difftest.errors import BadOutput

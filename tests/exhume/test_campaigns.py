@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from difftest import FindingRecord, Outcome, Progress
-from difftest.campaign.state import ArmState, NoCampaign, read_campaign
+from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.findings import FindingClass
 from exhume.hunt_screen import HuntScreen
 from exhume.live import size, span

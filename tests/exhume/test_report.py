@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from difftest.campaign.state import CampaignState, Changes, FindingState
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import Changes, FindingState
 from exhume.html_report import MAX_BYTES
 from tests.difftest.test_reports import write
 

@@ -1,0 +1,320 @@
+"""What a campaign knows of itself: ``campaign.sqlite`` in its output folder.
+
+It is SQLite, not a journal and not the corpus. A journal of 1,000,000 tests grows without end or needs
+compaction, which is a second format with its own ways to break; here counts are added up in place, and what
+belongs together (counts, what is handed out, findings) is stored together or not at all. DuckDB would lock
+readers out while the hunt writes; SQLite's write-ahead log lets ``exhume report`` read at any time, survives
+a kill at any moment, and is in the standard library. The finding folders stay the truth about findings: a
+folder that is there when a campaign is opened and has no row gets one.
+
+Tables (``SCHEMA`` below has the columns):
+
+``setting``  name and JSON value: what makes the tests (seed, strategies, solvers and their versions, the
+             corpus's fingerprint, exhume's version ...), and ``format``, ``created``, ``bucket_seconds``
+``run``      one row per process that worked on the campaign
+``arm``      one row per strategy and class of its tests: the first index not handed out yet, and what it came
+             to
+``open``     ranges of indices handed out and not done when the row was written: run again on resume
+``again``    tests counted already that are to be run again: with a longer limit, or to confirm what they
+             showed
+``bucket``   counts over time: a row per ``bucket_seconds`` of wall time in which anything happened
+``outcome``  per bucket the verdicts, once by strategy and once by theory (a test of two theories counts in
+             both); and what came of models put into another solver: kind ``crossing``, the judge's name
+             (empty where the model was put into none) and for an outcome confirmed, refuted, or why not
+``finding``  the findings, with how many later tests showed them again
+``folded``   what quick reduction made of the keys that tests show at first
+
+Its size is bounded: there are at most ``MAX_BUCKETS`` buckets (when there are more, each two become one and
+``bucket_seconds`` doubles), at most a thousand tests in ``again``, and one ``open`` range per worker or so.
+
+One process writes (``difftest.campaign.state``). Times are seconds since 1970
+(UTC), durations are seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from difftest.errors import BadOutput
+
+FILE = "campaign.sqlite"
+FORMAT = 1
+MAX_BUCKETS = 360
+CROSSING = "crossing"
+
+SCHEMA = """
+create table setting (name text primary key, value text not null) without rowid;
+create table run (
+    id integer primary key,
+    pid integer not null,
+    host text not null,
+    started real not null,
+    seen real not null,             -- when it last wrote
+    seconds real not null,          -- wall time of the hunt
+    executor text not null,
+    jobs integer not null,
+    ending text                     -- null: running or killed; else finished, interrupted, what went wrong
+);
+create table arm (
+    strategy text not null,
+    class text not null,            -- '' where the strategy has no classes
+    next_index integer not null,
+    exhausted integer not null,
+    tests integer not null,
+    decided integer not null,
+    findings integer not null,
+    solver_seconds real not null,
+    share real not null,            -- of the time, as the bandit last had it; 0 without one
+    weights text not null,          -- JSON: the bandit's own sums
+    primary key (strategy, class)
+) without rowid;
+create table open (
+    strategy text not null,
+    class text not null,
+    start integer not null,
+    stop integer not null           -- the first index after the range
+);
+create table again (
+    strategy text not null,
+    class text not null,
+    "index" integer not null,
+    stage integer not null,         -- which time limit to run it with
+    outcomes text not null,         -- JSON: per solver what was counted for it; {} where nothing was
+    reason text not null            -- later (with a longer limit) or confirm
+);
+create table bucket (
+    start integer primary key,
+    tests integer not null,
+    decided integer not null,
+    findings integer not null,
+    duplicates integer not null,
+    unconfirmed integer not null,
+    solver_seconds real not null,
+    memory integer not null         -- bytes resident, exhume and all solvers, the largest seen
+);
+create table outcome (
+    start integer not null,
+    kind text not null,             -- strategy, theory or crossing
+    name text not null,
+    solver text not null,
+    outcome text not null,
+    count integer not null,
+    primary key (start, kind, name, solver, outcome)
+) without rowid;
+create table finding (
+    id text primary key,
+    class text not null,
+    solver text not null,
+    key text not null,
+    folder text not null,           -- name below findings/
+    strategy text not null,
+    "index" integer not null,
+    seed integer not null,
+    found_at real not null,
+    duplicates integer not null,
+    earlier integer not null,       -- 1: it was in the folder before the campaign began
+    stored integer not null         -- 1: the corpus has it
+) without rowid;
+create table folded (first text primary key, key text not null, looks integer not null) without rowid;
+"""
+
+
+class SettingsDiffer(BadOutput):
+    """The folder holds a campaign that was started with other settings."""
+
+
+class NoCampaign(BadOutput):
+    """There is no campaign in the folder to go on with."""
+
+
+class InUse(BadOutput):
+    """Another process works on the campaign."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmState:
+    """One arm as it was last stored; see the table ``arm``."""
+
+    strategy: str
+    test_class: str
+    next_index: int
+    exhausted: bool = False
+    tests: int = 0
+    decided: int = 0
+    findings: int = 0
+    solver_seconds: float = 0.0
+    share: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A test to be run again; see the table ``again``."""
+
+    strategy: str
+    test_class: str
+    index: int
+    stage: int
+    outcomes: Mapping[str, str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingState:
+    """A finding's row."""
+
+    id: str
+    finding_class: str
+    solver: str
+    key: str
+    folder: str
+    strategy: str
+    index: int
+    seed: int
+    found_at: float
+    duplicates: int = 0
+    earlier: bool = False
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Counts of one span of time; ``memory`` is in bytes, the largest seen."""
+
+    start: int
+    tests: int
+    decided: int
+    findings: int
+    duplicates: int
+    unconfirmed: int
+    solver_seconds: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCount:
+    """How often ``solver`` came to ``outcome`` on tests of strategy or theory ``name`` from ``start`` on; or
+    its models, put into the solver ``name``.
+    """
+
+    start: int
+    kind: str
+    name: str
+    solver: str
+    outcome: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One process that worked on the campaign; ``ending`` is None while it runs, and if it was killed."""
+
+    pid: int
+    host: str
+    started: float
+    seen: float
+    seconds: float
+    executor: str
+    jobs: int
+    ending: str | None
+
+
+@dataclass(slots=True)
+class Changes:
+    """What happened since the last commit. ``outcomes`` counts (kind, name, solver, outcome) and may be
+    negative: a longer limit replaces what a shorter one had counted.
+    """
+
+    tests: int = 0
+    decided: int = 0
+    findings: int = 0
+    duplicates: int = 0
+    unconfirmed: int = 0
+    solver_seconds: float = 0.0
+    memory: int = 0
+    outcomes: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    new: list[FindingState] = field(default_factory=list)
+    again_seen: Counter[str] = field(default_factory=Counter)
+    """Per finding id, how many more tests showed it."""
+    folded: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """All that is stored of a campaign, for reading."""
+
+    settings: Mapping[str, Any]
+    bucket_seconds: int
+    runs: tuple[RunRow, ...]
+    arms: tuple[ArmState, ...]
+    again: tuple[Again, ...]
+    open: tuple[tuple[str, str, int, int], ...]
+    buckets: tuple[Bucket, ...]
+    outcomes: tuple[OutcomeCount, ...]
+    findings: tuple[FindingState, ...]
+    folded: Mapping[str, tuple[str, int]]
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of all its runs."""
+        return sum(run.seconds for run in self.runs)
+
+
+def read_campaign(out: Path) -> Campaign:
+    """The campaign in ``out``, as its last commit left it, also while it runs; NoCampaign without one."""
+    file = out / FILE
+    if not file.is_file():
+        raise NoCampaign(f"{out}: no campaign there ({FILE} is missing)")
+    try:
+        with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+            opened.execute("begin")
+            return read_opened(opened)
+    except sqlite3.Error as problem:
+        raise NoCampaign(f"{file}: cannot be read as a campaign: {problem}") from problem
+
+
+def read_opened(opened: sqlite3.Connection) -> Campaign:
+    """The campaign that an open database holds; NoCampaign where it is of another format."""
+    settings = {name: json.loads(value) for name, value in opened.execute("select name, value from setting")}
+    if settings.get("format") != FORMAT:
+        raise NoCampaign(
+            f"campaign of format {settings.get('format')}, this exhume knows {FORMAT}: use another folder"
+        )
+    return Campaign(
+        {name: value for name, value in settings.items() if name not in ("format", "bucket_seconds")},
+        settings["bucket_seconds"],
+        tuple(
+            RunRow(*row)
+            for row in opened.execute(
+                "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"
+            )
+        ),
+        tuple(_arm(row) for row in opened.execute("select * from arm order by strategy, class")),
+        tuple(_again(row) for row in opened.execute("select * from again")),
+        tuple(opened.execute("select * from open order by strategy, class, start")),
+        tuple(Bucket(*row) for row in opened.execute("select * from bucket order by start")),
+        tuple(OutcomeCount(*row) for row in opened.execute("select * from outcome")),
+        tuple(_finding(row) for row in opened.execute("select * from finding order by found_at, id")),
+        {first: (key, looks) for first, key, looks in opened.execute("select * from folded")},
+    )
+
+
+def _arm(row: Sequence[Any]) -> ArmState:
+    weights: dict[str, float] = json.loads(row[9])
+    return ArmState(row[0], row[1], row[2], bool(row[3]), row[4], row[5], row[6], row[7], row[8], weights)
+
+
+def _again(row: Sequence[Any]) -> Again:
+    return Again(row[0], row[1], row[2], row[3], json.loads(row[4]), row[5])
+
+
+def _finding(row: Sequence[Any]) -> FindingState:
+    found = FindingState(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9])
+    return replace(found, earlier=bool(row[10]), stored=bool(row[11]))
