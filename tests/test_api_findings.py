@@ -37,6 +37,7 @@ PROGRAMS: dict[str, signal.Signals | str] = {
     "cvc5-match-quoted-symbol": "got `|x y|` (QUOTED_SYMBOL)",
     "cvc5-mbqi-enum-sequence-segfault": SEGV,
     "cvc5-piand-proof-abort": ABRT,
+    "cvc5-plugin-leak": "never freed",
     "cvc5-pow2-piand-segfault": SEGV,
     "cvc5-python-interface-calls": "getDifficulty(): TypeError",
     "cvc5-timeout-core-assuming-wrong-sat": "sat []\nunsat",

@@ -211,7 +211,7 @@ def test_shipped_lists_are_read_and_told_apart_by_solver() -> None:
     assert not shipped("smtlib").notes
     key = "crash|bitwuzla|read-back: x"
     assert shipped("bitwuzla").match(key) is None
-    for name in ("bitwuzla", "z3"):
+    for name in ("bitwuzla", "cvc5", "z3"):
         for known, note in shipped(name).notes.items():
             kind, solver, where = known.split("|", 2)
             assert (solver, bool(kind and where and note)) == (name, True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import cvc5
 
-from apifuzz.interface import ApiSort
+from apifuzz.interface import ApiSort, Unsupported
 
 _DEPRECATED_SHARE = 0.05
 """Share of calls that go through the solver's own, deprecated doubles of the term manager's methods."""
@@ -66,6 +66,10 @@ class Session:
     """Whether the last check may still be asked about. Declarations and definitions by the solver end that;
     the term manager's leave it.
     """
+    assumed: bool = False
+    """Whether the last check had assumptions."""
+    simplified: bool = False
+    """Whether a term was simplified after it."""
 
     def start(self) -> None:
         """Make the solver: as new, on the same term manager."""
@@ -85,6 +89,20 @@ class Session:
         self.plugins = []
         self.known = set()
         self.answered = False
+
+    def simplify(self, term: Any, *settings: Any) -> Any:
+        """``term`` simplified by the solver."""
+        self.simplified = True
+        return self.solver.simplify(term, *settings)
+
+    def require_assumptions(self) -> None:
+        """Raise :class:`Unsupported` where the last check had assumptions and a term was simplified since.
+
+        Cores and proofs then end the process of 1.4.2, so often that other errors would not be seen:
+        docs/findings/cvc5-unsat-core-after-simplify-abort.
+        """
+        if self.assumed and self.simplified:
+            raise Unsupported("cores of assumptions after a simplification")
 
     @property
     def is_higher_order(self) -> bool:

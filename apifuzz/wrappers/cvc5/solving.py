@@ -42,6 +42,8 @@ class Solving:
         else:
             found = answer(solver.checkSatAssuming(*[handle for handle, _ in self.assumptions]))
         self.session.answered = True
+        self.session.assumed = bool(self.assumptions)
+        self.session.simplified = False
         return found
 
     def push(self, levels: int) -> None:
@@ -65,10 +67,12 @@ class Solving:
 
     def unsat_core(self) -> list[ApiTerm]:
         """The core, as the terms that were asserted or assumed."""
+        self.session.require_assumptions()
         return self._named("core", self.session.solver.getUnsatCore(), [*self.asserted(), *self.assumptions])
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """The failed assumptions, as the terms that were assumed."""
+        self.session.require_assumptions()
         return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
 
     def asserted(self) -> list[tuple[Any, ApiTerm]]:

@@ -321,8 +321,8 @@ class Cvc5Wrapper(Wrapper):
     def simplify(self, term: ApiTerm) -> Any:
         handle = self.session.expand(term.handle)
         if self.session.chance(0.5):
-            return self.session.solver.simplify(handle)
-        return self.session.solver.simplify(handle, False)
+            return self.session.simplify(handle)
+        return self.session.simplify(handle, False)
 
     @translated()
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:

@@ -173,6 +173,7 @@ class GetProof(Cvc5Action):
         component, form = _COMPONENTS.get(read_name(args[0])), _FORMATS.get(read_name(args[1]))
         if component is None or form is None:
             raise Unsupported(f"no component or format of proofs: {args[0]} {args[1]}")
+        wrapper.session.require_assumptions()
         solver = wrapper.session.solver
         is_full = component is cvc5.ProofComponent.FULL
         proofs = solver.getProof() if is_full and wrapper.session.chance(0.5) else solver.getProof(component)
@@ -223,6 +224,7 @@ class GetCoreLemmas(Cvc5Action):
 
     def act(self, run: Run, wrapper: Cvc5Wrapper, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
+        wrapper.session.require_assumptions()
         for lemma in wrapper.session.solver.getUnsatCoreLemmas():
             expect("value", lemma.getSort().isBoolean(), True, "a lemma is a formula")
         return ()

@@ -168,7 +168,7 @@ class SimplifyUnderAssertions(Cvc5Action):
         require_count(args, 1, 1)
         (term,) = read_closed(run, args)
         handle = wrapper.session.expand(term.handle)
-        found = wrapper.session.solver.simplify(handle, True)
+        found = wrapper.session.simplify(handle, True)
         if not wrapper.same_sort(found.getSort(), term.sort):
             raise Misbehaviour("sort", f"{term} simplified has the sort {found.getSort()}")
         if not has_skolem(found) and term.sort.sort.name != "RegLan":
