@@ -18,7 +18,6 @@ from apifuzz.interface import (
     ApiTerm,
     Capabilities,
     DatatypeSpec,
-    Field,
     Head,
     Misbehaviour,
     Option,
@@ -27,6 +26,7 @@ from apifuzz.interface import (
     Wrapper,
 )
 from apifuzz.producers import PRODUCERS
+from apifuzz.wrappers.pairs import Pair, datatype_on, sort_on, sorts_on, term_on, terms_on
 from smtlib import Signature, Sort
 
 if TYPE_CHECKING:
@@ -34,21 +34,12 @@ if TYPE_CHECKING:
     from apifuzz.model import Model
 
 
-class Pair:
-    """A handle: the two solvers' own, and what wraps them for each side, made when first needed."""
-
-    __slots__ = ("handles", "sides")
-
-    def __init__(self, first: Any, second: Any) -> None:
-        self.handles = (first, second)
-        self.sides: list[Any] = [None, None]
-
-
 class CrossCheck(Wrapper):
     """``first`` is the solver under test: the run has its name, its options, its witnesses.
 
-    Raises :class:`Misbehaviour` of kind ``answer`` where one says sat and the other unsat, and of kind
-    ``sort`` where they do not agree whether two sorts are the same. What the second solver rejects is
+    Raises :class:`Misbehaviour` of kind ``answer`` where one says sat and the other unsat, of kind ``model``
+    where one finds that the values it gave itself cannot be, and of kind ``sort`` where they do not agree
+    whether two sorts are the same. What the second solver rejects is
     :class:`Rejected` with its name in front.
     """
 
@@ -62,6 +53,9 @@ class CrossCheck(Wrapper):
         self.random = first.random = _Twin(second.random)
         # Whether one of the two made a change that the other one refused.
         self._parted = False
+        # Equations with values, which are each solver's own, and whether one of them is asserted.
+        self._equations: list[Pair] = []
+        self._valued = False
         # What was asserted and assumed, by number: cores are made of these.
         self._given: dict[int, ApiTerm] = {}
         # Functions that were given a body, perhaps by one of the two only: a second one would be wrong there.
@@ -115,15 +109,18 @@ class CrossCheck(Wrapper):
 
     def new(self) -> None:
         self.first.new()
-        own = {option.name for option in self.first.options()}
+        defaults = {option.name: option.default for option in self.first.options()}
         with self._as_second():
             self.second.new()
             for name, value in self.second.capabilities().required_options:
                 self.second.set_option(name, value)
-            # What is always on in the first, or has no name there.
-            for name in sorted(self._producers - own):
-                self.second.set_option(name, "true")
+            # What is on in the first from the beginning, or always, without a name.
+            for name in sorted(self._producers):
+                if defaults.get(name, "true") == "true":
+                    self.second.set_option(name, "true")
         self._parted = False
+        self._valued = False
+        self._equations.clear()
         self._given.clear()
         self._defined.clear()
 
@@ -134,7 +131,9 @@ class CrossCheck(Wrapper):
             self.second.delete()
 
     def sibling(self) -> Wrapper:
-        return CrossCheck(self.first.sibling(), self.second.sibling())
+        other = CrossCheck(self.first.sibling(), self.second.sibling())
+        other._equations = self._equations
+        return other
 
     def set_logic(self, logic: str) -> None:
         self._change(lambda w, side: w.set_logic(logic))
@@ -153,34 +152,38 @@ class CrossCheck(Wrapper):
     # Sorts
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Pair:
-        return self._both(lambda w, side: w.make_sort(sort, _sorts(args, side)))
+        return self._both(lambda w, side: w.make_sort(sort, sorts_on(args, side)))
 
     def declare_sort(self, name: str, arity: int) -> Pair:
         return self._both(lambda w, side: w.declare_sort(name, arity))
 
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Pair]:
-        made = self._both(lambda w, side: w.declare_datatypes([_datatype(spec, side) for spec in group]))
+        made = self._both(lambda w, side: w.declare_datatypes([datatype_on(spec, side) for spec in group]))
         return [Pair(one, two) for one, two in zip(*made.handles, strict=True)]
 
     # Terms
 
     def make_value(self, sort: ApiSort, text: str) -> Pair:
-        return self._both(lambda w, side: w.make_value(_sort(sort, side), text))
+        return self._both(lambda w, side: w.make_value(sort_on(sort, side), text))
 
     def make_constant(self, name: str, sort: ApiSort) -> Pair:
-        return self._both(lambda w, side: w.make_constant(name, _sort(sort, side)))
+        return self._both(lambda w, side: w.make_constant(name, sort_on(sort, side)))
 
     def make_variable(self, name: str, sort: ApiSort) -> Pair:
-        return self._both(lambda w, side: w.make_variable(name, _sort(sort, side)))
+        return self._both(lambda w, side: w.make_variable(name, sort_on(sort, side)))
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Pair:
-        return self._both(lambda w, side: w.make_function(name, _sorts(params, side), _sort(result, side)))
+        return self._both(
+            lambda w, side: w.make_function(name, sorts_on(params, side), sort_on(result, side))
+        )
 
     def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Pair:
-        return self._both(lambda w, side: w.make_term(head, sort, _terms(args, side)))
+        return self._both(lambda w, side: w.make_term(head, sort, terms_on(args, side)))
 
     def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Pair:
-        return self._both(lambda w, side: w.make_binder(binder, _terms(variables, side), _term(body, side)))
+        return self._both(
+            lambda w, side: w.make_binder(binder, terms_on(variables, side), term_on(body, side))
+        )
 
     def define_function(
         self,
@@ -197,20 +200,20 @@ class CrossCheck(Wrapper):
         return self._both(
             lambda w, side: w.define_function(
                 name,
-                _terms(variables, side),
-                _sort(result, side),
-                _term(body, side),
-                None if recursive is None else _term(recursive, side),
+                terms_on(variables, side),
+                sort_on(result, side),
+                term_on(body, side),
+                None if recursive is None else term_on(recursive, side),
             )
         )
 
     def sort_of(self, term: ApiTerm) -> Pair:
-        return self._both(lambda w, side: w.sort_of(_term(term, side)))
+        return self._both(lambda w, side: w.sort_of(term_on(term, side)))
 
     def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        one = self.first.same_sort(handle.handles[0], _sort(sort, 0))
+        one = self.first.same_sort(handle.handles[0], sort_on(sort, 0))
         with self._as_second():
-            two = self.second.same_sort(handle.handles[1], _sort(sort, 1))
+            two = self.second.same_sort(handle.handles[1], sort_on(sort, 1))
         if one != two:
             yes, no = (self.first, self.second) if one else (self.second, self.first)
             raise Misbehaviour(
@@ -219,39 +222,51 @@ class CrossCheck(Wrapper):
         return one
 
     def inspect_sort(self, sort: ApiSort) -> None:
-        self._both(lambda w, side: w.inspect_sort(_sort(sort, side)))
+        self._both(lambda w, side: w.inspect_sort(sort_on(sort, side)))
 
     def inspect_term(self, term: ApiTerm) -> None:
-        self._both(lambda w, side: w.inspect_term(_term(term, side)))
+        self._both(lambda w, side: w.inspect_term(term_on(term, side)))
 
     def read_back(self, term: ApiTerm) -> None:
-        self._both(lambda w, side: w.read_back(_term(term, side)))
+        self._both(lambda w, side: w.read_back(term_on(term, side)))
 
     def simplify(self, term: ApiTerm) -> Pair:
-        return self._both(lambda w, side: w.simplify(_term(term, side)))
+        return self._both(lambda w, side: w.simplify(term_on(term, side)))
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Pair:
         return self._both(
-            lambda w, side: w.substitute(_term(term, side), _terms(replaced, side), _terms(by, side))
+            lambda w, side: w.substitute(term_on(term, side), terms_on(replaced, side), terms_on(by, side))
         )
 
     # Solving
 
     def assert_formula(self, term: ApiTerm) -> None:
         self._given[term.id] = term
-        self._change(lambda w, side: w.assert_formula(_term(term, side)))
+        self._valued |= any(term.handle is equation for equation in self._equations)
+        self._change(lambda w, side: w.assert_formula(term_on(term, side)))
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         self._given.update((term.id, term) for term in assumptions or ())
         asked = self._both(
-            lambda w, side: w.check_sat(None if assumptions is None else _terms(assumptions, side))
+            lambda w, side: w.check_sat(None if assumptions is None else terms_on(assumptions, side))
         )
         one, two = asked.handles
+        if self._valued:
+            return self._answer_to_values(one, two)
         if one == two:
             return Answer(one)
         if Answer.UNKNOWN not in (one, two) and not self._parted:
             raise Misbehaviour("answer", f"{self.first.name} answers {one}, {self.second.name} {two}")
         return Answer.UNKNOWN
+
+    def _answer_to_values(self, one: Answer, two: Answer) -> Answer:
+        """The answer to formulas with values in them: the two solvers' differ, and so may their answers."""
+        wrong = [w.name for w, told in ((self.first, one), (self.second, two)) if told is Answer.UNSAT]
+        if wrong and not self._parted:
+            raise Misbehaviour(
+                "model", f"a second instance of {' and of '.join(wrong)} refutes its own values"
+            )
+        return Answer(one) if one == two else Answer.UNKNOWN
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         return self._run_terms("assumptions", self._both(lambda w, side: w.unsat_assumptions()))
@@ -260,11 +275,13 @@ class CrossCheck(Wrapper):
         return self._run_terms("core", self._both(lambda w, side: w.unsat_core()))
 
     def values(self, terms: Sequence[ApiTerm]) -> list[Pair]:
-        found = self._both(lambda w, side: w.values(_terms(terms, side)))
+        found = self._both(lambda w, side: w.values(terms_on(terms, side)))
         return [Pair(one, two) for one, two in zip(*found.handles, strict=True)]
 
     def equal(self, term: ApiTerm, value: Any) -> Pair:
-        return self._both(lambda w, side: w.equal(_term(term, side), value.handles[side]))
+        made = self._both(lambda w, side: w.equal(term_on(term, side), value.handles[side]))
+        self._equations.append(made)
+        return made
 
     def print_model(self) -> str:
         return str(self._both(lambda w, side: w.print_model()).handles[0])
@@ -312,49 +329,6 @@ class CrossCheck(Wrapper):
         if strange:
             raise Misbehaviour(kind, f"{' '.join(strange)} in it was not given")
         return [self._given[term.id] for term in terms]
-
-
-def _sort(sort: ApiSort, side: int) -> ApiSort:
-    """What a sort of the run is for one of the solvers."""
-    if sort.handle is None:
-        return sort  # a function's sort that no call made
-    pair: Pair = sort.handle
-    if pair.sides[side] is None:
-        pair.sides[side] = ApiSort(sort.id, sort.sort, pair.handles[side])
-    made: ApiSort = pair.sides[side]
-    return made
-
-
-def _sorts(sorts: Sequence[ApiSort], side: int) -> list[ApiSort]:
-    return [_sort(sort, side) for sort in sorts]
-
-
-def _term(term: ApiTerm, side: int) -> ApiTerm:
-    """What a term of the run is for one of the solvers."""
-    pair: Pair = term.handle
-    if pair.sides[side] is None:
-        head, args = term.head, tuple(_terms(term.args, side))
-        made = ApiTerm(term.id, _sort(term.sort, side), pair.handles[side], term.kind, head=head, args=args)
-        pair.sides[side] = made
-        # Free in a variable is itself.
-        made.free = frozenset(_terms(sorted(term.free, key=lambda variable: variable.id), side))
-    known: ApiTerm = pair.sides[side]
-    return known
-
-
-def _terms(terms: Sequence[ApiTerm], side: int) -> list[ApiTerm]:
-    return [_term(term, side) for term in terms]
-
-
-def _datatype(spec: DatatypeSpec, side: int) -> DatatypeSpec:
-    constructors = tuple(
-        (
-            name,
-            tuple(Field(f.name, f.sort if isinstance(f.sort, str) else _sort(f.sort, side)) for f in fields),
-        )
-        for name, fields in spec.constructors
-    )
-    return DatatypeSpec(spec.name, constructors, spec.parameters)
 
 
 class _Twin(Random):

@@ -14,6 +14,7 @@ from apifuzz.trace import read_trace
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around
 from apifuzz.wrappers.crosscheck import CrossCheck
+from apifuzz.wrappers.witness import WitnessWrapper
 
 TRACE = """exhume-trace 1 bitwuzla 1
 1 new
@@ -209,6 +210,41 @@ def test_neither_solver_has_its_own_actions_and_both_adjust_the_model() -> None:
     assert not [name for name in model.actions if ":" in name]
     assert not [t for state in model.states.values() for t in state.transitions if ":" in t.action]
     model.check()
+
+
+def test_values_can_be_asked_for_where_the_first_has_models_by_default() -> None:
+    text = TRACE[: TRACE.index("check-sat")] + "check-sat\n99 get-value t1\n"
+    text = "\n".join(line for line in text.splitlines() if "set-option" not in line) + "\n"
+    assert "get-value" in text
+    ended = run(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")), text)
+    assert (ended.kind, ended.detail, ended.refused) == ("done", "", ())
+
+
+def test_values_are_each_solvers_own() -> None:
+    class Zero(Around):
+        def equal(self, term: ApiTerm, value: Any) -> Any:
+            false = super().make_value(term.sort, "false")
+            return super().equal(term, false)
+
+        def sibling(self) -> Wrapper:
+            return Zero(super().sibling())
+
+    text = """exhume-trace 1 bitwuzla 1
+    1 new
+    2 set-option produce-models true
+    3 make-sort Bool
+    return s1
+    4 make-constant s1 p
+    return t1
+    5 assert t1
+    6 check-sat
+    7 get-value t1
+    """
+    ended = run(WitnessWrapper(CrossCheck(solver(), make_wrapper("cvc5"))), text)
+    assert (ended.kind, ended.detail, ended.refused) == ("done", "", ())
+    for pair in ((solver(), Zero(make_wrapper("cvc5"))), (Zero(make_wrapper("cvc5")), solver())):
+        ended = run(WitnessWrapper(CrossCheck(*pair)), text)
+        assert (ended.error, ended.detail) == ("model", "a second instance of cvc5 refutes its own values")
 
 
 def test_variables_go_to_each_side() -> None:

@@ -273,6 +273,15 @@ def test_recursive_functions_are_not_read_again(name: str) -> None:
         assert ending.kind == "done", ending.detail
 
 
+def test_sorts_of_declared_constructors_are_not_read_again() -> None:
+    declared = "60 declare-sort U 1\nreturn s60\n61 make-sort U s1\nreturn s61\n"
+    constants = "62 make-constant s61 u\nreturn t62\n63 make-constant s61 v\nreturn t63\n"
+    made = f"{constants}64 make-term s1 = t62 t63\nreturn t64\n"
+    for seed in range(6):
+        ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{declared}{made}{seed} z3:print t64\n"))
+        assert (ending.kind, len(ending.refused)) == ("done", 1), ending.detail
+
+
 def test_projections_and_divisions_by_zero_do_not_meet() -> None:
     text = HEADER + "60 make-term s2 mod t3 t3\nreturn t60\n61 make-term s1 >= t3 t60\nreturn t61\n"
     refused = []

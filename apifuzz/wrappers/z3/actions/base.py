@@ -120,8 +120,10 @@ class Asking:
         return list(found.values())
 
 
-_UNREADABLE = ("root-obj", "as-array", "!val!", "(declare-rec", "(define-funs-rec")
-"""What z3 prints of values of models, and of recursive functions, which the context has already."""
+_UNREADABLE = ("root-obj", "as-array", "!val!", "(declare-rec", "(define-funs-rec", "(declare-sort (")
+"""What z3 prints of values of models, of recursive functions, which the context has already, and of sorts
+made by a declared constructor.
+"""
 
 
 def require_readable(session: Session, text: str) -> None:
