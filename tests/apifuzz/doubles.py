@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Option, Rejected, Wrapper
+from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected, Wrapper
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around
 from apifuzz.wrappers.crosscheck import CrossCheck
@@ -130,6 +130,27 @@ class ReturnsWrongCores(Around):
         return super().unsat_core()[:-1]
 
 
+class DislikesOptions(Around):
+    """Takes options one by one, and some not together, which it says at the next check."""
+
+    def new(self) -> None:
+        super().new()
+        self.set: set[str] = set()
+
+    def set_option(self, name: str, value: str) -> None:
+        super().set_option(name, value)
+        self.set.add(f"{name}={value}")
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        if {"a=true", "b=2"} <= self.set:
+            raise Rejected("a with b")
+        if "c=no" in self.set:
+            raise LimitReached("c is never no")
+        if "d=true" in self.set:
+            os.abort()
+        return super().check_sat(assumptions)
+
+
 class Leaks(Around):
     """Keeps some memory for each assertion, for ever."""
 
@@ -206,6 +227,10 @@ def answers_wrongly() -> Wrapper:
 
 def returns_wrong_cores() -> Wrapper:
     return WitnessWrapper(ReturnsWrongCores(_solver()))
+
+
+def dislikes_options() -> Wrapper:
+    return DislikesOptions(_text())
 
 
 def leaks() -> Wrapper:
