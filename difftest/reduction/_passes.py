@@ -13,8 +13,16 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from difftest.reduction._pieces import (
+    Piece,
+    constants,
+    descendants,
+    from_the_top,
+    introduced,
+    levels,
+    typed_piece,
+)
 from difftest.running import script as plain
 from difftest.tactics import COMMAND, shorter_rows
 from smtlib import (
@@ -27,44 +35,24 @@ from smtlib import (
     check_script,
     free_variables,
     postorder,
-    print_command,
-    print_term,
     read_script,
     rewrite,
 )
-from smtlib.printer import sort_text
 
 Check = Callable[[str], bool]
 
 _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|;]+')
 _BY_TACTIC = re.compile(rf"\(\s*{COMMAND}\s+(.*?)\s*\)", re.S)
-_INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
 _DROPPABLE_ARGUMENTS = frozenset(
     "and or xor => = distinct + - * / div < <= > >= str.++ re.++ re.union re.inter seq.++"
     " bvadd bvmul bvand bvor bvxor set.union set.inter set.minus".split()
 )
 _MAX_DESCENDANTS = 8
-_MAX_TERM_NODES = 4_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class TimeUp(Exception):
     """The time for a reduction is over; what was reached so far is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One command as text; where it holds one term, that term between ``before`` and ``after``."""
-
-    name: str
-    text: str
-    before: str = ""
-    term: Term | None = None
-    after: str = ""
-
-    def with_term(self, term: Term) -> Piece:
-        """The same command on another term."""
-        return Piece(self.name, self.before + print_term(term) + self.after, self.before, term, self.after)
 
 
 class Passes:
@@ -123,7 +111,7 @@ class Passes:
         except ReadError:
             checked = None
         if checked is not None and checked.is_well_sorted and checked.commands:
-            pieces = tuple(_typed_piece(checked, number) for number in range(len(checked.commands)))
+            pieces = tuple(typed_piece(checked, number) for number in range(len(checked.commands)))
             if self._accept(pieces):
                 self._checked = checked
                 return
@@ -197,7 +185,7 @@ class Passes:
             unused = [
                 number
                 for number, piece in enumerate(self._pieces)
-                if (name := _introduced(piece)) is not None and uses[name] == 1
+                if (name := introduced(piece)) is not None and uses[name] == 1
             ]
             if unused and self._drop(unused):
                 continue
@@ -216,7 +204,7 @@ class Passes:
         self._drop_as_many(lambda piece: piece.name.startswith(("declare-datatype", "declare-codatatype")))
         self._drop_as_many(
             lambda piece: (
-                piece.name not in ("assert", "check-sat", "push", "pop") and _introduced(piece) is None
+                piece.name not in ("assert", "check-sat", "push", "pop") and introduced(piece) is None
             )
         )
 
@@ -248,7 +236,7 @@ class Passes:
         changed = True
         while changed:
             changed = False
-            for start, end in _levels(self._pieces):
+            for start, end in levels(self._pieces):
                 if self._drop([start, end]) or self._drop(range(start, end + 1)):
                     changed = True
                     break
@@ -321,7 +309,7 @@ class Passes:
         while True:
             root = self._pieces[number].term
             assert root is not None, "pieces with terms keep them"
-            target = next((term for term in _from_the_top(root) if term not in done), None)
+            target = next((term for term in from_the_top(root) if term not in done), None)
             if target is None:
                 return
             done.add(target)
@@ -348,17 +336,17 @@ class Passes:
         assert checked is not None, "only typed scripts come here"
         table = checked.table
         if term.op.kind is Kind.LITERAL:
-            for text in _constants(term.sort):
+            for text in constants(term.sort):
                 if len(text) < len(term.op.text):
                     yield table.literal(text, term.sort)
             return
         if not term.args and term.op.text in ("true", "false"):
             return
-        for text in _constants(term.sort):
+        for text in constants(term.sort):
             yield table.literal(text, term.sort)
         if not term.args:
             return
-        yield from itertools.islice(_descendants(term), _MAX_DESCENDANTS)
+        yield from itertools.islice(descendants(term), _MAX_DESCENDANTS)
         yield from (table.symbol(declaration) for declaration in self._symbols_of(term.sort)[:1])
         if len(term.args) > 2 and term.op.name in _DROPPABLE_ARGUMENTS and term.op.declaration is None:
             for position in range(len(term.args)):
@@ -377,7 +365,7 @@ class Passes:
         checked = self._checked
         if checked is None:
             return []
-        left = {name for piece in self._pieces if (name := _introduced(piece)) is not None}
+        left = {name for piece in self._pieces if (name := introduced(piece)) is not None}
         return [
             declaration
             for command in checked.commands
@@ -420,7 +408,7 @@ class Passes:
 
     def _shorten_names(self) -> None:
         """Names of one letter for all that the script introduces."""
-        names = [name for piece in self._pieces if (name := _introduced(piece)) is not None]
+        names = [name for piece in self._pieces if (name := introduced(piece)) is not None]
         for command in self._checked.commands if self._checked else ():
             for datatype in command.datatypes:
                 names.append(datatype.sort.name)
@@ -440,79 +428,3 @@ class Passes:
             if self._holds(text):
                 self.text = text
                 # The pieces keep the old names; renaming is the last step.
-
-
-def reduce_text(text: str, check: Check, seconds: float) -> Passes:
-    """Run the passes on ``text`` for at most ``seconds``; the result's ``text`` is the smallest found."""
-    passes = Passes(text, check, time.monotonic() + seconds)
-    passes.run()
-    return passes
-
-
-def _typed_piece(checked: CheckedScript, number: int) -> Piece:
-    command = checked.commands[number]
-    text = print_command(command)
-    if command.name == "assert" and len(command.sexp) == 2:
-        return Piece("assert", text, "(assert ", command.terms[0], ")")
-    if command.name == "define-fun" and len(command.definitions) == 1:
-        definition = command.definitions[0]
-        body = print_term(definition.body)
-        if text.endswith(body + ")"):
-            return Piece(command.name, text, text[: -len(body) - 1], definition.body, ")")
-    return Piece(command.name, text)
-
-
-def _introduced(piece: Piece) -> str | None:
-    match = _INTRODUCES.match(piece.text)
-    return match.group(1) if match else None
-
-
-def _levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """The pairs of a push and its pop, where both count one level."""
-    found: list[tuple[int, int]] = []
-    opened: list[int] = []
-    for number, piece in enumerate(pieces):
-        if piece.name == "push":
-            opened.append(number)
-        elif piece.name == "pop" and opened:
-            found.append((opened.pop(), number))
-    return sorted(found, key=lambda pair: pair[0] - pair[1])
-
-
-def _from_the_top(root: Term) -> Iterator[Term]:
-    """The terms below ``root``, level by level."""
-    seen = {root}
-    queue = [root]
-    for number in itertools.count():
-        if number >= len(queue) or number > _MAX_TERM_NODES:
-            return
-        yield queue[number]
-        for arg in queue[number].args:
-            if arg not in seen:
-                seen.add(arg)
-                queue.append(arg)
-
-
-def _descendants(term: Term) -> Iterator[Term]:
-    """The terms below ``term`` that have its sort, nearest first."""
-    return (below for below in _from_the_top(term) if below is not term and below.sort is term.sort)
-
-
-def _constants(sort: Sort) -> tuple[str, ...]:
-    """The simplest values of a sort, as text; none where there is none for sure."""
-    if sort.name == "BitVec":
-        width = sort.indices[0]
-        return ("#b" + "0" * width, "#b" + "0" * (width - 1) + "1") if width <= 64 else (f"(_ bv0 {width})",)
-    if sort.name == "FloatingPoint":
-        return (f"(_ +zero {sort.indices[0]} {sort.indices[1]})",)
-    return _SIMPLE.get(sort_text(sort), ())
-
-
-_SIMPLE = {
-    "Bool": ("true", "false"),
-    "Int": ("0", "1"),
-    "Real": ("0.0", "1.0"),
-    "String": ('""', '"a"'),
-    "RegLan": ("re.none", "re.all"),
-    "RoundingMode": ("RNE",),
-}

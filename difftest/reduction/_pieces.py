@@ -1,0 +1,100 @@
+"""What the passes of a reduction work on: commands as pieces of text, and the terms in them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from smtlib import CheckedScript, Sort, Term, print_command, print_term
+from smtlib.printer import sort_text
+
+MAX_TERM_NODES = 4_000
+_INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One command as text; where it holds one term, that term between ``before`` and ``after``."""
+
+    name: str
+    text: str
+    before: str = ""
+    term: Term | None = None
+    after: str = ""
+
+    def with_term(self, term: Term) -> Piece:
+        """The same command on another term."""
+        return Piece(self.name, self.before + print_term(term) + self.after, self.before, term, self.after)
+
+
+def typed_piece(checked: CheckedScript, number: int) -> Piece:
+    """Command ``number`` of a well-sorted script."""
+    command = checked.commands[number]
+    text = print_command(command)
+    if command.name == "assert" and len(command.sexp) == 2:
+        return Piece("assert", text, "(assert ", command.terms[0], ")")
+    if command.name == "define-fun" and len(command.definitions) == 1:
+        definition = command.definitions[0]
+        body = print_term(definition.body)
+        if text.endswith(body + ")"):
+            return Piece(command.name, text, text[: -len(body) - 1], definition.body, ")")
+    return Piece(command.name, text)
+
+
+def introduced(piece: Piece) -> str | None:
+    """The name that a command declares or defines, if it does."""
+    match = _INTRODUCES.match(piece.text)
+    return match.group(1) if match else None
+
+
+def levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """The pairs of a push and its pop, where both count one level."""
+    found: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for number, piece in enumerate(pieces):
+        if piece.name == "push":
+            opened.append(number)
+        elif piece.name == "pop" and opened:
+            found.append((opened.pop(), number))
+    return sorted(found, key=lambda pair: pair[0] - pair[1])
+
+
+def from_the_top(root: Term) -> Iterator[Term]:
+    """The terms below ``root``, level by level."""
+    seen = {root}
+    queue = [root]
+    for number in itertools.count():
+        if number >= len(queue) or number > MAX_TERM_NODES:
+            return
+        yield queue[number]
+        for arg in queue[number].args:
+            if arg not in seen:
+                seen.add(arg)
+                queue.append(arg)
+
+
+def descendants(term: Term) -> Iterator[Term]:
+    """The terms below ``term`` that have its sort, nearest first."""
+    return (below for below in from_the_top(term) if below is not term and below.sort is term.sort)
+
+
+def constants(sort: Sort) -> tuple[str, ...]:
+    """The simplest values of a sort, as text; none where there is none for sure."""
+    if sort.name == "BitVec":
+        width = sort.indices[0]
+        return ("#b" + "0" * width, "#b" + "0" * (width - 1) + "1") if width <= 64 else (f"(_ bv0 {width})",)
+    if sort.name == "FloatingPoint":
+        return (f"(_ +zero {sort.indices[0]} {sort.indices[1]})",)
+    return _SIMPLE.get(sort_text(sort), ())
+
+
+_SIMPLE = {
+    "Bool": ("true", "false"),
+    "Int": ("0", "1"),
+    "Real": ("0.0", "1.0"),
+    "String": ('""', '"a"'),
+    "RegLan": ("re.none", "re.all"),
+    "RoundingMode": ("RNE",),
+}
