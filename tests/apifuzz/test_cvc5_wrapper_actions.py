@@ -151,6 +151,25 @@ def test_what_an_action_needs_is_asked_for() -> None:
     assert "unsat" in reason
 
 
+def test_definitions_are_not_made_twice_in_the_second_solver() -> None:
+    defined = """
+make-function f (s2) s2
+return t9
+make-variable s2 v
+return t10
+define-recursive t9 (t10) s2 t3
+make-term s2 apply t9 t1
+return t11
+make-term s1 = t11 t1
+return t12
+assert t12
+"""
+    options = f"{CORES} produce-learned-literals=true arith-rewrite-equalities=true"
+    ask = "assert t5\ncheck-sat\ncvc5:get-learned-literals preprocess\ncvc5:timeout-core"
+    run(trace(options, defined + ask))
+    run(trace(options, defined + "check-sat\ncvc5:get-learned-literals preprocess"))
+
+
 def test_a_timeout_core_counts_as_a_check() -> None:
     once = f"{CORES} incremental=false"
     for second in ("check-sat", "cvc5:timeout-core"):
