@@ -23,6 +23,7 @@ SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
 
 # Folder to the signal that ends the program, or to a text that it prints.
 PROGRAMS: dict[str, signal.Signals | str] = {
+    "bitwuzla-array-equality-value": "((as const (Array Bool Bool)) true)\nfalse",
     "bitwuzla-distinct-uninterpreted-abort": ABRT,
     "bitwuzla-gc-cycle-segfault": SEGV,
     "bitwuzla-options-shrt-segfault": SEGV,
@@ -43,16 +44,19 @@ PROGRAMS: dict[str, signal.Signals | str] = {
     "cvc5-timeout-core-assuming-wrong-sat": "sat []\nunsat",
     "cvc5-timeout-core-wrong-core": "unsat [(< x y)]",
     "cvc5-unsat-core-after-simplify-abort": ABRT,
+    "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
     "z3-convert-model-elim-uncnstr": "[a = -1, b = 0] False",
     "z3-datalog-interval-relation-unsat": "sat\nunsat",
     "z3-euf-completion-push-segfault": SEGV,
     "z3-finite-set-size-segfault": SEGV,
+    "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
     "z3-special-relation-two-sorts-no-model": "sat\nmodel is not available",
 }
 
 # The same for formula.smt2, where text shows the fault.
 TEXTS: dict[str, signal.Signals | str] = {
+    "bitwuzla-array-equality-value": "(((= (store a true true) ((as const (Array Bool Bool)) true)) false))",
     "bitwuzla-distinct-uninterpreted-abort": ABRT,
     "bitwuzla-zero-denominator-sigfpe": FPE,
     "cvc5-bag-partition-value-abort": ABRT,
@@ -66,9 +70,11 @@ TEXTS: dict[str, signal.Signals | str] = {
     "cvc5-timeout-core-assuming-wrong-sat": "sat",
     "cvc5-timeout-core-wrong-core": "sat\nunsat\n(\nfirst\n)",
     "cvc5-unsat-core-after-simplify-abort": ABRT,
+    "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
     "z3-datalog-interval-relation-unsat": "unsat",
     "z3-euf-completion-push-segfault": SEGV,
     "z3-finite-set-size-segfault": SEGV,
+    "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
     "z3-special-relation-two-sorts-no-model": "Sort mismatch at argument #1",
 }

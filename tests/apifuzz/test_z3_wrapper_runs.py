@@ -317,7 +317,7 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
         raise z3.Z3Exception("canceled")
     assert message_of(z3.Z3Exception(b"caf\xc3\xa9")) == "café"
     assert known_limit("type error") == ""
-    assert "seq.max_unfolding" in known_limit("reached max unfolding")
+    assert "power" in known_limit("reached max unfolding")
     with pytest.raises(Misbehaviour, match="unreachable") as caught, translated():
         raise z3.Z3Exception("unreachable")
     assert caught.value.kind == "crash"

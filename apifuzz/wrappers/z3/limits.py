@@ -10,7 +10,7 @@ _LIMITS: tuple[tuple[str, str], ...] = (
     ("not handled by bvarray2uf", "a simplifier or tactic that is not meant for the goal"),
     ("parameters, but", "z3 carries no terms over parametric datatypes to another context"),
     ("max. steps exceeded", "the limit of rewriting steps ended a call"),
-    ("reached max unfolding", "the option seq.max_unfolding ended a call that is no check"),
+    ("reached max unfolding", "a sequence to a power too high to unfold ended a call that is no check"),
 )
 """A part of the message, and why it is no fault. Each was seen in a run."""
 

@@ -1,0 +1,7 @@
+(set-logic ALL)
+(set-option :produce-models true)
+(declare-const a (Array Bool Bool))
+(assert (select a false))
+(check-sat)
+(get-value ((store a true true)))
+(get-value ((= (store a true true) ((as const (Array Bool Bool)) true))))
