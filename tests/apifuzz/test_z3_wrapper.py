@@ -225,6 +225,16 @@ def test_parametric_datatypes_are_instantiated(seed: int) -> None:
 # Terms
 
 
+def test_a_constructor_is_applied_to_a_datatype_twice() -> None:
+    kit = Kit()
+    datatype = DatatypeSpec("D", (("one", ()), ("two", ())), ())
+    handle = kit.wrapper.declare_datatypes([datatype])[0]
+    argument = ApiSort(0, make_sort("D", (), ()), handle)
+    kit.wrapper.declare_sort("U", 2)
+    made = kit.wrapper.make_sort(make_sort("U", (), (argument.sort, argument.sort)), [argument, argument])
+    assert made.name() == "U"
+
+
 def test_connectives_of_too_few_arguments_are_not_made() -> None:
     wrapper = Kit().wrapper
     for name in ("xor", "distinct"):

@@ -114,11 +114,14 @@ class Sorts:
 
     def _apply_constructor(self, name: str, args: Sequence[Any]) -> Any:
         """``(name args...)``: z3 makes such sorts through its parser only."""
-        names = {f"arg!{i}": a for i, a in enumerate(args)}
+        # Each once: with a datatype the parser takes its constructors, which it does not want again.
+        by_id = {a.get_id(): a for a in args}
+        names = {f"arg!{ident}": a for ident, a in by_id.items()}
+        applied = " ".join(f"arg!{a.get_id()}" for a in args)
         quoted = z3_symbol(name)
         text = (
             f"(declare-sort {quoted} {len(args)})"
-            f"(declare-const of!it ({quoted} {' '.join(names)}))(assert (= of!it of!it))"
+            f"(declare-const of!it ({quoted} {applied}))(assert (= of!it of!it))"
         )
         return z3.parse_smt2_string(text, names, {}, self.session.context)[0].arg(0).sort()
 
