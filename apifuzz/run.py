@@ -106,6 +106,8 @@ class Run:
         self.store = Store()
         self.statistics = Statistics()
         self.replaying = False
+        self.foreign = False
+        """Whether what is replayed is a trace of another solver."""
         self.exists = False
         self.logic = ""
         self.options: dict[str, str] = {}
@@ -373,6 +375,7 @@ def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None =
     """
     run = Run(wrapper, Settings(), trace.seed, write)
     run.replaying = True
+    run.foreign = trace.solver != wrapper.name
     if write is not None:
         for text in print_header(trace.solver, trace.seed, trace.settings):
             write(text + "\n")

@@ -58,6 +58,8 @@ class Store:
         self.names: set[str] = set()
         self.sort_constructors: dict[str, int] = {}
         """Declared sort constructors and parametric datatypes: their number of arguments."""
+        self.lost_sorts: set[str] = set()
+        """Declared sorts and datatypes that the solver of a replay has not."""
         self.datatypes = Datatypes()
         self._ids: dict[str, ApiSort | ApiTerm] = {}
         self._lost: set[str] = set()

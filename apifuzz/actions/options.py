@@ -6,7 +6,7 @@ import random
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_name, require_count
-from apifuzz.interface import Option, OptionKind, Unsupported
+from apifuzz.interface import Option, OptionKind, Rejected, Unsupported
 from apifuzz.run import Run
 from apifuzz.trace import TraceError, quote_name, quote_word, unquote_name
 
@@ -64,6 +64,11 @@ class SetOption(Action):
         except Unsupported:
             run.options[name] = ""
             raise
+        except Rejected as error:
+            if not run.foreign:
+                raise
+            run.options[name] = ""
+            raise Unsupported(f"as another solver has it: {error}") from error
         run.statistics.options[name] += 1
         run.options_changed()
         return ()

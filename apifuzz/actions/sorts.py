@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, require_count
 from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, Unsupported
 from apifuzz.run import Run
 from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made, draw_sort, ensure_sort, text_of
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
-from smtlib import BOOL, SortError, default_theories, make_sort
+from smtlib import BOOL, Sort, SortError, default_theories, make_sort
 from smtlib.environment import parameter
 from smtlib.theory import evaluate_index
 
@@ -65,6 +67,8 @@ def _require_known(run: Run, name: str, indices: tuple[int, ...], count: int) ->
         wanted, fits = max(2, count), not indices
     else:
         symbol = default_theories().sorts.get(name)
+        if name in run.store.lost_sorts:
+            raise Unsupported(f"{name} could not be declared")
         if symbol is None:
             raise TraceError(f"unknown sort {name[:60]}")
         wanted = max(1, count) if symbol.variadic else symbol.arity
@@ -97,9 +101,13 @@ class DeclareSort(Action):
         if args[1] not in map(str, range(10)):
             raise TraceError(f"a numeral from 0 to 9 is wanted, {args[1][:20]} is here")
         arity = int(args[1])
-        run.require(Feature.SORT_CONSTRUCTORS if arity else Feature.SORTS)
         run.take_sort_name(name)
-        handle = run.wrapper.declare_sort(name, arity)
+        try:
+            run.require(Feature.SORT_CONSTRUCTORS if arity else Feature.SORTS)
+            handle = run.wrapper.declare_sort(name, arity)
+        except Unsupported:
+            run.store.lost_sorts.add(name)
+            raise
         if arity:
             run.store.sort_constructors[name] = arity
         params = tuple(parameter(f"P{i}") for i in range(arity))
@@ -127,8 +135,22 @@ class DeclareDatatypes(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, MOST_ARGUMENTS)
-        run.require(Feature.DATATYPES)
+        try:
+            group, sorts, handles = self._declare(run, args)
+        except Unsupported:
+            run.store.lost_sorts.update(read_name(read_list(token)[0]) for token in args)
+            raise
+        kept: list[ApiSort] = []
+        for spec, sort, handle in zip(group, sorts, handles, strict=True):
+            if spec.parameters:
+                run.store.sort_constructors[spec.name] = len(spec.parameters)
+            kept.append(run.keep_sort(sort, handle))
+        return tuple(map(str, kept))
+
+    @staticmethod
+    def _declare(run: Run, args: tuple[str, ...]) -> tuple[list[DatatypeSpec], list[Sort], list[Any]]:
         group = [_read_datatype(run, token) for token in args]
+        run.require(Feature.DATATYPES)
         if any(spec.parameters for spec in group):
             run.require(Feature.PARAMETRIC_DATATYPES)
         sorts = run.store.datatypes.declare(group)
@@ -138,16 +160,10 @@ class DeclareDatatypes(Action):
                 for taken in (name, *(f.name for f in fields)):
                     run.store.take_name(taken)
         try:
-            handles = run.wrapper.declare_datatypes(group)
+            return group, sorts, run.wrapper.declare_datatypes(group)
         except Unsupported:
             run.store.datatypes.withdraw(group)
             raise
-        kept: list[ApiSort] = []
-        for spec, sort, handle in zip(group, sorts, handles, strict=True):
-            if spec.parameters:
-                run.store.sort_constructors[spec.name] = len(spec.parameters)
-            kept.append(run.keep_sort(sort, handle))
-        return tuple(map(str, kept))
 
 
 def _draw_datatype(run: Run, name: str, group: list[str], params: list[str]) -> str:

@@ -411,6 +411,77 @@ def test_huge_arguments_are_refused_quickly() -> None:
             assert len(str(error)) < 200
 
 
+class Plain(TextWrapper):
+    """Has no datatypes with parameters, no sort constructors, and no options but one."""
+
+    def capabilities(self) -> Capabilities:
+        known = super().capabilities()
+        lacking = {Feature.PARAMETRIC_DATATYPES, Feature.SORT_CONSTRUCTORS}
+        return Capabilities(known.theories, known.features - lacking, sorts_without=known.sorts_without)
+
+    def set_option(self, name: str, value: str) -> None:
+        if name != "known":
+            raise Rejected(f"unrecognized option {name}")
+        super().set_option(name, value)
+
+
+FOREIGN = """exhume-trace 1 {} 1
+1 new
+2 set-option odd 3
+3 set-option known true
+4 make-sort Bool
+return s1
+5 declare-datatypes (D (P0) (cons1 (sel1 P0) (sel2 s1)))
+return s2
+6 make-sort D s1
+return s3
+7 declare-datatypes (E () (cons2 (sel3 s3)))
+return s4
+8 make-constant s4 e
+return t1
+9 declare-sort U 1
+return s5
+10 make-sort U s1
+return s6
+11 make-constant s1 p
+return t2
+12 assert t2
+13 check-sat
+"""
+
+
+def test_what_another_solver_lacks_is_left_out_with_all_that_needs_it() -> None:
+    wrapper = Plain()
+    ending = replay(wrapper, read_trace(FOREIGN.format("other")))
+    assert ending.kind == "done"
+    assert ending.refused == (
+        (3, "set-option: as another solver has it: unrecognized option odd"),
+        (7, "declare-datatypes: without parametric-datatypes"),
+        (9, "make-sort: D could not be declared"),
+        (11, "declare-datatypes: s3 could not be made"),
+        (13, "make-constant: s4 could not be made"),
+        (15, "declare-sort: without sort-constructors"),
+        (17, "make-sort: U could not be declared"),
+    )
+    assert wrapper.commands[1:] == [
+        "(set-option :known true)",
+        "(declare-const p Bool)",
+        "(assert p)",
+        "(check-sat)",
+    ]
+
+
+def test_options_of_a_solvers_own_are_not_left_out() -> None:
+    ending = replay(Plain(), read_trace(FOREIGN.format("smtlib")))
+    assert (ending.kind, ending.detail) == ("rejected", "unrecognized option odd")
+
+
+def test_sorts_that_no_line_declares_are_told_as_such() -> None:
+    text = FOREIGN.format("other").replace("6 make-sort D", "6 make-sort F")
+    with pytest.raises(TraceError, match="line 9: make-sort: unknown sort F"):
+        replay(Plain(), read_trace(text))
+
+
 # Operators
 
 
