@@ -12,12 +12,14 @@ from bitwuzla import Kind
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_count, require_count
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.model import Model
 from apifuzz.run import Run
 from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes, unreadable
 from apifuzz.wrappers.bitwuzla.interpolants import Interpolants
 from apifuzz.wrappers.bitwuzla.limits import Terminator, translated
 from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
 from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper, check, wrapper_of
+from apifuzz.wrappers.own_actions import place
 from smtlib import quote_symbol
 
 _LOGIC = re.compile(r"\A\(set-logic [A-Z_]*\)")
@@ -191,3 +193,22 @@ ACTIONS: tuple[Action, ...] = (
     MakeRounded(),
 )
 """All of them, for :meth:`apifuzz.interface.Wrapper.extra_actions`."""
+
+_PLACES = (
+    ("options", "bitwuzla:inspect-options", 0.05),
+    ("terms", "bitwuzla:make-term", 3),
+    ("terms", "bitwuzla:make-rounded", 2),
+    ("terms", "bitwuzla:simplify-assertions", 0.5),
+    ("terms", "bitwuzla:statistics", 0.1),
+    ("assert", "bitwuzla:assertions", 0.2),
+    ("assert", "bitwuzla:read-formula", 0.3),
+    ("check", "bitwuzla:limit-check", 0.3),
+    ("unsat", "bitwuzla:print-core", 1),
+    ("unsat", "bitwuzla:interpolants", 3),
+)
+"""State, action, weight."""
+
+
+def adjust(model: Model) -> None:
+    """Give the actions their places."""
+    place(model, _PLACES)

@@ -25,11 +25,10 @@ from apifuzz.wrappers.bitwuzla.options import Settings, describe_options
 from apifuzz.wrappers.bitwuzla.session import Session
 from apifuzz.wrappers.bitwuzla.terms import BitwuzlaTerms
 from apifuzz.wrappers.bitwuzla.values import check_value
+from apifuzz.wrappers.own_actions import OwnActions
 from smtlib import Signature, Sort
 
 if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
     from apifuzz.run import Run
 
 _ANSWERS = {
@@ -61,22 +60,7 @@ _BY_OPTION = {
 """What can be asked for only with an option."""
 
 
-_PLACES = (
-    ("options", "bitwuzla:inspect-options", 0.05),
-    ("terms", "bitwuzla:make-term", 3),
-    ("terms", "bitwuzla:make-rounded", 2),
-    ("terms", "bitwuzla:simplify-assertions", 0.5),
-    ("terms", "bitwuzla:statistics", 0.1),
-    ("assert", "bitwuzla:assertions", 0.2),
-    ("assert", "bitwuzla:read-formula", 0.3),
-    ("check", "bitwuzla:limit-check", 0.3),
-    ("unsat", "bitwuzla:print-core", 1),
-    ("unsat", "bitwuzla:interpolants", 3),
-)
-"""State, action, weight."""
-
-
-class BitwuzlaWrapper(BitwuzlaTerms):
+class BitwuzlaWrapper(OwnActions, BitwuzlaTerms):
     """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
 
     bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
@@ -143,18 +127,6 @@ class BitwuzlaWrapper(BitwuzlaTerms):
             if sorts[0].name in self.session.declared and not self._compares_uninterpreted:
                 return False
         return operators.takes(signature, sorts, result)
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        """What only bitwuzla has: interpolants, printing, statistics, several formulas at once ..."""
-        from apifuzz.wrappers.bitwuzla.actions import ACTIONS
-
-        return ACTIONS
-
-    def adjust(self, model: Model) -> None:
-        """Give bitwuzla's own actions their places."""
-        for state, action, weight in _PLACES:
-            if action in model.actions:
-                model.add(state, action, weight)
 
     # Life
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cvc5 import Kind
 
@@ -29,11 +29,8 @@ from apifuzz.wrappers.cvc5.solving import Solving, refuse_without_model
 from apifuzz.wrappers.cvc5.sorts import Sorts, lacks_format
 from apifuzz.wrappers.cvc5.terms import Terms
 from apifuzz.wrappers.cvc5.values import make_value
+from apifuzz.wrappers.own_actions import OwnActions
 from smtlib import Signature, Sort
-
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
 
 _EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
 """Options for experts that switch on operators and sorts: set first in every run of an expert wrapper."""
@@ -59,7 +56,7 @@ _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
 
-class Cvc5Wrapper(Wrapper):
+class Cvc5Wrapper(OwnActions, Wrapper):
     """cvc5 through its Python module. With ``expert``, options that cvc5 calls so are drawn, too, and what
     they switch on.
     """
@@ -152,16 +149,6 @@ class Cvc5Wrapper(Wrapper):
         if signature.name == "pto":
             return sorts == (location, data)
         return signature.name != "sep.nil" or result is location
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        from apifuzz.wrappers.cvc5.actions import ACTIONS
-
-        return ACTIONS
-
-    def adjust(self, model: Model) -> None:
-        from apifuzz.wrappers.cvc5.actions import add_transitions
-
-        add_transitions(model)
 
     # Life
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import z3
 from z3 import z3core
@@ -22,6 +22,7 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
+from apifuzz.wrappers.own_actions import OwnActions
 from apifuzz.wrappers.z3.binders import Binders
 from apifuzz.wrappers.z3.inspection import Inspection
 from apifuzz.wrappers.z3.options import (
@@ -38,10 +39,6 @@ from apifuzz.wrappers.z3.terms import Terms
 from apifuzz.wrappers.z3.values import Values
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
-
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
 
 _BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I"))
 """Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
@@ -85,7 +82,7 @@ def _asking(
     return ask
 
 
-class Z3Wrapper(Wrapper):
+class Z3Wrapper(OwnActions, Wrapper):
     """z3 behind the interface."""
 
     name = "z3"
@@ -129,16 +126,6 @@ class Z3Wrapper(Wrapper):
             return False
         every = [part for sort in (*sorts, result) for part in subsorts(sort)]
         return all(s.name != "FloatingPoint" or s.indices[1] >= MIN_SIGNIFICAND for s in every)
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        from apifuzz.wrappers.z3.actions import ACTIONS
-
-        return ACTIONS
-
-    def adjust(self, model: Model) -> None:
-        from apifuzz.wrappers.z3.actions import adjust
-
-        adjust(model)
 
     # Life
 

@@ -10,6 +10,7 @@ from apifuzz.wrappers.cvc5.actions.models import MODELS
 from apifuzz.wrappers.cvc5.actions.reasoning import REASONING
 from apifuzz.wrappers.cvc5.actions.setting import SETTING
 from apifuzz.wrappers.cvc5.actions.synthesis import SYNTHESIS
+from apifuzz.wrappers.own_actions import place
 
 if TYPE_CHECKING:
     from apifuzz.model import Model
@@ -52,8 +53,6 @@ _TRANSITIONS = (
 )
 
 
-def add_transitions(model: Model) -> None:
-    """Put the actions where they make sense. A model may lack them: of two solvers, neither has its own."""
-    for state, action, weight in _TRANSITIONS:
-        if action in model.actions:
-            model.add(state, action, weight)
+def adjust(model: Model) -> None:
+    """Put the actions where they make sense."""
+    place(model, _TRANSITIONS)
