@@ -61,8 +61,9 @@ def _values(option: Option) -> Iterator[str]:
 def complaint(runner: Runner, settings: Sequence[Setting], logic: str, limits: Limits = RUN_LIMITS) -> str:
     """What the solver says against these settings when it is to check something; empty where nothing."""
     lines = [f"exhume-trace 1 {quote_name(runner.setup.label)} 1", "1 new"]
-    lines += [f"1 set-option {quote_name(name)} {quote_word(value)}" for name, value in settings]
+    # The logic first, as runs have it: some settings go with some logics only.
     lines += [f"1 set-logic {logic}"] if logic else []
+    lines += [f"1 set-option {quote_name(name)} {quote_word(value)}" for name, value in settings]
     lines += ["1 make-sort Bool", "return s1", "1 make-constant s1 p", "return t1"]
     lines += ["1 assert t1", "1 check-sat"]
     result = runner.replay("".join(f"{line}\n" for line in lines), limits)

@@ -83,6 +83,8 @@ def test_cvc5_does_not_take_what_its_profile_keeps_apart(kept: profiles.Conflict
         for other in _some(kept.other, kept.other_value):
             solver = cvc5.Solver(cvc5.TermManager())
             solver.setOption("incremental", "true")
+            if kept.other != "logic":
+                solver.setLogic("QF_BV")
             for name, value in ((kept.option, one), (kept.other, other)):
                 if name == "logic":
                     solver.setLogic(value)
