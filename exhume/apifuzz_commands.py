@@ -16,6 +16,7 @@ from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError
 from apifuzz.wrappers import WRAPPERS, WrapperMissing
+from corpus.errors import CorpusError
 from difftest import EnvironmentProblem, Limits
 from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
 from exhume.apifuzz_traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
@@ -23,7 +24,7 @@ from exhume.campaign import stop_on_interrupt
 from exhume.exits import Exit
 from exhume.hunt_commands import parse_duration
 from exhume.options import Jobs, Json
-from exhume.screen import print_json
+from exhume.screen import print_json, say
 
 _DEFAULT_RUNS = 1000
 _MINIMISE_TIME = "5m"
@@ -174,6 +175,8 @@ def _campaign(
                 last = told
                 screen.update(told)
     assert last is not None, "a campaign ends with its summary"
+    if options.corpus is not None and last.findings:
+        _store(options.corpus, options)
     if json:
         print_json(last.to_json())
     else:
@@ -183,6 +186,16 @@ def _campaign(
     if last.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if last.findings else Exit.DONE)
+
+
+def _store(corpus: Path, options: Options) -> None:
+    """Put what was found into the corpus; the next part of the campaign does what is left."""
+    from exhume.calls_recording import store_findings
+
+    try:
+        store_findings(corpus, options.out, options.seed)
+    except (CorpusError, OSError) as problem:
+        say(f"findings are not in the corpus yet, the same command puts them there: {problem}")
 
 
 def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setup:

@@ -20,11 +20,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from apifuzz.running.folder import CallsFolder
 from difftest import BadOutput, Outcome
 from difftest.campaign.stored import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
 from difftest.triage.folders import FindingRecord
-from difftest.triage.reports import FindingFolder, report_title
-from exhume.plots import columns, lines_over_time, stacked_bars
+from exhume.calls_page import read_counts
+from exhume.finding_folders import read_folder, title_of
+from exhume.plots import Plot, columns, lines_over_time, stacked_bars
 from generator.text import VERSION
 
 MAX_BYTES = 5_000_000
@@ -35,21 +37,26 @@ _LONGEST_PRINTED = 6_000
 _MOST_BARS = 24
 _HOURS_FROM = 2 * 3600
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_CLASSES = ("soundness", "invalid-model", "crash", "incompleteness", "slowdown")
+_CLASSES = (
+    *("soundness", "answer", "invalid-model", "model", "core", "assumptions", "crash", "value"),
+    *("sort", "term", "print", "rejected", "leak", "incompleteness", "slowdown", "internal"),
+)
 # Those of their labels in the template's style.
-_CLASS_COLOURS = {"soundness": 5, "invalid-model": 2, "crash": 6, "incompleteness": 3, "slowdown": 1}
+_CLASS_COLOURS = {
+    **{"soundness": 5, "invalid-model": 2, "crash": 6, "incompleteness": 3, "slowdown": 1},
+    **{
+        "answer": 5,
+        "model": 2,
+        "core": 2,
+        "assumptions": 2,
+        "value": 2,
+        "rejected": 3,
+        "leak": 1,
+        "internal": 4,
+    },
+    **dict.fromkeys(("sort", "term", "print"), 7),
+}
 _OUTCOMES = [str(outcome) for outcome in Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """A drawing with its words, and the numbers in it as a table."""
-
-    title: str
-    note: str
-    svg: Markup
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,11 @@ class Page:
 def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Page:
     """Write the page of the campaign in ``folder``, whole or not at all; BadOutput where that cannot be."""
     missing: list[str] = []
+    campaign, counts = None, None
     try:
-        campaign = read_campaign(folder)
+        counts = read_counts(folder)
+        campaign = None if counts else read_campaign(folder)
     except NoCampaign as problem:
-        campaign = None
         missing.append(f"counts of tests and outcomes: {problem}")
     found = [_Finding(record, _state_of(record, campaign)) for record in records]
     found.sort(key=lambda f: f.order)
@@ -87,10 +95,10 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         folder=str(folder),
         version=VERSION,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        facts=_facts(campaign),
-        cards=_cards(campaign, found),
+        facts=counts.facts() if counts else _facts(campaign),
+        cards=_cards(campaign, found) + (counts.cards() if counts else []),
         missing=missing,
-        plots=[*_campaign_plots(campaign), *_release_plots(found)],
+        plots=[*(counts.plots() if counts else _campaign_plots(campaign)), *_release_plots(found)],
         findings=[f.shown(len(found)) for f in found],
         strategies=_strategy_table(campaign),
     )  # fmt: skip
@@ -129,7 +137,7 @@ class _Finding:
     def __init__(self, record: FindingRecord, state: FindingState | None) -> None:
         self.record = record
         self.state = state
-        self.folder = FindingFolder.read(record.path)
+        self.folder = read_folder(record.path)
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -162,11 +170,12 @@ class _Finding:
         room = max(800, min(_LONGEST_FORMULA + _LONGEST_PRINTED, _FOR_TEXTS // max(1, of)))
         folder, told = self.folder, self.folder.bisection
         reduced = folder.data["reduced"] if folder.is_reduced else None
+        file, text = folder.reproduction
         return {
             "id": self.record.id,
             "class": str(self.record.finding_class),
             "solver": self.record.solver,
-            "title": report_title(folder),
+            "title": title_of(folder),
             "key": self.record.key,
             "folder": self.record.path.name,
             "duplicates": self.duplicates,
@@ -178,8 +187,9 @@ class _Finding:
             "releases": _releases(told) if told else None,
             "resembles": [row for row in folder.data.get("resembles") or () if isinstance(row, dict)][:3],
             "compared": folder.data.get("resembles") is not None,
-            "file": folder.file,
-            "formula": _cut(folder.formula, room * 2 // 3),
+            "file": file,
+            "formula": _cut(text, room * 2 // 3),
+            "calls": folder.lines if isinstance(folder, CallsFolder) else None,
             "runs": [
                 {
                     "command": folder.command(str(entry.get("name"))),
@@ -218,7 +228,12 @@ def _cut(text: str, room: int) -> str:
 
 def _not_worked_off(found: Sequence[_Finding]) -> list[str]:
     told = []
-    if left := sum(not f.folder.is_reduced for f in found):
+    of_calls = [f.folder for f in found if isinstance(f.folder, CallsFolder)]
+    if left := sum(not f.data.get("complete", True) for f in of_calls):
+        told.append(
+            f"the smallest traces of {left} of {len(found)} findings: exhume apifuzz --minimise FINDING"
+        )
+    if left := sum(not f.folder.is_reduced for f in found) - len(of_calls):
         told.append(f"reduced formulas of {left} of {len(found)} findings: exhume reduce FINDING")
     if left := sum(not f.folder.bisection for f in found):
         told.append(f"affected releases of {left} of {len(found)} findings: exhume bisect FINDING")
@@ -389,7 +404,7 @@ def _release_plots(found: Sequence[_Finding]) -> Iterable[Plot]:
             ]
             for name in classes
         }
-        colours = [_CLASS_COLOURS[name] for name in classes]
+        colours = [_CLASS_COLOURS.get(name, 4) for name in classes]
         left = sum(f.family == family for f in found) - len(members)
         note = (
             f"Findings that affect each release of {family} that was tried, from the first affected release"

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -49,6 +51,18 @@ _LABEL = 28
 _NOT_IN_HTML = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|\sxmlns(?::\w+)?=\"[^\"]*\"", re.S
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A drawing with its words, and the numbers in it as a table."""
+
+    title: str
+    note: str
+    svg: Markup
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
 
 Stacks = Mapping[str, Sequence[float]]
 """Per series its values, one per place on the axis."""

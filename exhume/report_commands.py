@@ -7,18 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
+from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
-from difftest import BadOutput
-from difftest.campaign.stored import FILE as CAMPAIGN
-from difftest.triage.folders import FindingRecord, read_findings
+from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
-from difftest.triage.reports import FindingFolder, report_title
+from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
 from exhume.summary import cause
 
 Campaign = Annotated[
-    Path, typer.Argument(metavar="DIR", help="What a hunt got as --out.", exists=True, file_okay=False)
+    Path,
+    typer.Argument(
+        metavar="DIR", help="What a hunt, or apifuzz, got as --out.", exists=True, file_okay=False
+    ),
 ]
 
 
@@ -46,7 +48,7 @@ def triage_command(
     if corpus is not None:
         with Corpus.open(corpus) as opened, progress("comparing", json) as tick:
             for number, record in enumerate(found, 1):
-                compare_with_history(opened, [record.path])
+                compare_with_history(opened, [record.path], read_folder, rewrite_report)
                 tick(number, len(found))
     rows = [finding_row(record) for record in found]
     groups = maybe_one_cause(rows)
@@ -60,7 +62,15 @@ def triage_command(
         out.print("no findings")
         return
     show_table(
-        ["class", "solver", "where", "bytes", "affected", "resembles", "folder"],
+        [
+            "class",
+            "solver",
+            "where",
+            "calls" if all(row["calls"] for row in rows) else "bytes",
+            "affected",
+            "resembles",
+            "folder",
+        ],
         [_cells(record, row) for record, row in zip(found, rows, strict=True)],
         frozenset({3}),
         shrink=2,
@@ -97,17 +107,10 @@ def report_command(
         say(f"not there, so not in it: {line}")
 
 
-def findings_of(folder: Path) -> list[FindingRecord]:
-    """The findings of a campaign, or of a folder of findings; BadOutput if it is neither."""
-    inside = folder / "findings"
-    if not inside.is_dir() and not (folder / CAMPAIGN).is_file() and not any(folder.glob("*/finding.json")):
-        raise BadOutput(f"{folder}: no findings there; name what a hunt got as --out")
-    return list(read_findings(inside if inside.is_dir() else folder))
-
-
 def finding_row(record: FindingRecord) -> dict[str, Any]:
     """One finding as ``triage --json`` lists it; what is not known is null."""
-    found = FindingFolder.read(record.path)
+    found = read_folder(record.path)
+    calls = found.lines if isinstance(found, CallsFolder) else None
     reduced = found.data["reduced"] if found.is_reduced else {}
     told = found.bisection
     resembles = found.data.get("resembles")
@@ -116,10 +119,14 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "class": str(record.finding_class),
         "solver": record.solver,
         "key": record.key,
-        "title": report_title(found),
+        "title": title_of(found),
         "theories": list(found.theories),
-        "size": _size(record.path / "original.smt2"),
-        "reduced_size": reduced.get("size_after"),
+        "size": _size(record.path / ("trace.txt" if calls else "original.smt2")),
+        "reduced_size": _size(record.path / "minimised.trace") if calls else reduced.get("size_after"),
+        "calls": calls and list(calls),
+        "complete": bool(found.data.get("complete", True)),
+        "guilty": found.data.get("guilty"),
+        "reason": str(found.data.get("reason") or ""),
         "first_affected": told.get("first_affected"),
         "since_the_oldest": told.get("since_the_oldest"),
         "first_fixed": told.get("first_fixed"),
@@ -158,7 +165,8 @@ def _lines(file: Path) -> int:
 
 
 def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
-    size = f"{row['size']} to {row['reduced_size']}" if row["reduced_size"] is not None else str(row["size"])
+    before, after = row["calls"] or (row["size"], row["reduced_size"])
+    size = f"{before} to {after}" if after is not None else str(before)
     if not row["bisected"]:
         affected = "-"
     else:
@@ -166,12 +174,18 @@ def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
         affected = first + (f", fixed in {row['first_fixed']}" if row["first_fixed"] else " to newest")
     near = row["resembles"]
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
-    return [row["class"], row["solver"], cause(record), size, affected, resembles, record.path.name]
+    solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
+    return [row["class"], solver, cause(record), size, affected, resembles, record.path.name]
 
 
 def _say_what_is_left(rows: list[dict[str, Any]]) -> None:
     for missing, what, command in (
         (sum(row["reduced_size"] is None for row in rows), "not reduced", "exhume reduce FINDING"),
+        (
+            sum(not row["complete"] for row in rows),
+            "not minimised to the end",
+            "exhume apifuzz --minimise FINDING",
+        ),
         (sum(not row["bisected"] for row in rows), "not bisected", "exhume bisect FINDING"),
         (
             sum(row["resembles"] is None for row in rows),

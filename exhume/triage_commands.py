@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from difftest import find_solvers
+from apifuzz.running.bisecting import bisect_calls
+from difftest import DifftestError, find_solvers
 from difftest.reduction.reduce import ReductionReport, Step, reduce
 from difftest.triage.bisect import BisectReport, bisect
+from exhume.finding_folders import is_of_calls
 from exhume.hunt_commands import parse_duration
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
@@ -48,6 +50,8 @@ def reduce_command(
         raise typer.BadParameter("a finding says itself which solvers it takes; --solver is for a FILE")
     if not target.is_dir() and not solver:
         raise typer.BadParameter("name the solvers that go wrong on the file with --solver")
+    if is_of_calls(target):
+        raise DifftestError(f"{target}: its trace is made small by exhume apifuzz --minimise {target}")
     solvers = find_solvers(solver or [])
 
     def tell(step: Step) -> None:
@@ -88,7 +92,8 @@ def bisect_command(
     Releases are fetched through pip into the cache, as z3==4.8.5 is; what was tried is kept in bisect.json.
     """
     with progress("trying releases", json) as tick:
-        report = bisect(target, again=again, on_try=lambda done, most: tick(done, most))
+        search = bisect_calls if is_of_calls(target) else bisect
+        report = search(target, again=again, on_try=lambda done, most: tick(done, most))
     if json:
         print_json(report.to_json())
         return

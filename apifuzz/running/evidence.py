@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apifuzz.producers import PRODUCERS
-from apifuzz.running.faults import REJECTED, Fault
+from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace
@@ -83,6 +83,8 @@ class Evidence:
 
 def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS) -> Evidence:
     """Gather what tells who is wrong about a confirmed error."""
+    if fault.kind == INTERNAL and fault.detail.startswith("Traceback"):
+        return Evidence(reason="this is an error of exhume's own")
     if setup.cross_check is None or setup.factory is not None:
         found = Evidence(setup.label)
         if fault.kind in WITNESSES:

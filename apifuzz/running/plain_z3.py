@@ -18,6 +18,8 @@ _CORE = "z3.z3core.Z3_"
 _NAME = r"(v\d+(?:\[\d+\])*)"
 _CONTEXT = re.compile(r"z3\.Context\((.*)\)\Z")
 _WRAPPED = re.compile(rf"z3\.z3\._to_(?:expr|sort|func_decl|ast)_ref\({_NAME}(?:\.ast)?(?:, {_NAME})?\)\Z")
+_CONSTANT = re.compile(r"z3\.Const\('[^']*', (v\d+)\)\Z")
+_SORT_OF = re.compile(r"(v\d+)\.sort\(\)\Z")
 _CHECKED = re.compile(r"z3\.CheckSatResult\((.*)\)\Z")
 _SOLVER = re.compile(rf"z3\.(?:Solver|ModelRef)\({_NAME}(?:, {_NAME})?\)\Z")
 _ARRAY = re.compile(r"\(z3\.\w+ \* \d+\)\(([^()]*)\)")
@@ -70,6 +72,7 @@ def plainer(calls: Sequence[Call]) -> list[Call]:
         return list(calls)
     context = contexts[0].name
     renamed: dict[str, str] = {}
+    sorts: dict[str, str] = {}
     said_plainly: set[str] = set()
     changed: list[Call] = []
     for call in calls:
@@ -85,6 +88,11 @@ def plainer(calls: Sequence[Call]) -> list[Call]:
         if plain != code:
             said_plainly.add(call.name)
         code = _without_context(plain, context)
+        if made := _CONSTANT.match(code):
+            sorts[call.name] = made[1]
+        elif (asked := _SORT_OF.match(code)) and asked[1] in sorts:
+            renamed[call.name] = sorts[asked[1]]
+            continue
         if _SYMBOL.match(code):
             renamed[call.name] = code[code.index("(") + 1 : -1]
             continue

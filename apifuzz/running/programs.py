@@ -215,7 +215,7 @@ def shorter(text: str, is_shown: Callable[[str], bool], tries: int = _MOST_TRIES
     while place >= 0 and tries > 0:
         found = _LINE.match(lines[place].rstrip("\n"))
         rest = "".join(lines[:place] + lines[place + 1 :])
-        droppable = lines[place].startswith("v") and not (
+        droppable = not lines[place].startswith(("import ", "\n")) and not (
             found and re.search(rf"\b{found[1]}\b", "".join(lines[place + 1 :]))
         )
         if droppable:

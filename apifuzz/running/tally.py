@@ -94,22 +94,26 @@ _NUMBERS = ("runs", "calls", "seconds", "solver_seconds", "unconfirmed", "duplic
 _COUNTERS = ("outcomes", "errors", "missed", "seen", "looks")
 
 
+def read(out: Path) -> tuple[dict[str, Any], Tally]:
+    """What the campaign in ``out`` was begun with, and its counts; NoCampaign where that cannot be read."""
+    file = out / FILE
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}")
+        return dict(data["settings"]), Tally.from_json(data["counts"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise NoCampaign(f"{file}: no campaign can be read there: {problem}") from problem
+
+
 def load(out: Path, settings: Mapping[str, Any]) -> Tally:
     """What the campaign in ``out`` has counted; new where there is none.
 
     Raises SettingsDiffer where it was begun with others, NoCampaign where its file cannot be read.
     """
-    file = out / FILE
-    if not file.exists():
+    if not (out / FILE).exists():
         return Tally()
-    try:
-        data = json.loads(file.read_text("utf-8"))
-        stored, counts = dict(data["settings"]), data["counts"]
-        if data["format"] != FORMAT:
-            raise ValueError(f"format {data['format']}")
-        tally = Tally.from_json(counts)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise NoCampaign(f"{file}: no campaign can be read there: {problem}") from problem
+    stored, tally = read(out)
     for name, value in json.loads(json.dumps(dict(settings))).items():
         if stored.get(name) != value:
             raise SettingsDiffer(

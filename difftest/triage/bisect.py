@@ -121,54 +121,91 @@ def bisect(
     use_reduced = bool(data.get("reduced", {}).get("confirmed")) and reduced.is_file()
     file = reduced if use_reduced else folder / FORMULA
     text = read_formula(file)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     expected = expectation_of_finding(folder)
     solver = _accused(expected)
-    family, release = _release_of(solver)
+    family, release = release_of(solver)
+
+    def look(release: str) -> State:
+        return try_formula(text, expected, solver, family, release)
+
+    report = search(folder, Subject(solver.name, family, release, file.name, text, look), again, on_try)
+    rewrite_report(folder)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is searched: the ``release`` of a solver that shows the finding, of which ``family``, by the
+    ``text`` of ``file``; ``look`` says what another release does with that.
+    """
+
+    name: str
+    family: str
+    release: str
+    file: str
+    text: str
+    look: Callable[[str], State]
+
+
+def search(
+    folder: Path,
+    subject: Subject,
+    again: bool = False,
+    on_try: Callable[[int, int], None] = lambda done, most: None,
+) -> BisectReport:
+    """Search the releases, with what was tried before; what is found stands in the finding's ``bisect.json``.
+
+    NotShown if the subject's own release does not show the finding.
+    """
+    digest = hashlib.sha256(subject.text.encode("utf-8", "surrogateescape")).hexdigest()
     kept = {} if again else _read_cache(folder, digest)
     if kept.get("complete"):
         return _from_json(kept["report"])
-    search = _Search(expected, solver, family, text, dict(kept.get("states", {})), on_try)
-    releases = list_releases(DISTRIBUTIONS[family])
+    under_way = _Search(subject, dict(kept.get("states", {})), on_try)
+    releases = list_releases(DISTRIBUTIONS[subject.family])
     try:
-        report = search.run(releases, release, file.name)
+        report = under_way.run(releases)
     finally:
-        _write(folder, {"schema": _SCHEMA, "sha256": digest, "complete": False, "states": search.states})
-    done = {"complete": True, "states": search.states, "report": report.to_json()}
+        _write(folder, {"schema": _SCHEMA, "sha256": digest, "complete": False, "states": under_way.states})
+    done = {"complete": True, "states": under_way.states, "report": report.to_json()}
     _write(folder, {"schema": _SCHEMA, "sha256": digest, **done})
-    rewrite_report(folder)
     return report
+
+
+def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
+    """What a release of ``solver`` does with a formula."""
+    found = find_release(family, release)
+    if found is None:
+        return State.SKIPPED
+    expected = replace(expected, exact=False, seconds=max(_SECONDS, expected.seconds))
+    # Its options are part of the finding.
+    stand_in = replace(found, name=solver.name, checks=solver.checks)
+    solvers = tuple(stand_in if s.name == solver.name else s for s in expected.solvers)
+    with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:
+        if confirmer(text):
+            return State.AFFECTED
+        return State.SKIPPED if confirmer.refused else State.FREE
 
 
 class _Search:
     """Tries releases, each once."""
 
-    def __init__(
-        self,
-        expected: Expectation,
-        solver: Solver,
-        family: str,
-        text: str,
-        states: dict[str, str],
-        on_try: Callable[[int, int], None],
-    ) -> None:
+    def __init__(self, subject: Subject, states: dict[str, str], on_try: Callable[[int, int], None]) -> None:
         self.states = states
-        self._expected = replace(expected, exact=False, seconds=max(_SECONDS, expected.seconds))
-        self._solver = solver
-        self._family = family
-        self._text = text
+        self._subject = subject
         self._on_try = on_try
 
-    def run(self, releases: Sequence[str], release: str, formula: str) -> BisectReport:
-        """Both searches, from ``release``."""
-        start = _position(releases, release)
+    def run(self, releases: Sequence[str]) -> BisectReport:
+        """Both searches, from the subject's release."""
+        subject = self._subject
+        start = _position(releases, subject.release)
         if self._state(releases[start]) is not State.AFFECTED:
-            raise NotShown(f"{self._family} {releases[start]} does not show the finding")
+            raise NotShown(f"{subject.family} {releases[start]} does not show the finding")
         first, before = self._edge(releases, start, range(start - 1, -1, -1))
         last, after = self._edge(releases, start, range(start + 1, len(releases)))
         tried = tuple((r, State(self.states[r])) for r in releases if r in self.states)
         return BisectReport(
-            self._solver.name, releases[start], formula, releases[first], before is None, releases[last],
+            subject.name, releases[start], subject.file, releases[first], before is None, releases[last],
             None if after is None else releases[after], tried,
         )  # fmt: skip
 
@@ -208,21 +245,9 @@ class _Search:
 
     def _state(self, release: str) -> State:
         if release not in self.states:
-            self.states[release] = str(self._try(release))
+            self.states[release] = str(self._subject.look(release))
             self._on_try(len(self.states), 0)
         return State(self.states[release])
-
-    def _try(self, release: str) -> State:
-        found = find_release(self._family, release)
-        if found is None:
-            return State.SKIPPED
-        # Its options are part of the finding.
-        stand_in = replace(found, name=self._solver.name, checks=self._solver.checks)
-        solvers = tuple(stand_in if s.name == self._solver.name else s for s in self._expected.solvers)
-        with Confirmer(replace(self._expected, solvers=solvers), fast=False) as confirmer:
-            if confirmer(self._text):
-                return State.AFFECTED
-            return State.SKIPPED if confirmer.refused else State.FREE
 
 
 def _accused(expected: Expectation) -> Solver:
@@ -239,7 +264,7 @@ def _accused(expected: Expectation) -> Solver:
     raise DifftestError(f"which of {names} is wrong is not known, so there is nothing to bisect")
 
 
-def _release_of(solver: Solver) -> tuple[str, str]:
+def release_of(solver: Solver) -> tuple[str, str]:
     """The family of a solver and the release it is; DifftestError if it has no releases."""
     if solver.family not in DISTRIBUTIONS:
         raise DifftestError(f"{solver.name} is a command line: there are no releases of it to bisect")

@@ -38,10 +38,13 @@ FORMULA = ORIGINAL
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it."""
+    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it.
+
+    Findings of API fuzzing have classes of their own.
+    """
 
     id: str
-    finding_class: FindingClass
+    finding_class: FindingClass | str
     solver: str
     key: str
     known: bool
@@ -104,6 +107,8 @@ def read_findings(folder: Path) -> Iterator[FindingRecord]:
     for file in sorted(folder.glob("*/finding.json")):
         try:
             data = json.loads(file.read_text("utf-8"))
+            if "fault" in data:
+                continue  # of API fuzzing
             yield FindingRecord(
                 data["id"], FindingClass(data["class"]), data["solver"], data["key"], True, file.parent
             )

@@ -13,7 +13,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -55,24 +55,30 @@ class Resemblance:
     url: str | None = None
 
 
-def resembled(corpus: Corpus, folder: Path, limit: int = MOST) -> list[Resemblance]:
-    """The issues of ``corpus`` that the finding in ``folder`` resembles, the nearest first.
+def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[Resemblance]:
+    """The issues of ``corpus`` that a finding resembles, the nearest first.
 
-    An issue that resembles it in several ways stands there once, with all of them. DifftestError where the
-    folder holds no finding.
+    An issue that resembles it in several ways stands there once, with all of them.
     """
-    found = FindingFolder.read(folder)
     entry = found.guilty or {}
     family = entry.get("family")
     rows = [*_by_crash(corpus, entry), *_by_formula(corpus, found)]
     return _merged([_weighed(row, family) for row in rows])[:limit]
 
 
-def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
-    """Write into each finding which issues it resembles, and its report anew; how many resemble any."""
+def compare_with_history(
+    corpus: Corpus,
+    folders: Iterable[Path],
+    read: Callable[[Path], FindingFolder] = FindingFolder.read,
+    rewrite: Callable[[Path], str] = rewrite_report,
+) -> int:
+    """Write into each finding which issues it resembles, and its report anew; how many resemble any.
+
+    DifftestError where a folder holds no finding that ``read`` can read.
+    """
     count = 0
     for folder in folders:
-        rows = resembled(corpus, folder)
+        rows = resembled(corpus, read(folder))
         count += bool(rows)
         file = folder / "finding.json"
         data = json.loads(file.read_text("utf-8"))
@@ -80,7 +86,7 @@ def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
         beside = folder / f".{file.name}.{os.getpid()}"
         beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
         beside.replace(file)
-        rewrite_report(folder)
+        rewrite(folder)
     return count
 
 

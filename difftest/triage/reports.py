@@ -87,6 +87,11 @@ class FindingFolder:
         """The text of the formula to show."""
         return read_some(self.path / self.shown_file)
 
+    @property
+    def reproduction(self) -> tuple[str, str]:
+        """The file to show on a page, and its text."""
+        return self.file, self.formula
+
     @cached_property
     def bisection(self) -> Mapping[str, Any]:
         """The finished bisection's report; empty where there is none."""

@@ -12,6 +12,7 @@ from corpus.learn import learn
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.triage.history import compare_with_history, resembled
+from difftest.triage.reports import FindingFolder
 from miner.storing import mine_starter
 from tests.difftest.test_reports import write
 
@@ -44,7 +45,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def names(path: Path, folder: Path) -> dict[str, float]:
     with Corpus.open(path) as corpus:
-        return {row.issue: row.score for row in resembled(corpus, folder)}
+        return {row.issue: row.score for row in resembled(corpus, FindingFolder.read(folder))}
 
 
 def crash(folder: Path, **entry: Any) -> Path:
@@ -105,4 +106,4 @@ def test_it_is_written_into_the_finding_and_its_report(path: Path, tmp_path: Pat
 
 def test_what_is_no_finding_is_told(path: Path, tmp_path: Path) -> None:
     with Corpus.open(path) as corpus, pytest.raises(DifftestError, match="no finding can be read"):
-        resembled(corpus, tmp_path)
+        compare_with_history(corpus, [tmp_path])

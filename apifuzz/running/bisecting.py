@@ -1,0 +1,84 @@
+"""Bisection of findings of API fuzzing: the program is run with each release's Python package; where there is
+no program, the solver's program is given the calls in SMT-LIB.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from apifuzz.running.faults import Fault
+from apifuzz.running.folder import REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.report import rewrite_report
+from apifuzz.running.runs import ends_in
+from difftest.errors import DifftestError, ReleaseNotFound, SolverMissing
+from difftest.running.process import Limits, run
+from difftest.solvers import DISTRIBUTIONS, find_solvers
+from difftest.triage.bisect import BisectReport, State, Subject, release_of, search, try_formula
+from difftest.triage.confirm import observe
+from difftest.triage.reports import read_some
+from difftest.wheels import fetch_release
+
+# Other releases may be far slower; what has not shown it by then counts as not affected.
+_LIMITS = Limits(seconds=20.0, memory=1 << 30, output=8 << 20)
+_RUN = "import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_path(sys.argv[2], run_name='__main__')"
+
+
+def bisect_calls(
+    folder: Path,
+    again: bool = False,
+    on_try: Callable[[int, int], None] = lambda done, most: None,
+) -> BisectReport:
+    """Search the releases of a finding's guilty solver; a finished search is not done twice unless ``again``.
+
+    Raises DifftestError for a finding whose solver is not known or has no releases, and where neither a
+    program nor a script shows it; NotShown if its own release does not show it.
+    """
+    found = CallsFolder.read(folder)
+    entry = found.guilty
+    if entry is None:
+        names = " and ".join(str(entry.get("name")) for entry in found.solvers)
+        raise DifftestError(f"which of {names} is wrong is not known, so there is nothing to bisect")
+    family = str(entry.get("family"))
+    if family not in DISTRIBUTIONS:
+        raise DifftestError(f"{entry.get('name')} is a command line: there are no releases of it to bisect")
+    report = search(folder, _subject(found, family), again, on_try)
+    rewrite_report(folder)
+    return report
+
+
+def _subject(found: CallsFolder, family: str) -> Subject:
+    if text := read_some(found.path / SCRIPT):
+        fault = Fault.from_json(found.data["fault"])
+        file = (found.path / SCRIPT).absolute()
+        _, release = release_of(find_solvers([family])[0])
+        return Subject(
+            family, family, release, SCRIPT, text, lambda release: _try(fault, text, file, family, release)
+        )
+    if not (found.data.get("text_shows") or (found.path / REDUCED).is_file()):
+        raise DifftestError(
+            f"{found.path}: no program and no SMT-LIB script shows it, so there is nothing to try"
+        )
+    expected = observe(found.formula, find_solvers([str(entry["spec"]) for entry in found.solvers]))
+    solver = next(solver for solver in expected.solvers if solver.family == family)
+    family, release = release_of(solver)
+
+    def look(release: str) -> State:
+        return try_formula(found.formula, expected, solver, family, release)
+
+    return Subject(solver.name, family, release, found.file, found.formula, look)
+
+
+def _try(fault: Fault, text: str, file: Path, family: str, release: str) -> State:
+    """What a program does with the package of a release; one that it is too new for is skipped."""
+    try:
+        package = fetch_release(DISTRIBUTIONS[family], release)
+    except (ReleaseNotFound, SolverMissing):
+        return State.SKIPPED
+    ended = run([sys.executable, "-I", "-c", _RUN, str(package), str(file)], _LIMITS)
+    if ends_in(fault, text, ended, exact=False):
+        return State.AFFECTED
+    if ended.ended == "timeout" or (ended.ended == "exit" and ended.code == 0):
+        return State.FREE
+    return State.SKIPPED

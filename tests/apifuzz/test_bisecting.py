@@ -1,0 +1,112 @@
+"""Bisection of findings of API fuzzing: a planted package is run per release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from apifuzz.running import bisecting, folder
+from apifuzz.running.bisecting import bisect_calls
+from apifuzz.running.faults import Fault, told
+from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.setup import Setup
+from apifuzz.trace import read_trace
+from difftest.errors import DifftestError, ReleaseNotFound
+from difftest.solvers import Solver
+from difftest.triage import bisect as search
+from difftest.triage.confirm import NotShown
+
+TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
+RELEASES = [f"0.{number}.0" for number in range(10)]
+REJECTED = told("rejected", "make-sort", "no such sort")
+SCRIPT = "import bitwuzla\n\nbitwuzla.go()\n"
+RAISES = "def go():\n    raise ValueError('no such sort')\n"
+DIES = "import os, sys\ndef go():\n    sys.stderr.write('Fatal failure at rewriter.cpp:{}\\n'); os.abort()\n"
+GOES = "def go():\n    pass\n"
+LACKS = "def other():\n    pass\n"
+
+
+def finding(path: Path, fault: Fault, script: str | None = SCRIPT, setup: Setup | None = None) -> Path:
+    path.mkdir(exist_ok=True)
+    files = {} if script is None else {"script.py": script}
+    setup = setup or Setup("bitwuzla")
+    seen = Seen(
+        fault, f"{fault.kind}|x", TRACE, TRACE, True, setup, "0.5.0", {"seed": 1, "run": 2}, "", files
+    )
+    return file_finding(path, seen).path
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, str]], list[str]]:
+    """Releases with a module each, by number (none: it cannot be had); those fetched are listed."""
+
+    def missing(spec: str) -> None:
+        raise DifftestError(spec)
+
+    def make(modules: dict[int, str]) -> list[str]:
+        fetched: list[str] = []
+
+        def fetch(distribution: str, release: str) -> Path:
+            fetched.append(release)
+            number = RELEASES.index(release)
+            if number not in modules:
+                raise ReleaseNotFound(distribution, release)
+            package = tmp_path / f"package-{number}"
+            package.mkdir(exist_ok=True)
+            (package / "bitwuzla.py").write_text(modules[number])
+            return package
+
+        installed = Solver("bitwuzla==0.5.0", "bitwuzla", "bitwuzla", ("true",))
+        monkeypatch.setattr(bisecting, "fetch_release", fetch)
+        monkeypatch.setattr(bisecting, "find_solvers", lambda specs: [installed])
+        monkeypatch.setattr(search, "list_releases", lambda distribution: RELEASES)
+        monkeypatch.setattr(folder, "find_solver", missing)
+        return fetched
+
+    return make
+
+
+Planted = Callable[[dict[int, str]], list[str]]
+
+
+def test_both_edges_are_found_and_kept(planted: Planted, tmp_path: Path) -> None:
+    modules = {number: RAISES if 3 <= number < 8 else GOES for number in range(1, 10)}
+    fetched = planted({**modules, 2: LACKS})
+    path = finding(tmp_path, REJECTED)
+    report = bisect_calls(path)
+    assert (report.first_affected, report.first_fixed) == ("0.3.0", "0.8.0")
+    states = {release: str(state) for release, state in report.tried}
+    # One that cannot be had, and one without what the program calls.
+    assert states["0.0.0"] == states["0.2.0"] == "skipped"
+    assert (
+        "First affected release: 0.3.0; first fixed in 0.8.0. It worked in 0.1.0."
+        in (path / "report.md").read_text()
+    )
+    count = len(fetched)
+    assert bisect_calls(path) == report
+    assert len(fetched) == count
+    assert json.loads((path / "bisect.json").read_text())["complete"]
+
+
+def test_places_of_crashes_move_from_release_to_release(planted: Planted, tmp_path: Path) -> None:
+    planted({number: DIES.format(number) if number > 4 else GOES for number in range(10)})
+    fault = Fault("crash", "make-sort", "Fatal failure at rewriter.cpp:5", "rewriter.cpp:5", "SIGABRT Fatal")
+    report = bisect_calls(finding(tmp_path, fault))
+    assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
+
+
+def test_what_cannot_be_bisected_is_told(planted: Planted, tmp_path: Path) -> None:
+    planted({5: GOES})
+    with pytest.raises(NotShown, match=r"bitwuzla 0\.5\.0 does not show the finding"):
+        bisect_calls(finding(tmp_path / "a", REJECTED))
+    with pytest.raises(DifftestError, match="no program and no SMT-LIB script shows it"):
+        bisect_calls(finding(tmp_path / "b", REJECTED, None))
+    with pytest.raises(DifftestError, match="which of bitwuzla and z3 is wrong is not known"):
+        bisect_calls(finding(tmp_path / "c", REJECTED, SCRIPT, Setup("bitwuzla", "z3")))
+    with pytest.raises(DifftestError, match="other is a command line"):
+        bisect_calls(finding(tmp_path / "d", REJECTED, SCRIPT, Setup("other=solver")))
+    with pytest.raises(DifftestError, match="no finding of API fuzzing"):
+        bisect_calls(tmp_path)

@@ -1,0 +1,139 @@
+"""Findings of API fuzzing in triage, on the page, in the corpus, and where a command wants others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apifuzz.running import folder
+from apifuzz.running.faults import Fault
+from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.setup import Setup
+from apifuzz.running.tally import Tally, save
+from apifuzz.trace import read_trace
+from corpus.store import Corpus
+from difftest import DifftestError
+from exhume.calls_recording import store_findings
+from tests.exhume.test_report import HOSTILE, Page, is_harmless
+
+TRACE = read_trace(
+    "exhume-trace 1 z3 1\n1 new\n2 make-sort Int\nreturn s1\n3 make-sort Bool\nreturn s2\n"
+    "4 make-constant s1 a\nreturn t1\n5 make-value s1 3\nreturn t2\n6 make-term s1 div t1 t2\nreturn t3\n"
+    "7 make-term s2 > t3 t2\nreturn t4\n8 assert t4\n9 check-sat\n"
+)
+FORMULA = "(declare-const a Int)\n(assert (> (div a 3) 3))\n(check-sat)\n"
+CRASH = Fault("crash", "check-sat", "ASSERTION VIOLATION", "theory_seq.cpp:333", "ASSERTION VIOLATION")
+SCRIPT = "import z3\n\nv1 = z3.Solver()\nv1.check()\n"
+
+
+def finding(out: Path, fault: Fault = CRASH, setup: Setup | None = None, **files: str) -> Path:
+    inside = out / "findings"
+    inside.mkdir(parents=True, exist_ok=True)
+    key = f"{fault.kind}|z3|{fault.stem}"
+    origin = {"seed": 3, "run": 7}
+    texts = {name.replace("_", "."): text for name, text in files.items()}
+    seen = Seen(fault, key, TRACE, TRACE, True, setup or Setup("z3"), "5", origin, "printed", texts)
+    return file_finding(inside, seen).path
+
+
+@pytest.fixture(autouse=True)
+def no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No solver is asked for its version."""
+
+    def missing(spec: str) -> None:
+        raise DifftestError(spec)
+
+    monkeypatch.setattr(folder, "find_solver", missing)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """Two findings and the counts of a campaign."""
+    out = tmp_path / "calls"
+    finding(out, script_py=SCRIPT, formula_smt2=FORMULA)
+    settled = json.dumps({"guilty": None, "reason": "", "evidence": ["z3 says sat"]})
+    fault = Fault("answer", "check-sat", "z3 answers sat, cvc5 unsat", None, "zN answers sat, cvcN unsat")
+    finding(out, fault, Setup("z3", "cvc5"), evidence=settled)
+    tally = Tally(runs=40, calls=900, seconds=8.0)
+    tally.outcomes.update(done=38, fault=2)
+    tally.errors.update(crash=1, answer=1)
+    tally.statistics["tried"].update({"assert": 30, "check-sat": 12})
+    tally.statistics["refused"].update({"assert": 2})
+    tally.statistics["operators"].update({"Ints div": 5, "Core and": 9})
+    tally.statistics["answers"].update(sat=7, unsat=5)
+    save(out, {"setup": {"solver": "z3", "cross_check": None}, "seed": 3, "version": "5.4.0"}, tally)
+    return out
+
+
+def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
+    rows = exhume("triage", campaign, "--json").json
+    assert [row["class"] for row in rows] == ["answer", "crash"]
+    crash = rows[1]
+    assert crash["title"] == "Assertion violation at theory_seq.cpp:333"
+    assert crash["calls"] == [9, 9]
+    assert (crash["guilty"], rows[0]["guilty"]) == ("z3", None)
+    assert (crash["bisected"], crash["resembles"]) == (False, None)
+    ended = exhume("triage", campaign)
+    assert "9 to 9" in ended.out
+    assert "2 findings in" in ended.out
+    assert "2 not bisected: exhume bisect FINDING" in ended.err
+    assert "not reduced" not in ended.err
+
+
+def test_findings_are_compared_with_history_and_kept_in_the_corpus(
+    exhume: Any, campaign: Path, corpus: Path
+) -> None:
+    assert store_findings(corpus, campaign, 3) == 2
+    assert store_findings(corpus, campaign, 3) == 0
+    with Corpus.open(corpus) as opened:
+        rows = opened.rows(
+            "select class, key, test.index, batch.strategy, command_line, body from finding"
+            " join test on test.id = test_id join batch on batch.id = batch_id"
+            " join text on text.id = original_text_id where batch.strategy = 'apifuzz' order by class"
+        )
+    assert [row[:4] for row in rows] == [
+        ("answer", "answer|z3|check-sat: zN answers sat, cvcN unsat", 7, "apifuzz"),
+        ("crash", "crash|z3|theory_seq.cpp:333", 7, "apifuzz"),
+    ]
+    assert rows[1][4:] == ("python script.py", FORMULA)
+    assert rows[0][5].startswith("exhume-trace 1 z3 1")
+    rows = exhume("triage", campaign, "--json").json
+    assert all(isinstance(row["resembles"], list) for row in rows)
+    report = (Path(rows[1]["path"]) / "report.md").read_text()
+    assert "resembles" in report
+    assert exhume("triage", campaign, "--corpus", corpus).code == 0
+
+
+def test_the_page_tells_of_a_campaign_of_calls(exhume: Any, campaign: Path) -> None:
+    hostile = Fault("print", "read-back", HOSTILE, None, HOSTILE)
+    finding(campaign, hostile, script_py=f"print({HOSTILE!r})\n")
+    ended = exhume("report", campaign, "--json")
+    assert ended.code == 0
+    assert ended.json["findings"] == 3
+    assert not any("counts of tests" in line for line in ended.json["missing"])
+    page = Page((campaign / "report.html").read_text())
+    assert is_harmless(page)
+    for words in (
+        "Runs", "Calls", "Terms by theory", "Answers", "runs a second", "900",
+        "Assertion violation at theory_seq.cpp:333", "v1.check()", "z3 says sat", "9 calls",
+    ):  # fmt: skip
+        assert words in page.text, words
+
+
+def test_commands_for_hunts_say_what_is_for_calls(exhume: Any, campaign: Path) -> None:
+    path = next((campaign / "findings").glob("crash-*"))
+    ended = exhume("reduce", path)
+    assert (ended.code, "exhume apifuzz --minimise" in ended.said) == (2, True)
+    answer = next((campaign / "findings").glob("answer-*"))
+    ended = exhume("bisect", answer)
+    assert (ended.code, "is not known, so there is nothing to bisect" in ended.said) == (2, True)
+    (path / "finding.json").write_text('{"fault": {}}')
+    assert "no finding of API fuzzing can be read" in exhume("bisect", path).said
+    assert len(exhume("triage", campaign, "--json").json) == 1
+    (campaign / "apifuzz.json").write_text("{}")
+    assert any(
+        "no campaign can be read" in line for line in exhume("report", campaign, "--json").json["missing"]
+    )
