@@ -40,7 +40,7 @@ from apifuzz.wrappers.z3.values import Values
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 
-_BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I"))
+_BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I", "fp.to_ieee_bv_I"))
 """Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
 
 _NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff", "xor", "distinct"))
