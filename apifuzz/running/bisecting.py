@@ -16,7 +16,7 @@ from difftest.errors import DifftestError, ReleaseNotFound, SolverMissing
 from difftest.running.process import Limits, run
 from difftest.solvers import DISTRIBUTIONS, find_solvers
 from difftest.triage.bisect import BisectReport, State, Subject, release_of, search, try_formula
-from difftest.triage.confirm import observe
+from difftest.triage.expectation import observe
 from difftest.triage.reports import read_some
 from difftest.wheels import fetch_release
 

@@ -15,8 +15,8 @@ from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
 from difftest import DifftestError, find_solvers
 from difftest.oracles.base import FindingClass
-from difftest.triage.confirm import observe
 from difftest.triage.evidence import WITH_MODEL
+from difftest.triage.expectation import observe
 
 _TEXT_SECONDS = 5.0
 _CLASSES = {

@@ -24,7 +24,8 @@ from difftest.running.process import Limits
 from difftest.running.runner import Runner
 from difftest.running.script import Script
 from difftest.solvers import Solver
-from difftest.triage.confirm import Confirmer, expectation_of
+from difftest.triage.confirm import Confirmer
+from difftest.triage.expectation import expectation_of
 from difftest.triage.findings import Candidate, theories
 from difftest.triage.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.triage.folders import Evidence

@@ -24,8 +24,8 @@ from difftest.reduction._passes import Passes
 from difftest.reduction.variants import shorter_settings
 from difftest.running.script import Script
 from difftest.solvers import Solver
-from difftest.triage.confirm import (
-    Confirmer,
+from difftest.triage.confirm import Confirmer
+from difftest.triage.expectation import (
     Expectation,
     NotShown,
     expectation_of_finding,

@@ -23,8 +23,8 @@ from typing import Any
 
 from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
 from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
-from difftest.triage.confirm import (
-    Confirmer,
+from difftest.triage.confirm import Confirmer
+from difftest.triage.expectation import (
     Expectation,
     NotShown,
     expectation_of_finding,

@@ -17,7 +17,7 @@ from apifuzz.trace import read_trace
 from difftest.errors import DifftestError, ReleaseNotFound
 from difftest.solvers import Solver
 from difftest.triage import bisect as search
-from difftest.triage.confirm import NotShown
+from difftest.triage.expectation import NotShown
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
 RELEASES = [f"0.{number}.0" for number in range(10)]

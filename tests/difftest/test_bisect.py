@@ -13,7 +13,7 @@ import difftest.triage.bisect as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.solvers import find_solver
 from difftest.triage.bisect import State, bisect, list_releases
-from difftest.triage.confirm import NotShown
+from difftest.triage.expectation import NotShown
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"

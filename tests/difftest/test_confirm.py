@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from difftest import DifftestError, FindingClass, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
-from difftest.triage.confirm import Confirmer, Expectation, NotShown, load_expectation, main, observe
+from difftest.triage.confirm import Confirmer, main
+from difftest.triage.expectation import Expectation, NotShown, load_expectation, observe
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"

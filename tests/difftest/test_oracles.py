@@ -30,8 +30,9 @@ from difftest.oracles import slowdown as slow
 from difftest.oracles.base import Observation
 from difftest.oracles.releases import older_pairs, release_of
 from difftest.running.runner import Runner
-from difftest.triage.confirm import Confirmer, load_expectation
+from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
+from difftest.triage.expectation import load_expectation
 from generator.strategy import GeneratedTest
 
 Fake = Callable[..., Solver]

@@ -12,8 +12,9 @@ from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.reduction.reduce import REDUCED, REDUCED_PARENT, reduce
-from difftest.triage.confirm import Confirmer, Expectation, load_expectation
+from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT
+from difftest.triage.expectation import Expectation, load_expectation
 from generator.strategy import GeneratedTest
 
 HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"

@@ -16,7 +16,7 @@ from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.reduce import reduce
-from difftest.triage.confirm import NotShown
+from difftest.triage.expectation import NotShown
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 
