@@ -46,7 +46,7 @@ def planted(
 
         monkeypatch.setattr(bisecting, "find_release", find)
         monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
-        monkeypatch.setattr("difftest.triage.confirm.find_solver", lambda spec: crash)
+        monkeypatch.setattr("difftest.triage.expectation.find_solver", lambda spec: crash)
         return last.summary.findings[0].path, tried
 
     return make
