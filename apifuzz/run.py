@@ -157,11 +157,6 @@ class Run:
         wanted = (*self.capabilities.required_options, *self.settings.fixed_options, *self.producers)
         return [(name, value) for name, value in wanted if name not in self.options]
 
-    @property
-    def has_required_options(self) -> bool:
-        """Whether some of those are left."""
-        return bool(self.required_options)
-
     def forget(self) -> None:
         """The instance is gone: so is all that was made with it."""
         self.exists = False

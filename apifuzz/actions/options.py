@@ -20,7 +20,7 @@ class SetRequiredOption(Action):
     name = "set-required-option"
 
     def is_possible(self, run: Run) -> bool:
-        return run.has_required_options and run.is_empty
+        return bool(run.required_options) and run.is_empty
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         name, value = run.required_options[0]
