@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from apifuzz.interface import (
 )
 from apifuzz.wrappers import WrapperMissing, make_wrapper
 from apifuzz.wrappers.z3 import Z3Wrapper
-from apifuzz.wrappers.z3.session import HeldTerm
+from apifuzz.wrappers.z3.session import HeldTerm, Session, _spares, keep_spare
 from apifuzz.wrappers.z3.solving import KINDS
 from smtlib import BOOL, INT, REAL, Sort, default_theories, make_sort
 from smtlib.sorts import array, bit_vector, floating_point
@@ -522,3 +523,19 @@ def test_two_wrappers_share_nothing_and_a_sibling_shares_its_terms() -> None:
     assert sibling.unsat_core() == [a]
     sibling.delete()
     assert first.wrapper.check_sat(None) is Answer.UNSAT
+
+
+def test_a_context_made_before_a_fork_is_used_in_the_fork_alone() -> None:
+    keep_spare()
+    made_here = Session(Z3Wrapper(), {}).context
+    reader, writer = os.pipe()
+    if not (pid := os.fork()):
+        spare = _spares[0][1]
+        first, second = Session(Z3Wrapper(), {}).context, Session(Z3Wrapper(), {}).context
+        told = first is spare and second is not spare and z3.Solver(ctx=first).check() == z3.sat
+        os.write(writer, b"as it should" if told else b"another way")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert os.read(reader, 100) == b"as it should"
+    assert made_here is not _spares[0][1]
+    assert Session(Z3Wrapper(), {"proof": "true"}).context is not _spares[0][1]

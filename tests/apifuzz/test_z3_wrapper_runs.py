@@ -282,6 +282,31 @@ def test_sorts_of_declared_constructors_are_not_read_again() -> None:
         assert (ending.kind, len(ending.refused)) == ("done", 1), ending.detail
 
 
+def test_no_model_after_sat_is_told() -> None:
+    # Two relations over reals.
+    text = """exhume-trace 1 z3 1
+    3406528918 new
+    0 make-sort Bool
+    return s1
+    0 make-sort Real
+    return s3
+    0 make-constant s3 c4
+    return t1
+    0 make-term s1 (_ piecewise-linear-order 7) t1 t1
+    return t2
+    0 make-term s3 - t1
+    return t3
+    0 make-term s1 (_ piecewise-linear-order 5) t3 t1
+    return t5
+    0 check-sat-assuming t2 t5
+    0 check-sat
+    0 get-value t1
+    """
+    ending = replay(Z3Wrapper(), read_trace(text))
+    assert (ending.kind, ending.error) == ("misbehaviour", "model")
+    assert ending.detail.startswith("sat, but no model\nSort mismatch")
+
+
 def test_projections_and_divisions_by_zero_do_not_meet() -> None:
     text = HEADER + "60 make-term s2 mod t3 t3\nreturn t60\n61 make-term s1 >= t3 t60\nreturn t61\n"
     refused = []

@@ -32,7 +32,7 @@ from apifuzz.wrappers.z3.options import (
     read_value,
     solver_options,
 )
-from apifuzz.wrappers.z3.session import Session, translated
+from apifuzz.wrappers.z3.session import Session, keep_spare, translated
 from apifuzz.wrappers.z3.solving import KINDS, LITERALS, PLAIN, TRACKED, Solving, known_logics, knows_logic
 from apifuzz.wrappers.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.wrappers.z3.terms import Terms
@@ -118,7 +118,9 @@ class Z3Wrapper(OwnActions, Wrapper):
         )
 
     def options(self) -> tuple[Option, ...]:
-        known_logics()  # asked together with these: once, before runs are forked
+        # Together with these, once, before runs are forked.
+        known_logics()
+        keep_spare()
         return solver_options()
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:

@@ -120,9 +120,12 @@ class Asking:
         return list(found.values())
 
 
-_UNREADABLE = ("root-obj", "as-array", "!val!", "(declare-rec", "(define-funs-rec", "(declare-sort (")
-"""What z3 prints of values of models, of recursive functions, which the context has already, and of sorts
-made by a declared constructor.
+_UNREADABLE = (
+    *("root-obj", "as-array", "!val!"),
+    *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),
+)
+"""What z3 prints of values of models, of recursive functions, which the context has already, of sorts made by
+a declared constructor, and of updates in the form for benchmarks, which leaves the field out.
 """
 
 
