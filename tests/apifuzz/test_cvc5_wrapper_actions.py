@@ -121,6 +121,19 @@ def test_quantifiers_are_eliminated() -> None:
         run(trace("", body, logic="LIA", seed=seed))
 
 
+def test_quantifiers_over_other_sorts_are_not_eliminated() -> None:
+    body = (
+        "declare-sort U 0\nreturn s5\nmake-function g (s5) s1\nreturn t20\nmake-variable s5 u\nreturn t21\n"
+        "make-term s1 apply t20 t21\nreturn t22\nmake-binder s1 forall (t21) t22\nreturn t23\n"
+        "cvc5:eliminate-quantifiers t23"
+    )
+    ending = replay(Cvc5Wrapper(), read_trace(trace("", body)))
+    assert ending.kind == "done"
+    assert [reason for _, reason in ending.refused] == [
+        "cvc5:eliminate-quantifiers: variables of other sorts than numbers and Bool"
+    ]
+
+
 def test_nullable_terms_are_lifted_and_tuples_projected() -> None:
     body = (
         "make-sort Nullable s2\nreturn s5\nmake-constant s5 n\nreturn t20\n"

@@ -124,15 +124,16 @@ def _is_definition(formula: Any) -> bool:
 
 def has_skolem(term: Any) -> bool:
     """Whether a symbol of the solver's own occurs, so that another solver has no meaning for the term."""
-    return _some_part(term, lambda part: bool(part.isSkolem()))
+    return some_part(term, lambda part: bool(part.isSkolem()))
 
 
 def has_quantifier(term: Any) -> bool:
     """Whether a quantifier occurs: perhaps what the solver made of a definition."""
-    return _some_part(term, lambda part: part.getKind() in (Kind.FORALL, Kind.EXISTS))
+    return some_part(term, lambda part: part.getKind() in (Kind.FORALL, Kind.EXISTS))
 
 
-def _some_part(term: Any, holds: Callable[[Any], bool]) -> bool:
+def some_part(term: Any, holds: Callable[[Any], bool]) -> bool:
+    """Whether something holds of the term or of one that it is made of."""
     todo = [term]
     seen = set()
     while todo:

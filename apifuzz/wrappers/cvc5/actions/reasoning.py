@@ -18,9 +18,10 @@ from apifuzz.wrappers.cvc5.actions.base import (
     may_enumerate,
     must_not_be,
     should_enumerate,
+    some_part,
 )
 from apifuzz.wrappers.cvc5.inspection import expect
-from smtlib import BOOL, INT, REAL
+from smtlib import BOOL
 
 if TYPE_CHECKING:
     from apifuzz.wrappers.cvc5.wrapper import Cvc5Wrapper
@@ -110,13 +111,12 @@ class GetAbduct(_Enumerated):
         )
 
 
-_ELIMINABLE = frozenset((BOOL, INT, REAL))
 _QUANTIFIERS = (Kind.FORALL, Kind.EXISTS)
 
 
 class EliminateQuantifiers(Cvc5Action):
-    """``cvc5:eliminate-quantifiers FORMULA``: of a quantified formula over linear arithmetic; equivalent
-    under the assertions.
+    """``cvc5:eliminate-quantifiers FORMULA``: of a quantified formula over linear arithmetic, for of no other
+    sorts can cvc5 eliminate variables; equivalent under the assertions.
     """
 
     name = "cvc5:eliminate-quantifiers"
@@ -127,7 +127,11 @@ class EliminateQuantifiers(Cvc5Action):
     def draw(self, run: Run) -> tuple[str, ...] | None:
         if run.scope.theories - {"Core", "Ints", "Reals", "Reals_Ints"}:
             return None
-        quantified = [t for t in run.store.pools[BOOL].closed if t.handle.getKind() in _QUANTIFIERS]
+        quantified = [
+            t
+            for t in run.store.pools[BOOL].closed
+            if t.handle.getKind() in _QUANTIFIERS and not _has_other_variables(t.handle)
+        ]
         if not quantified:
             return None
         return (str(quantified[int(run.random.random() * len(quantified))]),)
@@ -137,6 +141,8 @@ class EliminateQuantifiers(Cvc5Action):
         (term,) = read_formulas(run, args)
         solver = wrapper.session.solver
         quantified = wrapper.session.expand(term.handle)
+        if _has_other_variables(quantified):
+            raise Unsupported("variables of other sorts than numbers and Bool")
         run.changed()
         if wrapper.session.chance(0.3):
             # A part of the elimination only: nothing is known of it but its sort.
@@ -150,6 +156,15 @@ class EliminateQuantifiers(Cvc5Action):
             told = f"the assertions and the difference of {term} and {found!s:.200}"
             must_not_be(wrapper, Answer.SAT, "answer", formulas, told)
         return ()
+
+
+def _has_other_variables(formula: Any) -> bool:
+    """Whether a variable of another sort than Bool, Int and Real occurs."""
+    return some_part(formula, lambda part: part.getKind() is Kind.VARIABLE and not _is_plain(part.getSort()))
+
+
+def _is_plain(sort: Any) -> bool:
+    return bool(sort.isBoolean() or sort.isInteger() or sort.isReal())
 
 
 class SimplifyUnderAssertions(Cvc5Action):
