@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from apifuzz.interface import Answer, Misbehaviour
-from apifuzz.run import Ending, replay
+from apifuzz.run import Ending, Run, Settings, replay
 from apifuzz.trace import read_trace
 from apifuzz.wrappers.cvc5 import Cvc5Wrapper
 from apifuzz.wrappers.cvc5.actions import ACTIONS
-from apifuzz.wrappers.cvc5.actions.base import must_not_be
+from apifuzz.wrappers.cvc5.actions.base import must_not_be, second_answer
+from apifuzz.wrappers.cvc5.actions.reasoning import GetAbduct
 
 # Two integers, x > 0 (t5), y < x (t6), x < 0 (t7), p (t8).
 PREFIX = """
@@ -221,6 +222,19 @@ def test_a_wrong_answer_is_found() -> None:
     with pytest.raises(Misbehaviour, match="answers sat to true") as caught:
         must_not_be(wrapper, Answer.SAT, "answer", [truth], "true")
     assert caught.value.kind == "answer"
+
+
+def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
+    wrapper = Cvc5Wrapper()
+    state = Run(wrapper, Settings(), 1)
+    for line in read_trace(trace("", "assert t5\nassert t7")).lines[:-1]:
+        state.repeat(line)
+    goal, found = state.store.term("t6"), wrapper.session.manager.mkTrue()
+    assert second_answer(wrapper, [t.handle for t in state.assertions]) is Answer.UNSAT
+    GetAbduct().check(state, wrapper, goal, found)
+    state.levels[0].pop()
+    with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):
+        GetAbduct().check(state, wrapper, goal, wrapper.session.manager.mkFalse())
 
 
 def test_names_begin_with_the_solvers() -> None:

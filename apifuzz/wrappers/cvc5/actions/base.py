@@ -92,22 +92,26 @@ def second_solver(wrapper: Cvc5Wrapper) -> Iterator[Cvc5Wrapper]:
         other.delete()
 
 
-def must_not_be(wrapper: Cvc5Wrapper, wrong: Answer, kind: str, formulas: Sequence[Any], told: str) -> None:
-    """Raise :class:`Misbehaviour` where a second solver answers ``wrong`` to these formulas (handles).
+def second_answer(wrapper: Cvc5Wrapper, formulas: Sequence[Any]) -> Answer:
+    """What a second solver answers to these formulas (handles); unknown, too, to what it does not take under
+    default options.
 
     Definitions among them are left out: the second solver has them, and cvc5 ends where one comes twice.
     """
-    formulas = [formula for formula in formulas if not _is_definition(formula)]
     with second_solver(wrapper) as other:
         solver = other.session.solver
         try:
             for formula in formulas:
-                solver.assertFormula(other.session.expand(formula))
-            found = answer(solver.checkSat())
+                if not _is_definition(formula):
+                    solver.assertFormula(other.session.expand(formula))
+            return answer(solver.checkSat())
         except RuntimeError:
-            # What it does not take under default options says nothing about the first.
-            return
-    if found is wrong:
+            return Answer.UNKNOWN
+
+
+def must_not_be(wrapper: Cvc5Wrapper, wrong: Answer, kind: str, formulas: Sequence[Any], told: str) -> None:
+    """Raise :class:`Misbehaviour` where a second solver answers ``wrong`` to these formulas (handles)."""
+    if second_answer(wrapper, formulas) is wrong:
         raise Misbehaviour(kind, f"a second solver answers {wrong} to {told}")
 
 
