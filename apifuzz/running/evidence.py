@@ -35,6 +35,7 @@ from difftest.triage.evidence import weigh as weigh_text
 
 ANSWER = "answer"
 WITNESSES = ("model", "core", "assumptions")
+_OWN_VALUES = re.compile(r"second instance of (\S+) refutes its own values")
 _DECIDED = ("sat", "unsat")
 _OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
 # Options of SMT-LIB's own, which every solver takes.
@@ -148,6 +149,8 @@ class _Court:
 
     def sit(self) -> None:
         """Hear everything, the weightiest first."""
+        if refuted := _OWN_VALUES.search(self.fault.detail):
+            self.found.blame(refuted[1], "a second instance of it refutes its own values")
         alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
         if self.fault.kind != ANSWER:
             self._hear_alone(alone)

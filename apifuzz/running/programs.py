@@ -24,10 +24,14 @@ _Z3_SOLVING = re.compile(
     r"|\Az3\.(?:RecAddDefinition|set_param|set_option)\("
 )
 _ONLY_LOOKS = re.compile(r"\Av\d+\.(?:is[A-Z]\w*|getOption\w*|getUnknown\w*|sexpr|reason_unknown)\(")
+# A command that cvc5's parser read.
+_INVOKES = re.compile(r"\Av\d+\.invoke\(")
 _LINE = re.compile(r"(v\d+) = (.*)\Z")
 _VARIABLE = re.compile(r"\bv\d+\b")
 _RAISES = "raises "
 _ANSWERS = ("sat", "unsat")
+_TRUTH = ("True", "False")
+_ABOUT_ANSWERS = ("answer", "model", "core", "assumptions")
 _ANSWERS_BY_NUMBER = re.compile(r"z3\.z3core\.Z3_(?:solver|optimize)_check\w*\(")
 _Z3_ANSWERS = {"1": "sat", "-1": "unsat", "0": "unknown"}
 _ANSWERED = re.compile(r"\banswers? (sat|unsat)\b")
@@ -126,14 +130,20 @@ def _ending(calls: Sequence[Call], fault: Fault) -> str:
     if fault.kind == "answer" and len(answers) > 1 and answers[-1].told != answers[-2].told:
         one, two = (call.name for call in answers[-2:])
         return f"print({one}, {two})\nassert str({one}) == str({two}), {what}\n"
-    if (answered := _ANSWERED.search(said)) and answers and answers[-1].told == answered[1]:
+    if answered := _ANSWERED.search(said):
+        if not answers or answers[-1].told != answered[1]:
+            return ""
         name = answers[-1].name
         return f"print({name})\nassert str({name}) != {answered[1]!r}, {what}\n"
-    # What a message quotes was asked for after what is wrong.
-    last = next((call for call in reversed(calls) if not _is_quoted(call, said)), calls[-1])
     if wanted := _WANTED.search(said):
-        last = next((call for call in reversed(calls) if call.told == wanted[1]), last)
-        return f"print({last.name})\nassert str({last.name}) == {wanted[2]!r}, {what}\n"
+        shown = [call for call in calls if call.told == wanted[1] and wanted[1] not in _TRUTH]
+        name = shown[-1].name if shown else ""
+        return f"print({name})\nassert str({name}) == {wanted[2]!r}, {what}\n" if name else ""
+    # What a message quotes was asked for after what is wrong, and what only looks says little.
+    telling = [call for call in calls if not _is_quoted(call, said) and not _ONLY_LOOKS.match(call.code)]
+    last = telling[-1] if telling else calls[-1]
+    if fault.kind in _ABOUT_ANSWERS and last.told in _ANSWERS:
+        return f"print({last.name})\nassert str({last.name}) != {last.told!r}, {what}\n"
     if last.told == "False" and (".eq(" in last.code or " == " in last.code):
         return f"assert {last.name}, {what}\n"
     return ""
@@ -146,7 +156,7 @@ def ends_by_itself(calls: Sequence[Call], fault: Fault) -> bool:
 
 def _is_quoted(call: Call, said: str) -> bool:
     text = call.told.removesuffix("...")
-    return text not in ("", "True", "False", *_ANSWERS) and text in said
+    return text not in ("", *_TRUTH, *_ANSWERS) and text in said
 
 
 def _to_the_end(calls: list[Call], fault: Fault) -> list[Call]:
@@ -174,7 +184,7 @@ def _chosen(modules: Sequence[str], calls: Sequence[Call], acting: frozenset[str
 def _acts(modules: Sequence[str], code: str, made: dict[str, str], acting: frozenset[str]) -> bool:
     if _ONLY_LOOKS.match(code):
         return False
-    if "z3" in modules and _Z3_SOLVING.match(code):
+    if _INVOKES.match(code) or ("z3" in modules and _Z3_SOLVING.match(code)):
         return True
     return _class_called([m for m in modules if m != "z3"], code, made) in acting
 

@@ -32,7 +32,7 @@ _SETTLED = ("print(", "assert ")
 _EXPECTED = {
     "crash": "An answer, or a message that it cannot be given.",
     "rejected": "The call is one that the solver's documentation allows: it should be accepted.",
-    "answer": "The same answer of both solvers.",
+    "answer": "The same answer whoever is asked, and however.",
     "model": "Values that satisfy the assertions.",
     "core": "An unsat core that is unsatisfiable, of what was asserted.",
     "assumptions": "Failed assumptions that cannot all be true, of those that were made.",
@@ -45,6 +45,7 @@ _EXPECTED = {
 }
 _SAID = {
     "rejected": "rejects a call that should be allowed",
+    "answer": "contradicts itself",
     "model": "gives values that do not satisfy the assertions",
     "core": "gives an unsat core that is wrong",
     "assumptions": "gives failed assumptions that are wrong",
@@ -155,10 +156,9 @@ class _CallsWriter(Writer):
             how = f"dies of a {death_words(self._detail, '').lower()}" if "SIG" in said else "crashes"
             told = f": {said}" if self._message else "."
             return f"{name} {how}{where} in `{self._call}`, after the calls below{told}"
-        if self._kind == "answer" and self.found.guilty is None:
+        if self._kind == "answer" and self.found.guilty is None and self._answers():
             return f"Solvers disagree after the calls below: {said}. Who is wrong is not known yet."
-        if self._kind == "answer":
-            wrong = self._wrong_answer()
+        if wrong := self._wrong_answer():
             right = "unsatisfiable" if wrong == "sat" else "satisfiable"
             return f"{name} answers `{wrong}` after the calls below, and what is asserted is {right}."
         return f"{name} {_SAID.get(self._kind, plain(self._kind))} after the calls below: {said}"
@@ -186,8 +186,8 @@ class _CallsWriter(Writer):
         return fenced(printable("\n".join(line for line in lines if line)), "console")
 
     def _expected(self) -> str:
-        if self._kind == "answer" and self.found.guilty is not None:
-            first = f"`{'unsat' if self._wrong_answer() == 'sat' else 'sat'}`."
+        if wrong := self._wrong_answer():
+            first = f"`{'unsat' if wrong == 'sat' else 'sat'}`."
         else:
             first = _EXPECTED.get(self._kind, "That it does not.")
         if reason := str(self.found.data.get("reason") or ""):

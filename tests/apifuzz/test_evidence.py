@@ -89,6 +89,13 @@ def test_who_rejected_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     assert weigh(BOTH, CALLS, told("rejected", "assert", "z3: no")).reason == "it shows the error alone, too"
 
 
+def test_who_refutes_its_own_values_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
+    for kind in ("answer", "model"):
+        found = weigh(BOTH, CALLS, Fault(kind, "get-value", "a second instance of z3 refutes its own values"))
+        assert (found.guilty, found.reason) == ("z3", "a second instance of it refutes its own values")
+
+
 def test_a_solver_that_answers_otherwise_without_options_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat")}
     hear(monkeypatch, said, result("sat", "sat"))
@@ -173,6 +180,7 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
         ("z3", Fault("crash", "check-sat", "ASSERT", "a.cpp:3"), "Assertion violation at a.cpp:3"),
         ("cvc5", Fault("crash", "cvc5:x", "Fatal", "a.cpp:3"), "Fatal failure at a.cpp:3"),
         ("bitwuzla", Fault("model", "get-value", "no"), "Invalid model issue on QF_UF"),
+        ("cvc5", Fault("answer", "cvc5:core", "a second solver says no"), "Unsoundness on QF_UF"),
         ("cvc5", Fault("core", "unsat-core", "no"), "Wrong unsat core (unsat-core)"),
         ("other=solver", Fault("core", "unsat-core", "no"), "other: Wrong unsat core (unsat-core)"),
         ("z3", Fault("print", "read-back", "no"), "Printed term does not read back (read-back)"),
@@ -190,6 +198,7 @@ def test_titles_follow_the_trackers(
     assert "exhume-trace 1 cvc5 1" in text
     assert "exhume apifuzz --replay minimised.trace" in text
     assert "in check-sat]" not in text
+    assert "None" not in text.replace("None of the issues", "")
 
 
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

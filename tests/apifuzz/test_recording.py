@@ -160,6 +160,14 @@ ASKED = "v1 = cvc5.Solver()\nv2 = v1.assertFormula(True)\n"
             "v3 = v1.eq(v1)  # False\nv4 = v1.text()  # 7\n",
             ["assert v3, 't3 has the value 7 of another sort'"],
         ),
+        (
+            "model",
+            "a second instance of it refutes 7",
+            "v3 = v1.checkSat()  # unsat\nv4 = v3.isSat()  # False\nv5 = v1.text()  # 7\n",
+            ["print(v3)", "assert str(v3) != 'unsat', 'a second instance of it refutes 7'"],
+        ),
+        # Which result is wrong is not seen from the calls.
+        ("value", "it is so: True instead of False", "v3 = v1.isSat()  # True\nv4 = v1.next()\n", []),
         ("rejected", "no such thing", "v3 = v1.ask()  # raises RuntimeError: no\n", []),
     ],
 )
@@ -167,7 +175,7 @@ def test_a_program_ends_by_saying_what_is_wrong(
     kind: str, detail: str, recorded: str, ending: list[str]
 ) -> None:
     text = next(programs(["cvc5"], ASKED + recorded, Fault(kind, "get-value", detail)))
-    assert text.splitlines()[-len(ending) :] == ending or not ending
+    assert text.splitlines()[len(text.splitlines()) - len(ending) :] == ending
     assert text.count("assert ") == len([line for line in ending if line.startswith("assert")])
 
 
