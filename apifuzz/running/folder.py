@@ -45,7 +45,9 @@ class CallsFolder(FindingFolder):
                 f"{path}: no finding of API fuzzing can be read there: {problem}"
             ) from problem
         if not isinstance(data.get("solvers"), list):
-            data["solvers"] = [_entry(spec, data["fault"]) for spec in _specs(setup)]
+            # Of a finding written before solvers were asked for their versions one by one.
+            told = {"version": str(data.get("version", "unknown"))}
+            data["solvers"] = [_entry(spec, data["fault"]) | told for spec in _specs(setup)]
         if "guilty" not in data and setup.cross_check is None:
             data["guilty"] = setup.label
         return cls(path, data)

@@ -210,7 +210,7 @@ def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pyte
     (path / "finding.json").write_text(json.dumps(data))
     found = CallsFolder.read(path)
     assert found.guilty is not None
-    assert found.guilty["name"] == "z3"
+    assert (found.guilty["name"], found.guilty["version"]) == ("z3", "1.0")
     assert report_title(found) == "Call rejected that should be allowed (assert)"
     (path / "finding.json").write_text("{}")
     with pytest.raises(DifftestError, match="no finding of API fuzzing"):
