@@ -128,7 +128,7 @@ class KnownErrors:
         found = set(operators.split(","))
         for known in self.notes:
             start, _, some = known.rpartition("|")
-            if start == stem and some.endswith(",*") and found.issuperset(some.split(",")[:-1]):
+            if start == stem and some.endswith(",*") and found.issuperset(set(some.split(",")) - {"*"}):
                 return known
         return None
 
