@@ -282,6 +282,15 @@ def test_sorts_of_declared_constructors_are_not_read_again() -> None:
         assert (ending.kind, len(ending.refused)) == ("done", 1), ending.detail
 
 
+def test_printed_text_that_z3_does_not_take_is_no_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.Solver, "to_smt2", lambda self: "(assert x y)")
+    monkeypatch.setattr(z3.Solver, "sexpr", lambda self: "(assert x y)")
+    for seed in range(4):
+        ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{seed} z3:print t8\n"))
+        assert (ending.kind, ending.error) == ("misbehaviour", "print")
+        assert ending.detail.startswith("does not read back, (error ")
+
+
 def test_no_model_after_sat_is_told() -> None:
     # Two relations over reals.
     text = """exhume-trace 1 z3 1

@@ -56,6 +56,9 @@ RESOURCE_LIMIT = 100_000
 STEPS = 20_000
 """Rewriting steps of a simplification."""
 
+_MOST_STEPS = 500_000
+"""Those of any call: far more than most take, as z3 dies of the exception here and there."""
+
 
 @cache
 def set_up_process() -> None:
@@ -64,8 +67,8 @@ def set_up_process() -> None:
     z3core.Z3_toggle_warning_messages(False)
     # Values and assertions are rewritten without regard to the resource limit: of a recursive function whose
     # definition has no end for ever.
-    for module in ("model_evaluator", "rewriter"):
-        z3.set_param(f"{module}.max_steps", STEPS)
+    z3.set_param("model_evaluator.max_steps", STEPS)
+    z3.set_param("rewriter.max_steps", _MOST_STEPS)
 
 
 _spares: list[tuple[int, Any]] = []
