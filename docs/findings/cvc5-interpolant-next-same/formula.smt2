@@ -1,0 +1,7 @@
+(set-logic ALL)
+(set-option :produce-interpolants true)
+(declare-const x Bool)
+(assert x)
+(assert false)
+(get-interpolant A x)
+(get-interpolant-next)
