@@ -27,7 +27,7 @@ _SIMPLIFIERS = (
 )
 """Simplifiers that keep satisfiability.
 
-Left out: ``randomizer``, for z3's own tests; what ends nearly every run in a segmentation fault (5.4), which is
+Left out: ``randomizer``, for z3's own tests; what ends nearly every run in a segmentation fault (5.4):
 ``euf-completion`` after ``pop``, ``bvarray2uf`` on applications without arguments, ``bv1-blast`` on what its
 tactic would not take; and ``bit-blast``, whose models are wrong after a check.
 """
