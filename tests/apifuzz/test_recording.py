@@ -185,6 +185,10 @@ def test_what_shows_an_error() -> None:
     assert shows(rejected, "v1.check()\n", 1, stack + "z3.z3types.Z3Exception: b'no sort 7'\n")
     assert not shows(rejected, "v1.check()\n", 1, stack + "z3.z3types.Z3Exception: b'no such thing'\n")
     assert not shows(rejected, "v1.check()\n", 0, "")
+    quoted = told("rejected", "z3:print", '(error "line 5: no map")')
+    said = "z3.z3types.Z3Exception: b'(error \"line {}: no map\")\\n'\n"
+    assert shows(quoted, "v1.check()\n", 1, stack + said.format(5))
+    assert not shows(quoted, "v1.check()\n", 1, stack + said.format(6))
     in_lockstep = told("rejected", "assert", "cvc5: no sort 5")
     assert shows(in_lockstep, "v1.check()\n", 1, stack + "RuntimeError: no sort 7\nmore\n")
     wrong = Fault("core", "unsat-core", "it answers sat")
