@@ -444,6 +444,14 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
     )
 
 
+def test_an_application_of_a_lambda_reads_back(kit: Kit) -> None:
+    x = kit.variable(BOOL)
+    function = ApiTerm(0, kit.sort(BOOL), kit.wrapper.make_binder("lambda", [x], x), TermKind.TERM)
+    for seed in range(4):
+        kit.wrapper.random.seed(seed)
+        kit.wrapper.read_back(kit.apply(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL)))
+
+
 def test_terms_that_read_alike() -> None:
     manager = cvc5.TermManager()
     make = manager.mkTerm
