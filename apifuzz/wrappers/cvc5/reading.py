@@ -149,7 +149,7 @@ class Reader:
     def compare(self, handle: Any, about: str) -> None:
         """Print a closed term and read it: Misbehaviour where it is another term.
 
-        It may print the same and be built otherwise, as an application of a lambda is, or the other way round.
+        It may print the same and be built otherwise, as an application of a lambda is, or the reverse.
         """
         text = str(handle)
         if len(text) > _LARGEST or _UNREADABLE.search(text):
