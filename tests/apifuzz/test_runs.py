@@ -296,17 +296,17 @@ def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
 
 def test_a_campaign_goes_on_and_knows_what_it_found(tmp_path: Path) -> None:
     setup = double("crashes_at_first_pop")
-    first = summary_of(setup, Options(tmp_path, runs=30, leaks=0, quick=2.0))
+    first = summary_of(setup, Options(tmp_path, runs=30, leaks=0, quick=30.0))
     assert [f.known for f in first.findings] == [False]
-    second = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=2.0))
+    second = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=30.0))
     assert [f.known for f in second.findings] == [True]
     assert (second.here, second.tally.runs) == (15, 45)
     assert second.tally.errors["crash"] == 1 + second.tally.duplicates
-    third = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=2.0))
+    third = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=30.0))
     assert (third.here, third.tally.runs) == (0, 45)
     with pytest.raises(SettingsDiffer, match="begun with seed 1, not 2"):
         summary_of(setup, Options(tmp_path, seed=2, runs=45, leaks=0))
-    whole = summary_of(setup, Options(tmp_path / "whole", runs=45, leaks=0, quick=2.0, jobs=2))
+    whole = summary_of(setup, Options(tmp_path / "whole", runs=45, leaks=0, quick=30.0, jobs=2))
     assert whole.tally.errors == second.tally.errors
     assert [f.key for f in whole.findings] == [f.key for f in second.findings]
     # What was found is a list of known errors for the next one.
@@ -342,7 +342,7 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
         "from apifuzz.running.campaign import campaign, Options; from apifuzz.running.setup import Setup\n"
         "from apifuzz.running.runs import Drawing\n"
         "drawing = Drawing(('Core', 'FixedSizeBitVectors'), False, False, calls=120)\n"
-        "options = Options(Path(sys.argv[2]), runs=40, leaks=0, quick=2.0)\n"
+        "options = Options(Path(sys.argv[2]), runs=40, leaks=0, quick=30.0)\n"
         "for told in campaign(Setup.from_json(sys.argv[1]), drawing, options):\n"
         "    print(type(told).__name__, getattr(told, 'id', ''), flush=True)\n"
     )
@@ -360,6 +360,6 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     started.stdout.close()
     assert [finding.id for finding in read_findings(tmp_path / "findings")] == [told.split()[1]]
     time.sleep(0.2)
-    came = summary_of(setup, Options(tmp_path, runs=40, leaks=0, quick=2.0))
+    came = summary_of(setup, Options(tmp_path, runs=40, leaks=0, quick=30.0))
     assert came.tally.runs == 40
     assert [(f.id, f.known) for f in came.findings] == [(told.split()[1], True)]
