@@ -68,6 +68,7 @@ TRACES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(TRACES)
 def test_what_is_printed_reads_back(trace: Trace) -> None:
     assert read_trace(print_trace(trace)) == trace

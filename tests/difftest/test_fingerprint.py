@@ -169,6 +169,7 @@ def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: st
     assert fold(Fingerprint(key, "", True), ["soundness|a|Int", known]) == (known if folds else key)
 
 
+@pytest.mark.slow
 def test_structural_causes_of_one_class_and_theory_stay_apart() -> None:
     """Two hundred generated tests with planted structures, judged and keyed by the hunt's own code."""
     script = Path(__file__).parents[2] / "scripts" / "bench_fingerprints"

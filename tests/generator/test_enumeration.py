@@ -112,6 +112,7 @@ def test_functions_and_uninterpreted_sorts_are_enumerated_too() -> None:
     assert found == ["(assert (= (n0 n1) (n0 n1)))", "(assert (= (n0 n1) (n2 n1)))"]
 
 
+@pytest.mark.slow
 def test_fillings_of_the_small_corpus_are_well_sorted_and_accepted(library: Library) -> None:
     texts = []
     for skeleton in library.skeletons:

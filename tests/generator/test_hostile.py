@@ -11,6 +11,8 @@ import pytest
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds import Answer
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 5.0
 """Of our own processor time; all of these take less than one on a machine of 2024.
 

@@ -148,6 +148,7 @@ def test_cvc5_does_refuse_these_atoms_where_its_theories_see_them(
     assert answer.accepted == ("cvc5" not in refusing), answer.message
 
 
+@pytest.mark.slow
 def test_several_instances_of_a_parametric_datatype_are_understood() -> None:
     """z3 finds (_ is c) ambiguous there, and knows no is-c of an instance that no sort names."""
     pair = "(declare-datatypes ((P 2)) ((par (X Y) ((pair (fst X) (snd Y))))))"

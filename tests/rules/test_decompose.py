@@ -233,6 +233,7 @@ def timed(text: str) -> tuple[Decomposition, float]:
     return found, time.perf_counter() - start
 
 
+@pytest.mark.slow
 def test_a_deep_skeleton_is_skipped_quickly_with_a_reason() -> None:
     found, seconds = timed(
         "(declare-const a Bool)(assert " + "(not (and a " * 50_000 + "a" + "))" * 50_000 + ")"
@@ -362,6 +363,7 @@ def test_refilling_the_skeleton_gives_the_assertion_back(assertion: str) -> None
     assert again.binders == found.binders
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(assertions(), st.integers(0, 3))
 def test_large_atoms_do_not_depend_on_how_they_were_shared(assertion: str, copies: int) -> None:

@@ -24,6 +24,7 @@ def normal(text: str) -> str:
     return print_script(checked)
 
 
+@pytest.mark.slow
 @many
 @given(scripts())
 def test_random_terms_are_well_sorted_and_print_as_they_read(script: tuple[str, frozenset[str]]) -> None:
@@ -134,6 +135,7 @@ def piece_end(pieces: list[str], place: int) -> int:
 # Names do not matter
 
 
+@pytest.mark.slow
 @many
 @given(scripts(), st.sampled_from(("z", "|q q|", "v!7")))
 def test_renaming_bound_variables_keeps_the_shape(script: tuple[str, frozenset[str]], name: str) -> None:
@@ -145,6 +147,7 @@ def test_renaming_bound_variables_keeps_the_shape(script: tuple[str, frozenset[s
     assert normal(renamed) == renamed
 
 
+@pytest.mark.slow
 @many
 @given(scripts())
 def test_a_let_around_a_term_changes_nothing(script: tuple[str, frozenset[str]]) -> None:

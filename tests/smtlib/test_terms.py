@@ -126,6 +126,7 @@ def test_declarations_in_order_of_first_occurrence() -> None:
     assert [d.name for d in declarations_in([term("(and b (> y x) (= x y))")])] == ["b", "y", "x"]
 
 
+@pytest.mark.slow
 def test_walks_do_not_recurse() -> None:
     table = TermTable()
     negation = table.op(Kind.OPERATOR, "not")
