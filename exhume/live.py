@@ -57,9 +57,8 @@ class LiveScreen(ABC, Generic[_Progress]):
 
     def update(self, progress: _Progress) -> None:
         """Where it stands now."""
-        now, *counts = self.counted(progress)
-        self._past.append((now, counts[0], counts[1]))
-        while len(self._past) > 2 and self._past[1][0] <= now - _WINDOW:
+        self._past.append(self.counted(progress))
+        while len(self._past) > 2 and self._past[1][0] <= self._past[-1][0] - _WINDOW:
             self._past.popleft()
         if self._live is not None:
             self._live.update(self.render(progress))
@@ -73,7 +72,8 @@ class LiveScreen(ABC, Generic[_Progress]):
             return 0.0, 0.0
         (start, *before), (end, *after) = self._past[0], self._past[-1]
         seconds = max(end - start, 1e-9)
-        return (after[0] - before[0]) / seconds, (after[1] - before[1]) / seconds
+        first, second = (now - then for then, now in zip(before, after, strict=True))
+        return first / seconds, second / seconds
 
     def render(self, progress: _Progress) -> RenderableType:
         """The screen."""

@@ -31,6 +31,7 @@ from difftest.running.process import Limits
 from difftest.running.runner import Runner as TextRunner
 from difftest.running.script import Script
 from difftest.solvers import Solver, find_solver
+from difftest.triage.evidence import Heard
 from difftest.triage.evidence import weigh as weigh_text
 
 ANSWER = "answer"
@@ -57,25 +58,11 @@ _TEXT_LIMITS = Limits(seconds=5.0)
 
 
 @dataclass(slots=True)
-class Evidence:
-    """Who is wrong (None: not known), why in one sentence, and all that was found out."""
+class Evidence(Heard):
+    """What was found out about an error of a run."""
 
-    guilty: str | None = None
-    reason: str = ""
-    evidence: list[str] = field(default_factory=list)
     with_model: str = ""
     """The assertions with a model of one of the two put in, where that told something."""
-
-    def blame(self, name: str, reason: str) -> None:
-        """Note what speaks against a solver; what came first decides."""
-        self.note(f"against {name}: {reason}")
-        if self.guilty is None:
-            self.guilty, self.reason = name, reason
-
-    def note(self, sentence: str) -> None:
-        """Note something, once."""
-        if sentence not in self.evidence:
-            self.evidence.append(sentence)
 
     def to_json(self) -> dict[str, Any]:
         """As ``finding.json`` holds it."""

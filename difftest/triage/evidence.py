@@ -43,21 +43,12 @@ PARENT = "parent.smt2"
 
 
 @dataclass(slots=True)
-class Judgement:
-    """Who is wrong by the evidence (None: not known), why in one sentence, and all the evidence.
-
-    ``formula`` is the test with a model put in, where that told something. ``seconds`` were spent in solvers.
-    ``dismissed``: nothing is wrong on this test after all. ``confirmers``: what is wrong is the answer of the
-    solver that refutes the model, to ``formula``, for these say sat to it.
-    """
+class Heard:
+    """Who is wrong (None: not known), why in one sentence, and all that was found out."""
 
     guilty: str | None = None
     reason: str = ""
     evidence: list[str] = field(default_factory=list)
-    formula: str = ""
-    seconds: float = 0.0
-    dismissed: bool = False
-    confirmers: tuple[Solver, ...] = ()
 
     def blame(self, name: str, reason: str) -> None:
         """Note evidence against a solver; what came first weighs most and decides."""
@@ -69,6 +60,21 @@ class Judgement:
         """Note something, once."""
         if sentence not in self.evidence:
             self.evidence.append(sentence)
+
+
+@dataclass(slots=True)
+class Judgement(Heard):
+    """Who is wrong by the evidence (None: not known), why in one sentence, and all the evidence.
+
+    ``formula`` is the test with a model put in, where that told something. ``seconds`` were spent in solvers.
+    ``dismissed``: nothing is wrong on this test after all. ``confirmers``: what is wrong is the answer of the
+    solver that refutes the model, to ``formula``, for these say sat to it.
+    """
+
+    formula: str = ""
+    seconds: float = 0.0
+    dismissed: bool = False
+    confirmers: tuple[Solver, ...] = ()
 
 
 def weigh(
