@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import z3
 
-from apifuzz.interface import Misbehaviour, Rejected, Unsupported
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.run import Ending, Run, Settings, generate, replay
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.witness import WitnessWrapper
@@ -18,7 +19,7 @@ from apifuzz.wrappers.z3.actions import ACTIONS
 from apifuzz.wrappers.z3.actions.goals import _draw_tactic
 from apifuzz.wrappers.z3.coverage import api_functions, calls_counted
 from apifuzz.wrappers.z3.limits import known_limit
-from apifuzz.wrappers.z3.session import message_of, translated
+from apifuzz.wrappers.z3.session import message_of, misread, translated
 
 HEADER = """exhume-trace 1 z3 1
 1 new
@@ -282,13 +283,27 @@ def test_sorts_of_declared_constructors_are_not_read_again() -> None:
         assert (ending.kind, len(ending.refused)) == ("done", 1), ending.detail
 
 
-def test_printed_text_that_z3_does_not_take_is_no_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["z3:print", "z3:script"])
+def test_printed_text_that_z3_does_not_take_is_no_wrong_call(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(z3.Solver, "to_smt2", lambda self: "(assert x y)")
     monkeypatch.setattr(z3.Solver, "sexpr", lambda self: "(assert x y)")
     for seed in range(4):
-        ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{seed} z3:print t8\n"))
+        ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{seed} {name} t8\n"))
         assert (ending.kind, ending.error) == ("misbehaviour", "print")
-        assert ending.detail.startswith("does not read back, (error ")
+        assert re.match(r"does not read back: (?!line|\(error)[^\n]+\n\(assert x y\)$", ending.detail)
+
+
+def test_sorts_that_are_printed_without_arguments_are_not_read_back() -> None:
+    declared = "60 declare-sort U 1\nreturn s60\n61 make-sort U s1\nreturn s61\n"
+    bound = "62 make-variable s61 x\nreturn t62\n63 make-variable s61 y\nreturn t63\n"
+    body = (
+        "64 make-term s1 distinct t62 t63\nreturn t64\n65 make-binder s1 exists (t62 t63) t64\nreturn t65\n"
+    )
+    ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{declared}{bound}{body}66 read-back t65\n"))
+    assert (ending.kind, len(ending.refused)) == ("done", 1), ending.detail
+    assert "without arguments" in ending.refused[0][1]
 
 
 def test_no_model_after_sat_is_told() -> None:
@@ -314,6 +329,16 @@ def test_no_model_after_sat_is_told() -> None:
     ending = replay(Z3Wrapper(), read_trace(text))
     assert (ending.kind, ending.error) == ("misbehaviour", "model")
     assert ending.detail.startswith("sat, but no model\nSort mismatch")
+
+
+@pytest.mark.parametrize("name", ["z3:simplifiers", "z3:eliminate", "z3:tactic", "z3:optimise"])
+def test_no_model_after_sat_is_told_by_actions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(context: Any, solver: Any) -> None:
+        raise z3.Z3Exception(b"Sort mismatch at argument #1")
+
+    monkeypatch.setattr(z3.z3core, "Z3_solver_get_model", refuse)
+    monkeypatch.setattr(z3.z3core, "Z3_optimize_get_model", refuse)
+    assert noticed("model", f"{name} {CALLS[name]}").startswith("sat, but no model\nSort mismatch")
 
 
 def test_projections_and_divisions_by_zero_do_not_meet() -> None:
@@ -349,6 +374,11 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
         raise z3.Z3Exception(b"strange\n  things")
     with pytest.raises(Unsupported, match="resource limit"), translated():
         raise z3.Z3Exception("canceled")
+    with pytest.raises(LimitReached, match="option"), translated():
+        raise z3.Z3Exception(b"not implemented yet")
+    for message in ("canceled", "not implemented yet", "unreachable"):
+        with pytest.raises(z3.Z3Exception, match=message):
+            misread(z3.Z3Exception(message), "(assert p)")
     assert message_of(z3.Z3Exception(b"caf\xc3\xa9")) == "café"
     assert known_limit("type error") == ""
     assert "power" in known_limit("reached max unfolding")

@@ -9,7 +9,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.interface import Misbehaviour, Unsupported
-from apifuzz.wrappers.z3.session import Session
+from apifuzz.wrappers.z3.session import Session, misread
 
 _PARAMETERS = {
     z3.Z3_PARAMETER_INT: "Z3_get_decl_int_parameter",
@@ -233,8 +233,9 @@ class Inspection:
                 f"(assert (= read! {text}))", session.named_sorts, known, session.context
             )
         except z3.Z3Exception as error:
-            message = " ".join(str(error).split())
-            raise Misbehaviour("print", f"{text[:500]} does not read back: {message[:300]}") from error
+            if session.lacks_arguments(error):
+                raise Unsupported("z3 prints sorts of declared constructors without arguments") from error
+            raise misread(error, text) from error
         again = parsed[0].arg(1)
         if session.differ(again, term):
             raise Misbehaviour("print", f"{text[:500]} reads back as {again.sexpr()[:500]}")

@@ -14,10 +14,20 @@ _LIMITS: tuple[tuple[str, str], ...] = (
 )
 """A part of the message, and why it is no fault. Each was seen in a run."""
 
+_LAST: tuple[tuple[str, str], ...] = (
+    ("not implemented yet", "an operator that the solver chosen by an option does not have"),
+)
+"""The same of what ends a call half-way, say amid a search: the solver is not safe to use after it."""
+
 
 def known_limit(message: str) -> str:
     """Why a message is no fault of the call; empty where it is not known."""
     return next((why for part, why in _LIMITS if part in message), "")
+
+
+def last_limit(message: str) -> str:
+    """The same for messages after which nothing may be called any more."""
+    return next((why for part, why in _LAST if part in message), "")
 
 
 _INTERNAL = ("unreachable", "ASSERTION VIOLATION", "UNEXPECTED CODE", "Overflow encountered")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from random import Random
@@ -13,15 +14,15 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.interface import Misbehaviour, Rejected, Unsupported, Wrapper
-from apifuzz.wrappers.z3.limits import is_internal, known_limit
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.wrappers.z3.limits import is_internal, known_limit, last_limit
 from smtlib import Sort
 
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit; Misbehaviour
-    of kind ``crash`` where z3 says that it is at fault itself.
+    """z3's exceptions inside become Rejected; Unsupported or LimitReached where the message is of a known
+    limit; Misbehaviour of kind ``crash`` where z3 says that it is at fault itself.
     """
     try:
         yield
@@ -30,6 +31,9 @@ def translated() -> Iterator[None]:
         limit = known_limit(message)
         if limit:
             raise Unsupported(f"{limit}: {message}") from error
+        limit = last_limit(message)
+        if limit:
+            raise LimitReached(f"{limit}: {message}") from error
         if is_internal(message):
             raise Misbehaviour("crash", message) from error
         raise Rejected(message) from error
@@ -40,6 +44,37 @@ def message_of(error: BaseException) -> str:
     value = getattr(error, "value", None) or (error.args[0] if error.args else "")
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return " ".join(text.split())
+
+
+def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
+    """What it is that z3 does not take ``text``, which it printed itself: no call of ours is wrong. Where z3
+    gives up for a limit, or an assertion of its own fails, its exception is raised again.
+    """
+    message = message_of(error)
+    if known_limit(message) or last_limit(message) or is_internal(message):
+        raise error
+    # The first of its errors, without the place in a text that is another each time.
+    told = _PLACE.match(message)
+    return Misbehaviour("print", f"does not read back: {told.group(1) if told else message}\n{text[:2000]}")
+
+
+_PLACE = re.compile(r'\(error "line \d+ column \d+: ([^"]*)"\)')
+
+
+def model_of(context: Any, get: Callable[..., Any], owner: Any) -> Any:
+    """The model after ``sat``, which ``get`` gets of a solver or an optimisation; Misbehaviour for none.
+
+    Not by z3's method ``model``, which hides why there is none.
+    """
+    try:
+        found = get(context.ref(), owner)
+    except z3.Z3Exception as error:
+        message = message_of(error)
+        if message.startswith("Sort"):
+            # No term of ours is in this call: it is z3 that makes one of the wrong sort.
+            raise Misbehaviour("model", f"sat, but no model\n{message}") from error
+        raise
+    return z3.ModelRef(found, context)
 
 
 @cache
@@ -205,4 +240,17 @@ class Session:
         solver = z3.Solver(z3core.Z3_mk_simple_solver(self.ref), self.context)
         equation = self.wrap(z3core.Z3_mk_eq(self.ref, left.as_ast(), right.as_ast()))
         solver.add(z3.Not(equation))
-        return bool(solver.check().r == z3.Z3_L_TRUE and z3.is_false(solver.model().eval(equation, True)))
+        if solver.check().r != z3.Z3_L_TRUE:
+            return False
+        model = model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
+        return bool(z3.is_false(model.eval(equation, True)))
+
+    def lacks_arguments(self, error: z3.Z3Exception) -> bool:
+        """Whether the parser misses a sort that z3 prints without its arguments: one that a declared
+        constructor made.
+        """
+        unknown = _UNKNOWN_SORT.search(message_of(error))
+        return unknown is not None and any(s.args and s.name == unknown.group(1) for s in self.sorts)
+
+
+_UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")

@@ -12,7 +12,7 @@ from z3 import z3core
 
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.logics import STANDARD
-from apifuzz.wrappers.z3.session import Session, message_of, set_up_process
+from apifuzz.wrappers.z3.session import Session, model_of, set_up_process
 
 KINDS = (
     *("solver",) * 5,
@@ -205,16 +205,7 @@ class Solving:
     def model(self) -> Any:
         """The model of the last check."""
         if self._model is None:
-            # Not Solver.model(), which hides why there is none.
-            try:
-                found = z3core.Z3_solver_get_model(self.session.ref, self.solver.solver)
-            except z3.Z3Exception as error:
-                message = message_of(error)
-                if message.startswith("Sort"):
-                    # No term of ours is in this call: it is z3 that makes one of the wrong sort.
-                    raise Misbehaviour("model", f"sat, but no model\n{message}") from error
-                raise
-            self._model = z3.ModelRef(found, self.session.context)
+            self._model = model_of(self.session.context, z3core.Z3_solver_get_model, self.solver.solver)
         return self._model
 
     def value(self, term: Any) -> Any:

@@ -12,7 +12,7 @@ from apifuzz.actions import Action
 from apifuzz.actions.reading import read_closed, read_formulas
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
-from apifuzz.wrappers.z3.session import Session, translated
+from apifuzz.wrappers.z3.session import Session, model_of, translated
 from apifuzz.wrappers.z3.solving import Solving
 from apifuzz.wrappers.z3.terms import Terms
 from smtlib import BOOL
@@ -96,6 +96,10 @@ class Asking:
         if self.answer([*false, *values]) is Answer.UNSAT:
             shown = " ".join(str(false[0].sexpr()).split())[:300]
             raise Misbehaviour("model", f"the model of {what} makes {shown} false")
+
+    def model_of(self, solver: Any) -> Any:
+        """The model of a solver that said sat."""
+        return model_of(self.session.context, z3core.Z3_solver_get_model, solver.solver)
 
     @property
     def assertions(self) -> list[Any]:

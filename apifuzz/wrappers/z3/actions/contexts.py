@@ -19,7 +19,7 @@ from apifuzz.wrappers.z3.actions.base import (
     read_values,
     require_readable,
 )
-from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, translated
+from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, misread, translated
 
 
 class Translate(Z3Action):
@@ -134,11 +134,13 @@ class Script(Z3Action):
         text = asking.solver(formulas).sexpr()
         require_readable(session, text)
         other = z3.Context(rlimit=RESOURCE_LIMIT)
-        told = z3core.Z3_eval_smtlib2_string(
-            other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
-        )
-        if "(error" in told:
-            raise Misbehaviour("print", f"{' '.join(told.split())[:300]} for {' '.join(text.split())[:500]}")
+        try:
+            told = z3core.Z3_eval_smtlib2_string(
+                other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
+            )
+        except z3.Z3Exception as error:
+            # What the script prints is the message as soon as one of its commands ends in an error.
+            raise misread(error, text) from error
         answers = {"sat": z3.Z3_L_TRUE, "unsat": z3.Z3_L_FALSE}
         last = told.split()[-1] if told.split() else ""
         asking.must_agree(ANSWERS[answers.get(last, z3.Z3_L_UNDEF)], formulas, "a script")
@@ -214,7 +216,7 @@ class Eliminate(Z3Action):
         solver = asking.solver([formula])
         if not wanted or solver.check() != z3.sat:
             return
-        model = solver.model()
+        model = asking.model_of(solver)
         if not z3.is_true(model.eval(formula, model_completion=True)):
             return
         if any(d.name() in _BY_ZERO for d in model.decls()):

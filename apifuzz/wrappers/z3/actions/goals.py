@@ -169,7 +169,7 @@ def _convert(asking: Asking, goal: Any, formulas: Sequence[Any]) -> None:
     solver = asking.solver([goal.get(i) for i in range(goal.size())])
     if solver.check() != z3.sat:
         return
-    found = solver.model()
+    found = asking.model_of(solver)
     # z3's solver leaves constants that a tactic made out of its models, though formulas are about them.
     if any("!" in name and name not in str(found) for name in _names(goal)):
         return

@@ -20,7 +20,7 @@ from apifuzz.wrappers.z3.actions.base import (
     is_variable,
     read_values,
 )
-from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, translated
+from apifuzz.wrappers.z3.session import RESOURCE_LIMIT, model_of, translated
 
 _PRIORITIES = ("lex", "pareto", "box")
 _ENGINES = ("maxres", "pd-maxres", "wmax", "rc2", "maxres-bin")
@@ -88,7 +88,7 @@ class _Problem:
             self.optimize.reason_unknown()
             return
         if result == z3.sat:
-            self.asking.must_satisfy(self.optimize.model(), self.hard, "an optimum")
+            self._look_at_model()
             if self.priority == "lex":
                 self._look_at_optimum()
             elif self.priority == "pareto":
@@ -118,6 +118,10 @@ class _Problem:
         if session.chance(0.2) and numbers:
             optimize.set_initial_value(numbers[0], 1)
 
+    def _look_at_model(self) -> None:
+        model = model_of(self.session.context, z3core.Z3_optimize_get_model, self.optimize.optimize)
+        self.asking.must_satisfy(model, self.hard, "an optimum")
+
     def _look_at_optimum(self) -> None:
         """Nothing better than the first objective's optimum may be possible, where the value is a number.
 
@@ -144,7 +148,7 @@ class _Problem:
         for _ in range(_MOST_FRONTS):
             if self.optimize.check() != z3.sat:
                 return
-            self.asking.must_satisfy(self.optimize.model(), self.hard, "an optimum")
+            self._look_at_model()
 
     def _inspect(self) -> None:
         optimize, session = self.optimize, self.session

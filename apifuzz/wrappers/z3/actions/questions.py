@@ -20,8 +20,7 @@ from apifuzz.wrappers.z3.actions.base import (
     read_values,
     require_readable,
 )
-from apifuzz.wrappers.z3.limits import known_limit
-from apifuzz.wrappers.z3.session import message_of, translated
+from apifuzz.wrappers.z3.session import misread, translated
 
 _MOST_CUBES = 20
 _MOST_CONSEQUENCES = 5
@@ -214,11 +213,7 @@ class PrintSolver(Z3Action):
             else:
                 again.add(*_parsed(session, text))
         except z3.Z3Exception as error:
-            # No call of ours is wrong: both texts are z3's.
-            message = message_of(error)
-            if known_limit(message):
-                raise
-            raise Misbehaviour("print", f"does not read back, {message}\n{text[:2000]}") from error
+            raise misread(error, text) from error
         first, second = solver.check(), again.check()
         if {first.r, second.r} == {z3.Z3_L_TRUE, z3.Z3_L_FALSE}:
             raise Misbehaviour("print", f"a solver is {first}, printed and read again {second}")

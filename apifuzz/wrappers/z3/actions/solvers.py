@@ -69,7 +69,7 @@ class Simplifiers(Z3Action):
         result = solver.check()
         asking.must_agree(ANSWERS[result.r], formulas, "simplifiers")
         if result == z3.sat:
-            asking.must_satisfy(solver.model(), formulas, "a solver with simplifiers")
+            asking.must_satisfy(asking.model_of(solver), formulas, "a solver with simplifiers")
         solver.pop()
         asking.must_agree(ANSWERS[solver.check().r], formulas[:middle], "simplifiers, after pop,")
 
