@@ -1,0 +1,5 @@
+(declare-const a (Set Int))
+(declare-const b (Set Int))
+(declare-const c (Set Int))
+(simplify (setminus (setminus a b) c))
+(assert (= a ((_ map and) a ((_ map not) b) ((_ map not) c))))
