@@ -187,6 +187,58 @@ def test_wrong_consequences_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     assert "does not follow" in noticed("answer", "z3:consequences t8 t11 t1")
 
 
+UNTRACKED = HEADER.replace("3 set-option produce-unsat-cores true\n", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "end"),
+    [
+        ("simple", "q", "misbehaviour"),
+        ("simple", "sk", "done"),
+        # What tactics chose need not follow.
+        ("default", "q", "done"),
+    ],
+)
+def test_units_that_do_not_follow_are_noticed(
+    kind: str, name: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apifuzz.wrappers.z3.wrapper.KINDS", (kind,))
+    monkeypatch.setattr(z3.Solver, "units", lambda self: [z3.Bool(name, self.ctx)])
+    text = UNTRACKED + "60 assert t8\n61 check-sat\n62 z3:state\n"
+    ending = replay(Z3Wrapper(), read_trace(text))
+    assert ending.kind == end
+    assert ("a unit gives q" in ending.detail) == (ending.kind == "misbehaviour")
+
+
+def test_bits_of_characters_are_no_units_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apifuzz.wrappers.z3.wrapper.KINDS", ("simple",))
+    text = """60 make-sort String
+return s60
+61 make-special-value s60 "\\u{2ffff}"
+return t60
+62 make-variable s60 x
+return t61
+63 make-term s1 str.< t60 t61
+return t62
+64 make-binder s1 exists (t61) t62
+return t63
+65 check-sat-assuming t63
+66 check-sat
+67 z3:state
+"""
+    ending = replay(Z3Wrapper(), read_trace(UNTRACKED + text))
+    assert (ending.kind, ending.refused) == ("done", ()), ending.detail
+
+
+def test_classes_of_equal_terms_are_looked_at_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3.z3core, "Z3_get_implied_equalities", always(z3.Z3_L_TRUE))
+    assert "an implied equality gives" in noticed("answer", "z3:equalities t3 t5")
+    monkeypatch.setattr(z3.z3core, "Z3_get_implied_equalities", always(z3.Z3_L_FALSE))
+    assert "implied equalities ends in unsat" in noticed("answer", "z3:equalities t3 t5")
+    contradiction = ("assert t7", "assert t10", "z3:equalities t3 t5")
+    assert repeat(*contradiction).kind == "done"
+
+
 def test_a_wrong_optimum_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3.OptimizeObjective, "value", lambda self: z3.IntVal(3, self._opt.ctx))
     assert "an optimum" in noticed("answer", "z3:optimise lex (t7 t8) () (t3)")

@@ -93,9 +93,13 @@ class Equalities(Z3Action):
         premises = asking.assertions[:_INSPECTED]
         solver = asking.solver(premises)
         classes = (ctypes.c_uint * len(terms))()
-        z3core.Z3_get_implied_equalities(
+        told = z3core.Z3_get_implied_equalities(
             session.ref, solver.solver, len(terms), session.array_of(terms), classes
         )
+        asking.must_agree(ANSWERS[told], premises, "asking for implied equalities")
+        if told == z3.Z3_L_FALSE:
+            # Then z3 leaves the classes as they are.
+            return
         for left in range(len(terms)):
             for right in range(left):
                 if classes[left] == classes[right] and terms[left].sort().eq(terms[right].sort()):
@@ -149,10 +153,14 @@ def _assertions(asking: Asking) -> None:
 
 
 def _units(asking: Asking) -> None:
-    """Units must follow from the assertions; what else the solver keeps must be formulas."""
+    """Units must follow from the assertions; what else the solver keeps must be formulas.
+
+    Those of solvers made of tactics need not follow: z3 tells there what the tactics chose, too.
+    """
     solver, session = asking.solving.solver, asking.session
     units = list(solver.units())
-    if asking.solving.tracking == "plain" and asking.run.assumptions is None:
+    plain = asking.solving.kind == "simple" and not asking.solving.logic
+    if plain and asking.solving.tracking == "plain" and asking.run.assumptions is None:
         for unit in units[:_MOST_CONSEQUENCES]:
             if not _is_of_solver(unit):
                 asking.must_follow(asking.assertions, unit, "a unit")
@@ -164,8 +172,8 @@ def _units(asking: Asking) -> None:
 
 
 def _is_of_solver(formula: Any) -> bool:
-    """Whether a symbol of the solver's own occurs: a Skolem constant, a tracking literal."""
-    return "!" in formula.sexpr() or "sk" in formula.sexpr()
+    """Whether a symbol of its own occurs: a Skolem constant, a tracking literal, a character's bit."""
+    return any(mark in formula.sexpr() for mark in ("!", "sk", "char.bit"))
 
 
 class Proof(Z3Action):
