@@ -8,7 +8,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.interface import ApiSort, DatatypeSpec, Misbehaviour, Unsupported
+from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Unsupported
 from apifuzz.wrappers.z3.session import Session
 from smtlib import Sort
 from smtlib import make_sort as smtlib_sort
@@ -153,15 +153,16 @@ class Sorts:
     def _group(self, group: Sequence[DatatypeSpec]) -> list[Any]:
         context = self.session.context
         forward = {spec.name: z3.Datatype(spec.name, context) for spec in group}
+
+        def reference(name: str) -> Any:
+            return self._reference(name, forward)
+
+        def inner(name: str) -> Any:
+            return z3.DatatypeSort(name, ctx=context)
+
         for spec in group:
             for name, fields in spec.constructors:
-                found = [
-                    (
-                        f.name,
-                        f.sort.handle if isinstance(f.sort, ApiSort) else self._reference(f.sort, forward),
-                    )
-                    for f in fields
-                ]
+                found = [(f.name, self._field(f.sort, reference, inner)) for f in fields]
                 forward[spec.name].declare(name, *found)
         return list(z3.CreateDatatypes(*forward.values()))
 
@@ -175,16 +176,29 @@ class Sorts:
         context = self.session.context
         parameters = {p: z3.DeclareTypeVar(p, context) for p in spec.parameters}
         datatype = z3.Datatype(spec.name, context)
+
+        def reference(name: str) -> Any:
+            return parameters.get(name, datatype)
+
+        def inner(name: str) -> Any:
+            found = parameters.get(name)
+            return self._instance(name, list(parameters.values())) if found is None else found
+
         for name, fields in spec.constructors:
-            found = [
-                (
-                    f.name,
-                    f.sort.handle if isinstance(f.sort, ApiSort) else parameters.get(f.sort, datatype),
-                )
-                for f in fields
-            ]
+            found = [(f.name, self._field(f.sort, reference, inner)) for f in fields]
             datatype.declare(name, *found)
         return z3.CreatePolymorphicDatatype(datatype, list(parameters.values()))
+
+    def _field(self, sort: FieldSort, reference: Callable[[str], Any], inner: Callable[[str], Any]) -> Any:
+        """A field's sort; parameters and datatypes that are being made come by ``reference``, in others by
+        ``inner``.
+        """
+        if isinstance(sort, MadeSort):
+            if sort.name in self._arities or sort.name == "List":
+                raise Unsupported("a field of a parameter, of a sort that z3 makes through its parser only")
+            args = [self._field(arg, inner, inner) for arg in sort.args]
+            return self._make(smtlib_sort(sort.name), args)
+        return reference(sort) if isinstance(sort, str) else sort.handle
 
     def _instance(self, name: str, args: Sequence[Any]) -> Any:
         return z3.DatatypeSort(name, list(args), self.session.context)

@@ -1,0 +1,7 @@
+(declare-const l (List Int))
+(declare-const i Int)
+(assert ((_ partial-order 3) i i))
+(check-sat)
+(get-value (i))
+(assert (= 0 (head l)))
+(check-sat)

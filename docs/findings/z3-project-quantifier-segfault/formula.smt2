@@ -1,0 +1,4 @@
+(declare-const q Bool)
+(assert q)
+(check-sat)
+(mbp (forall ((x Bool)) (or x q)) (q))
