@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import z3
 
-from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
+from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.running.faults import told
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.witness import WitnessWrapper
 from apifuzz.wrappers.z3 import Z3Wrapper
@@ -207,7 +208,7 @@ def test_units_that_do_not_follow_are_noticed(
     text = UNTRACKED + "60 assert t8\n61 check-sat\n62 z3:state\n"
     ending = replay(Z3Wrapper(), read_trace(text))
     assert ending.kind == end
-    assert ("a unit gives q" in ending.detail) == (ending.kind == "misbehaviour")
+    assert (ending.detail == "a unit gives what does not follow\nq") == (ending.kind == "misbehaviour")
 
 
 def test_bits_of_characters_are_no_units_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,6 +419,31 @@ def test_a_recursive_function_without_end_ends_a_call() -> None:
     assert [reason.partition(":")[0] for _, reason in ending.refused] == ["get-value"]
 
 
+@pytest.mark.parametrize("name", ["push", "pop"])
+def test_a_level_that_is_opened_or_closed_by_half_ends_the_run(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give_up(*_: Any) -> None:
+        raise z3.Z3Exception("max. steps exceeded")
+
+    monkeypatch.setattr(z3.Solver, name, give_up)
+    ending = repeat(f"{name} 1") if name == "push" else repeat("push 1", "pop 1")
+    assert (ending.kind, len(ending.refused)) == ("done", 1)
+    assert ending.detail == "the limit of rewriting steps ended a call: max. steps exceeded"
+
+
+def test_an_error_with_a_long_formula_has_a_short_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    formula = "60 make-term s1 and t8 t9\nreturn t60\n"
+    for ident in range(60, 90):
+        formula += f"61 make-term s1 xor t{ident} t8\nreturn t{ident + 1}\n"
+    monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.BoolVal(False, self.ctx))
+    monkeypatch.setattr("apifuzz.wrappers.z3.actions.base.Asking.answer", always(Answer.UNSAT))
+    monkeypatch.setattr("apifuzz.wrappers.z3.actions.base.Asking.must_agree", always(None))
+    ending = replay(Z3Wrapper(), read_trace(f"{HEADER}{formula}62 z3:simplifiers t90\n"))
+    shape = told(ending.error, "z3:simplifiers", ending.detail).shape
+    assert shape == "the model of a solver with simplifiers makes a formula false"
+
+
 # Exceptions
 
 
@@ -428,6 +454,8 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
         raise z3.Z3Exception("canceled")
     with pytest.raises(LimitReached, match="option"), translated():
         raise z3.Z3Exception(b"not implemented yet")
+    with pytest.raises(LimitReached, match="resource limit"), translated(changing=True):
+        raise z3.Z3Exception("canceled")
     for message in ("canceled", "not implemented yet", "unreachable"):
         with pytest.raises(z3.Z3Exception, match=message):
             misread(z3.Z3Exception(message), "(assert p)")

@@ -16,6 +16,7 @@ _LIMITS: tuple[tuple[str, str], ...] = (
 
 _LAST: tuple[tuple[str, str], ...] = (
     ("not implemented yet", "an operator that the solver chosen by an option does not have"),
+    ("malformed atomic constraint", "an arithmetic solver chosen by an option, and what sets have it do"),
 )
 """The same of what ends a call half-way, say amid a search: the solver is not safe to use after it."""
 

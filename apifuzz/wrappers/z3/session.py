@@ -20,9 +20,10 @@ from smtlib import Sort
 
 
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
-    """z3's exceptions inside become Rejected; Unsupported or LimitReached where the message is of a known
-    limit; Misbehaviour of kind ``crash`` where z3 says that it is at fault itself.
+def translated(changing: bool = False) -> Iterator[None]:
+    """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit, LimitReached
+    if the call was ``changing`` the solver, which it may have done by half; Misbehaviour of kind ``crash``
+    where z3 says that it is at fault itself.
     """
     try:
         yield
@@ -30,7 +31,7 @@ def translated() -> Iterator[None]:
         message = message_of(error)
         limit = known_limit(message)
         if limit:
-            raise Unsupported(f"{limit}: {message}") from error
+            raise (LimitReached if changing else Unsupported)(f"{limit}: {message}") from error
         limit = last_limit(message)
         if limit:
             raise LimitReached(f"{limit}: {message}") from error

@@ -291,13 +291,13 @@ class Z3Wrapper(OwnActions, Wrapper):
     def print_model(self) -> str:
         return self.solving.print_model()
 
-    @_asking
     def push(self, levels: int) -> None:
-        self.solving.push(levels)
+        with translated(changing=True):
+            self.solving.push(levels)
 
-    @_asking
     def pop(self, levels: int) -> None:
-        self.solving.pop(levels)
+        with translated(changing=True):
+            self.solving.pop(levels)
 
     @_asking
     def reset(self) -> None:

@@ -78,7 +78,7 @@ class Asking:
         """Misbehaviour where a plain solver has a model of the premises in which the conclusion is false."""
         if self.answer([*premises, z3.Not(conclusion)]) is Answer.SAT:
             shown = " ".join(str(conclusion.sexpr()).split())[:300]
-            raise Misbehaviour("answer", f"{what} gives {shown}, which does not follow")
+            raise Misbehaviour("answer", f"{what} gives what does not follow\n{shown}")
 
     def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
         """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
@@ -95,7 +95,7 @@ class Asking:
         ]
         if self.answer([*false, *values]) is Answer.UNSAT:
             shown = " ".join(str(false[0].sexpr()).split())[:300]
-            raise Misbehaviour("model", f"the model of {what} makes {shown} false")
+            raise Misbehaviour("model", f"the model of {what} makes a formula false\n{shown}")
 
     def model_of(self, solver: Any) -> Any:
         """The model of a solver that said sat."""

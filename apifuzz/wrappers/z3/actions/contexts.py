@@ -251,7 +251,7 @@ class Eliminate(Z3Action):
             )
         if z3.is_false(model.eval(projected, model_completion=True)):
             shown = " ".join(str(formula.sexpr()).split())[:300]
-            raise Misbehaviour("model", f"the projection of {shown} is false in its own model")
+            raise Misbehaviour("model", f"a projection is false in its own model\n{shown}")
 
 
 ACTIONS = (Translate(), Containers(), Script(), Model(), Eliminate())

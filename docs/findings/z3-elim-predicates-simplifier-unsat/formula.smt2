@@ -1,0 +1,7 @@
+(set-simplifier elim-predicates)
+(declare-const p Bool)
+(declare-const q Bool)
+(assert (=> p q))
+(check-sat)
+(assert p)
+(check-sat)

@@ -1,0 +1,7 @@
+(set-simplifier fold-unfold)
+(declare-const x Int)
+(assert (not (= x 0)))
+(check-sat)
+(assert (= x 0))
+(check-sat)
+(get-value (x))
