@@ -509,6 +509,14 @@ def test_special_relations_stay_with_one_sort() -> None:
     assert "over two sorts" in refused[1]
 
 
+def test_no_function_takes_a_rounding_mode_to_a_float() -> None:
+    sorts = "60 make-sort RoundingMode\nreturn s60\n61 make-sort (_ FloatingPoint 5 11)\nreturn s61\n"
+    for args, result, count in (("s1 s60", "s61", 1), ("s60", "s1", 0), ("s61", "s61", 0)):
+        made = f"62 make-function f ({args}) {result}\nreturn t60\n"
+        ending = replay(Z3Wrapper(), read_trace(HEADER + sorts + made))
+        assert (ending.kind, len(ending.refused)) == ("done", count)
+
+
 def test_a_wrong_run_is_told_by_the_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + "50 assert t7\n51 check-sat\n52 get-value t3\n"
     wrapper = Z3Wrapper()

@@ -1,0 +1,4 @@
+(declare-const c Unicode)
+(maximize (char.to_bv c))
+(check-sat)
+(get-objectives)
