@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from apifuzz.interface import ApiSort, DatatypeSpec, Field
+from apifuzz.interface import DatatypeSpec, Field, FieldSort, MadeSort
 from apifuzz.trace import TraceError
 from smtlib import Sort, SortError, make_sort
 from smtlib.environment import instantiate, parameter
@@ -78,23 +78,41 @@ class Datatypes:
 
 
 def _field_sort(field: Field, by_name: dict[str, Sort]) -> Sort:
-    if isinstance(field.sort, ApiSort):
-        return field.sort.sort
     try:
-        return by_name[field.sort]
+        return sort_of_field(field.sort, by_name)
     except (KeyError, SortError):
-        raise TraceError(f"unknown sort {field.sort[:60]} of the field {field.name[:60]}") from None
+        text = str(field.sort)[:60]
+        raise TraceError(f"unknown sort {text} of the field {field.name[:60]}") from None
+
+
+def sort_of_field(sort: FieldSort, by_name: Mapping[str, Sort]) -> Sort:
+    """The sort, over parameters; ``by_name``: these and the datatypes of the group. KeyError for others."""
+    if isinstance(sort, MadeSort):
+        return make_sort(sort.name, (), tuple([sort_of_field(arg, by_name) for arg in sort.args]))
+    return by_name[sort] if isinstance(sort, str) else sort.sort
+
+
+def names_in(sort: FieldSort) -> Iterator[str]:
+    """The datatypes of the group, and parameters, that a field's sort has in it."""
+    if isinstance(sort, str):
+        yield sort
+    elif isinstance(sort, MadeSort):
+        for arg in sort.args:
+            yield from names_in(arg)
 
 
 def require_values(group: Sequence[DatatypeSpec]) -> None:
-    """Raise :class:`TraceError` where a datatype of the group has no finite value (is not well-founded)."""
+    """Raise :class:`TraceError` where a datatype of the group has no finite value (is not well-founded).
+
+    Solvers want values for the elements of arrays and sequences, too.
+    """
     empty = {spec.name for spec in group}
     changed = True
     while changed:
         changed = False
         for spec in group:
             if spec.name in empty and any(
-                not any(isinstance(f.sort, str) and f.sort in empty for f in fields)
+                not any(name in empty for f in fields for name in names_in(f.sort))
                 for _, fields in spec.constructors
             ):
                 empty.discard(spec.name)

@@ -128,13 +128,25 @@ class ApiTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A selector of a constructor. ``sort`` is an ApiSort, or the name of a datatype of the same group, or a
-    parameter of the datatype.
+class MadeSort:
+    """A field's sort that is made of a parameter of its datatype, or of a datatype of the same group: the
+    name of a sort that takes arguments, and these.
     """
 
     name: str
-    sort: ApiSort | str
+    args: tuple[FieldSort, ...]
+
+
+FieldSort = ApiSort | str | MadeSort
+"""An ApiSort, or the name of a datatype of the same group or of a parameter, or what is made of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A selector of a constructor."""
+
+    name: str
+    sort: FieldSort
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +241,7 @@ class Wrapper(ABC):
 
     answers: bool = True
     """Whether there is a solver that answers; where there is none (printing), whatever could be asked after
-    some answer can be asked after any."""
+    some answer can be asked after any, and a run asks as if it had got one that is drawn."""
 
     def __init__(self) -> None:
         self.random = random.Random()

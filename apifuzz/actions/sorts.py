@@ -6,7 +6,7 @@ from typing import Any
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, require_count
-from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, Unsupported
+from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.run import Run
 from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made, draw_sort, ensure_sort, text_of
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
@@ -15,6 +15,7 @@ from smtlib.environment import parameter
 from smtlib.theory import evaluate_index
 
 _MOST_NAMES = 200
+_DEEPEST = 20
 
 
 class MakeSort(Action):
@@ -117,7 +118,8 @@ class DeclareSort(Action):
 class DeclareDatatypes(Action):
     """``declare-datatypes (NAME (PARAMETER ...) (CONSTRUCTOR (SELECTOR SORT) ...) ...) ...``: a group.
 
-    A SORT is the id of one, the name of a datatype of the group, or a parameter.
+    A SORT is the id of one, the name of a datatype of the group, a parameter, or what is made of these:
+    ``(Array s1 P0)``.
     """
 
     name = "declare-datatypes"
@@ -205,8 +207,21 @@ def _read_field(run: Run, token: str) -> Field:
     parts = read_list(token)
     if len(parts) != 2:
         raise TraceError(f"expected (SELECTOR SORT), found {token[:60]}")
-    sort: ApiSort | str = run.store.sort(parts[1]) if is_id(parts[1]) else unquote_name(parts[1])
-    return Field(read_name(parts[0]), sort)
+    return Field(read_name(parts[0]), _read_field_sort(run, parts[1]))
+
+
+def _read_field_sort(run: Run, token: str, depth: int = 0) -> FieldSort:
+    """An id, a name, or ``(NAME SORT ...)``."""
+    if is_id(token):
+        return run.store.sort(token)
+    if token[0] != "(":
+        return unquote_name(token)
+    name, *args = read_list(token) or [""]
+    if depth > _DEEPEST or not 1 <= len(args) <= MOST_ARGUMENTS:
+        raise TraceError(f"{token[:60]} is no sort of a field")
+    name = read_name(name)
+    _require_known(run, name, (), len(args))
+    return MadeSort(name, tuple([_read_field_sort(run, arg, depth + 1) for arg in args]))
 
 
 ACTIONS = (MakeSort(), DeclareSort(), DeclareDatatypes())

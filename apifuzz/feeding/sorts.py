@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from apifuzz.feeding.terms import FedTerm, is_declared, specify
-from apifuzz.interface import Feature, Unsupported
+from apifuzz.interface import Feature, FieldSort, MadeSort, Unsupported
 from apifuzz.sort_drawing import allowed, ensure_sort
 from apifuzz.trace import quote_name
 from smtlib import Declaration, Sort, make_sort
@@ -70,7 +71,7 @@ class OwnSorts:
                 inner = ""
                 for selector, field in zip(constructor.selectors, fields, strict=True):
                     members[selector] = self.run.fresh_name("sel")
-                    sort = heads.get(str(field.sort), str(field.sort)) or self._field(selector.result)
+                    sort = self._field(field.sort, selector.result, heads)
                     inner += f" ({quote_name(members[selector])} {sort})"
                 constructors.append(f"({quote_name(members[constructor.declaration])}{inner})")
             words.append(f"({heads[datatype.name]} ({' '.join(spec.parameters)}) {' '.join(constructors)})")
@@ -78,7 +79,16 @@ class OwnSorts:
         self._heads |= heads
         self._members |= members
 
-    def _field(self, sort: Sort) -> str:
+    def _field(self, field: FieldSort, sort: Sort, heads: Mapping[str, str]) -> str:
+        """The text of a field's sort; ``heads`` are the datatypes that are being declared."""
+        if isinstance(field, MadeSort):
+            head = self._own_head(sort) if is_declared(sort) else sort.name
+            if head in self.run.capabilities.sorts_without.get("datatype", ()):
+                raise Unsupported(f"no fields of sort {head}")
+            args = [self._field(f, s, heads) for f, s in zip(field.args, sort.args, strict=True)]
+            return f"({quote_name(head)} {' '.join(args)})"
+        if isinstance(field, str) and field:
+            return heads.get(field, field)
         own = self.own(sort)
         if not allowed(self.run, "datatype", own):
             raise Unsupported(f"no fields of sort {own}")

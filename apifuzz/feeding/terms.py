@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from apifuzz.datatypes import require_values
-from apifuzz.interface import DatatypeSpec, Feature, Field, Unsupported
+from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.operators import sort_theory
 from apifuzz.sort_drawing import MOST_ARGUMENTS
 from apifuzz.trace import TraceError
@@ -135,7 +135,8 @@ def signature_of(
 
 
 def specify(group: tuple[Datatype, ...]) -> tuple[DatatypeSpec, ...]:
-    """The group as ``declare-datatypes`` takes it; the sort of a field of a sort of its own is empty.
+    """The group as ``declare-datatypes`` takes it; sorts that are of no parameter and no datatype of it are
+    empty.
 
     Raises :class:`Unsupported` where it does not.
     """
@@ -162,13 +163,15 @@ def specify(group: tuple[Datatype, ...]) -> tuple[DatatypeSpec, ...]:
     return specs
 
 
-def _field_sort(datatype: Datatype, sort: Sort) -> str:
+def _field_sort(datatype: Datatype, sort: Sort) -> FieldSort:
     if is_parameter(sort):
         return f"P{datatype.params.index(sort)}"
-    if sort.name in datatype.group and sort.args == datatype.params:
-        return sort.name
+    if sort.name in datatype.group:
+        if sort.args == datatype.params:
+            return sort.name
+        raise Unsupported("a field of a datatype declared with its own, of other arguments")
     if has_parameters(sort) or any(s.name in datatype.group for s in subsorts(sort)):
-        raise Unsupported("a field whose sort is made of a parameter or of a datatype declared with it")
+        return MadeSort(sort.name, tuple([_field_sort(datatype, arg) for arg in sort.args]))
     return _OTHER
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from apifuzz.interface import ApiSort, ApiTerm, DatatypeSpec, Field
+from apifuzz.interface import ApiSort, ApiTerm, DatatypeSpec, Field, FieldSort, MadeSort
 
 
 class Pair:
@@ -57,10 +57,14 @@ def datatype_on(spec: DatatypeSpec, side: int) -> DatatypeSpec:
     constructors = tuple(
         (
             name,
-            tuple(
-                Field(f.name, f.sort if isinstance(f.sort, str) else sort_on(f.sort, side)) for f in fields
-            ),
+            tuple(Field(f.name, _field_sort_on(f.sort, side)) for f in fields),
         )
         for name, fields in spec.constructors
     )
     return DatatypeSpec(spec.name, constructors, spec.parameters)
+
+
+def _field_sort_on(sort: FieldSort, side: int) -> FieldSort:
+    if isinstance(sort, MadeSort):
+        return MadeSort(sort.name, tuple([_field_sort_on(arg, side) for arg in sort.args]))
+    return sort if isinstance(sort, str) else sort_on(sort, side)

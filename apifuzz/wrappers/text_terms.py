@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from apifuzz.datatypes import sort_of_field
 from apifuzz.heads import operator_text
 from apifuzz.interface import ApiSort, ApiTerm, DatatypeSpec, Head, HeadKind, Unsupported, Wrapper
 from smtlib import (
@@ -129,7 +130,7 @@ class TextTerms(Wrapper):
         for name, fields in spec.constructors:
             selectors = []
             for field in fields:
-                result = field.sort.sort if isinstance(field.sort, ApiSort) else by_name[field.sort]
+                result = sort_of_field(field.sort, by_name)
                 selectors.append(Declaration(quote_symbol(field.name), (sort,), result, "selector"))
                 self._members[field.name] = selectors[-1]
             params = tuple(s.result for s in selectors)

@@ -14,10 +14,12 @@ from apifuzz.operators import known_theories
 from apifuzz.run import Ending, Run, Settings, generate, replay
 from apifuzz.scope import Scope
 from apifuzz.statistics import Statistics
-from apifuzz.trace import read_trace
+from apifuzz.trace import TraceError, read_trace
 from apifuzz.wrappers import make_wrapper
+from apifuzz.wrappers.crosscheck import CrossCheck
 from apifuzz.wrappers.text import TextWrapper
 from smtlib import Signature, Sort, check_script, print_term, read_script
+from smtlib.environment import has_parameters
 
 PLAIN = """
 (declare-sort U 0)
@@ -91,6 +93,28 @@ ASKED = (
     ("(forall ((n Int)) (match c (((mix y m) (= m n)) (z true))))", "sat"),
 )
 
+# Fields of sorts that are made of parameters, and of the datatype itself.
+FIELDS = """
+(declare-datatypes ((Box 2)) ((par (A B) ((box (all (Array Int A)) (row (Seq B)) (both (Array A (Seq B))))))))
+(declare-datatypes ((Lst 1)) ((par (T) ((done) (link (top T) (back (Lst T)))))))
+(declare-datatypes ((Rose 1)) ((par (T) ((rose (label T) (petals (Lst T)))))))
+(declare-const b (Box Int Bool))
+(declare-const r (Rose Int))
+"""
+NESTED = """
+(declare-datatypes ((Tree 1)) ((par (A) ((leaf) (node (below (Array Int (Tree A))))))))
+(declare-datatypes ((Trunk 0)) (((root) (trunk (parts (Seq Trunk))))))
+(declare-const x (Tree Int))
+(declare-const y Trunk)
+"""
+OF_FIELDS = (
+    (f"{FIELDS}(assert (distinct (select (all b) 1) (select (all b) 2)))", "sat"),
+    (f"{FIELDS}(assert (and ((_ is box) b) (distinct b (box (all b) (row b) (both b)))))", "unsat"),
+    (f"{FIELDS}(assert (= (petals r) (link (label r) (petals r))))", "unsat"),
+    (f"{NESTED}(assert (and ((_ is node) x) (distinct x (node (below x)))))", "unsat"),
+    (f"{NESTED}(assert (= y (trunk (seq.unit root))))", "sat"),
+)
+
 
 def terms_of(text: str) -> list[FedTerm]:
     script = check_script(read_script(text))
@@ -116,7 +140,8 @@ def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer_of(text: str) -> str:
     """cvc5's: z3's parser finds no testers and updaters of parametric datatypes."""
     solver = cvc5.Solver(cvc5.TermManager())
-    for name, value in (("rlimit", "1000000"), ("finite-model-find", "true")):
+    options = (("rlimit", "1000000"), ("finite-model-find", "true"), ("dt-nested-rec", "true"))
+    for name, value in options:
         solver.setOption(name, value)
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "fed")
@@ -127,9 +152,11 @@ def answer_of(text: str) -> str:
 
 
 @pytest.mark.usefixtures("_anew")
-@pytest.mark.parametrize(("formula", "answer"), ASKED)
-def test_what_is_fed_says_the_same(formula: str, answer: str) -> None:
-    (fed,) = terms_of(f"{DATATYPES}(assert {formula})")
+@pytest.mark.parametrize(
+    ("text", "answer"), [*((f"{DATATYPES}(assert {formula})", said) for formula, said in ASKED), *OF_FIELDS]
+)
+def test_what_is_fed_says_the_same(text: str, answer: str) -> None:
+    (fed,) = terms_of(text)
     assert fed.left_out == ""
     run, lines = run_with(TextWrapper(()))
     made = making.feed_whole(run, fed, fed.term)
@@ -159,6 +186,42 @@ def test_solvers_take_what_is_fed(solver: str) -> None:
     assert made.fed == {"made": len(ASKED)}
     for kind in ("constructor", "selector", "tester", "updater"):
         assert made.operators[f"Datatypes {kind}"] > 1
+
+
+@pytest.mark.usefixtures("_anew")
+@pytest.mark.parametrize("spec", ["z3", "cvc5", "both"])
+@pytest.mark.parametrize(("text", "answer"), OF_FIELDS)
+def test_solvers_take_fields_that_are_made_of_parameters(text: str, answer: str, spec: str) -> None:
+    (fed,) = terms_of(text)
+    both = CrossCheck(make_wrapper("z3"), make_wrapper("cvc5"))
+    run, _ = run_with(both if spec == "both" else make_wrapper(spec))
+    if spec == "cvc5":
+        run.call("set-option", ("dt-nested-rec", "true"))
+    elif spec == "both" and NESTED in text:
+        with pytest.raises(Unsupported, match="without dt-nested-rec"):
+            making.feed_whole(run, fed, fed.term)
+        return
+    run.call("assert", (str(making.feed_whole(run, fed, fed.term)),))
+    run.call("check-sat", ())
+    assert run.answers == [answer]
+    for sort in list(run.store.sorts.values()):
+        if not has_parameters(sort.sort):
+            run.call("inspect-sort", (str(sort),))
+    run.call("delete", ())
+
+
+@pytest.mark.parametrize(
+    "sort",
+    [
+        *("(Array s1)", "(Nothing P0)", "(Array s1 P0 P0)", "(Array s1 P1)", "()", "(D1 P0)"),
+        "(Seq " * 30 + "P0" + ")" * 30,
+    ],
+)
+def test_sorts_of_fields_that_are_none_get_a_reason(sort: str) -> None:
+    trace = "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Int\nreturn s1\n"
+    trace += f"3 declare-datatypes (D1 (P0) (c (f {sort})))\nreturn s2\n"
+    with pytest.raises(TraceError, match="line 5: "):
+        replay(TextWrapper(()), read_trace(trace))
 
 
 def drawn(wrapper: Wrapper, seed: int, settings: Settings) -> tuple[str, Ending]:
@@ -225,14 +288,9 @@ def test_runs_draw_on_what_a_term_needs() -> None:
     ("text", "reason"),
     [
         (
-            "(declare-datatypes ((T 0)) (((leaf) (node (below (Array Int T))))))(declare-const x T)"
-            "(assert (= x leaf))",
-            "a field whose sort is made of a parameter or of a datatype declared with it",
-        ),
-        (
-            "(declare-datatypes ((R 1)) ((par (A) ((mk (all (Array Int A)))))))(declare-const x (R Int))"
-            "(assert (= x x))",
-            "a field whose sort is made of a parameter or of a datatype declared with it",
+            "(declare-datatypes ((N 1)) ((par (A) ((end) (more (next (N (Array Int A))))))))"
+            "(declare-const x (N Int))(assert (= x x))",
+            "a field of a datatype declared with its own, of other arguments",
         ),
         (
             "(declare-codatatypes ((S 0)) (((more (first Int) (then S)))))(declare-const x S)"

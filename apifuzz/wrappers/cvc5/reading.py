@@ -10,7 +10,7 @@ from typing import Any
 import cvc5
 from cvc5 import Kind
 
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, Misbehaviour, Rejected
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Misbehaviour, Rejected
 from smtlib import quote_symbol
 
 _UNREADABLE = re.compile(r"@[a-z]|__cvc5_record|fmf\.card")
@@ -40,7 +40,7 @@ def declared_datatypes(group: Sequence[DatatypeSpec]) -> str:
 
 def _body(spec: DatatypeSpec, group: dict[str, DatatypeSpec]) -> str:
     constructors = " ".join(
-        f"({quote_symbol(name)}{''.join(f' ({quote_symbol(f.name)} {_field(f, group)})' for f in fields)})"
+        f"({quote_symbol(name)}{''.join(_selector(field, group) for field in fields)})"
         for name, fields in spec.constructors
     )
     if spec.parameters:
@@ -48,13 +48,19 @@ def _body(spec: DatatypeSpec, group: dict[str, DatatypeSpec]) -> str:
     return f"({constructors})"
 
 
-def _field(field: Field, group: dict[str, DatatypeSpec]) -> str:
-    if isinstance(field.sort, ApiSort):
-        return str(field.sort.handle)
-    other = group.get(field.sort)
+def _selector(field: Field, group: dict[str, DatatypeSpec]) -> str:
+    return f" ({quote_symbol(field.name)} {_field(field.sort, group)})"
+
+
+def _field(sort: FieldSort, group: dict[str, DatatypeSpec]) -> str:
+    if isinstance(sort, ApiSort):
+        return str(sort.handle)
+    if isinstance(sort, MadeSort):
+        return f"({quote_symbol(sort.name)} {' '.join(_field(arg, group) for arg in sort.args)})"
+    other = group.get(sort)
     if other is None or not other.parameters:
-        return quote_symbol(field.sort)
-    return f"({quote_symbol(field.sort)} {' '.join(map(quote_symbol, other.parameters))})"
+        return quote_symbol(sort)
+    return f"({quote_symbol(sort)} {' '.join(map(quote_symbol, other.parameters))})"
 
 
 def reads_alike(one: Any, two: Any) -> bool:

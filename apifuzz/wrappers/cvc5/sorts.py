@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, Unsupported
+from apifuzz.datatypes import names_in
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.wrappers.cvc5.session import Session
-from smtlib import Sort
+from smtlib import Sort, make_sort
 from smtlib.sorts import subsorts
 
 _PLAIN = {
@@ -108,7 +109,13 @@ class Sorts:
 
     def of_field(self, field: Field) -> Any:
         """The handle of a field's sort, in a datatype without parameters."""
-        return field.sort.handle if isinstance(field.sort, ApiSort) else self.declared[field.sort]
+        return self._field(field.sort, self.declared.__getitem__)
+
+    def _field(self, sort: FieldSort, named: Callable[[str], Any]) -> Any:
+        """A field's sort, parameters and datatypes of the group as they are ``named``."""
+        if isinstance(sort, MadeSort):
+            return self._make(make_sort(sort.name), [self._field(arg, named) for arg in sort.args])
+        return named(sort) if isinstance(sort, str) else sort.handle
 
     # Declared
 
@@ -178,6 +185,8 @@ class Sorts:
         for field in fields:
             if isinstance(field.sort, ApiSort):
                 made.addSelector(field.name, field.sort.handle)
+            elif isinstance(field.sort, MadeSort):
+                made.addSelector(field.name, self._made(field.sort, params, unresolved))
             elif field.sort in params:
                 made.addSelector(field.name, params[field.sort])
             elif field.sort == spec.name and self.session.chance(0.5):
@@ -191,14 +200,31 @@ class Sorts:
     ) -> None:
         sort = unresolved[str(field.sort)]
         if sort.isUninterpretedSortConstructor():
-            arity = sort.getUninterpretedSortConstructorArity()
-            if arity != len(params):
-                raise Unsupported("datatypes of one group with different parameters")
-            made.addSelector(field.name, sort.instantiate(list(params.values())))
+            made.addSelector(field.name, _with_parameters(sort, params))
         elif self.session.chance(0.5):
             made.addSelectorUnresolved(field.name, str(field.sort))
         else:
             made.addSelector(field.name, sort)
+
+    def _made(self, sort: MadeSort, params: dict[str, Any], unresolved: dict[str, Any]) -> Any:
+        """A sort that is made of a parameter, or of a datatype of the group where nested ones are allowed."""
+        if not (set(names_in(sort)) <= set(params) or self.session.is_on("dt-nested-rec")):
+            raise Unsupported("a field made of a datatype declared with it, without dt-nested-rec")
+
+        def named(name: str) -> Any:
+            found = params.get(name)
+            return _with_parameters(unresolved[name], params) if found is None else found
+
+        return self._field(sort, named)
+
+
+def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:
+    """A datatype of the group with the parameters of all of them."""
+    if not unresolved.isUninterpretedSortConstructor():
+        return unresolved
+    if unresolved.getUninterpretedSortConstructorArity() != len(params):
+        raise Unsupported("datatypes of one group with different parameters")
+    return unresolved.instantiate(list(params.values()))
 
 
 def _expect(declaration: Any, spec: DatatypeSpec) -> None:
