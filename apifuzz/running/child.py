@@ -27,9 +27,10 @@ if __name__ == "__main__":
 
 from apifuzz.feeding import Feed
 from apifuzz.run import Ending, Run, Settings, generate, replay
-from apifuzz.running.recording import recording
+from apifuzz.running.recording import RECORDABLE, recording
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
+from apifuzz.wrappers.kept import KEPT
 
 
 def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
@@ -106,6 +107,7 @@ def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
     for _ in range(request["times"]):
         ending = _once(setup, trace)
         gc.collect()
+        KEPT.clear()
         _give_back()
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         resident.append(pages * os.sysconf("SC_PAGESIZE"))
@@ -127,7 +129,7 @@ def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
     # What wrappers ask the solver once is asked now, so that it is no part of the program.
     other = setup.make()
     _ = other.capabilities(), other.options()
-    modules = [importlib.import_module(name) for name in setup.modules]
+    modules = [importlib.import_module(name) for name in setup.interfaces if name in RECORDABLE]
     with _Writer(request["file"], None) as writer, recording(modules, writer.write):
         return _told(replay(setup.make(), trace))
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault, shape_of
+from apifuzz.running.leaking import repeating
 from apifuzz.running.plain_z3 import plainer
-from apifuzz.running.recording import NO_NAME
+from apifuzz.running.recording import NO_NAME, SPEAKER
+from apifuzz.running.talking import Ended
 
 # Calls on objects of these classes do something; calls on all others only tell, or make what others need.
 _SOLVING = frozenset(("Solver", "Bitwuzla", "InputParser", "Parser", "Options.set"))
@@ -24,10 +27,16 @@ _Z3_SOLVING = re.compile(
     r"|\Az3\.(?:RecAddDefinition|set_param|set_option)\("
 )
 _ONLY_LOOKS = re.compile(r"\Av\d+\.(?:is[A-Z]\w*|getOption\w*|getUnknown\w*|sexpr|reason_unknown)\(")
-# A command that cvc5's parser read.
-_INVOKES = re.compile(r"\Av\d+\.invoke\(")
+# A command that cvc5's parser read, or one that was said to a solver.
+_INVOKES = re.compile(r"\Av\d+\.(?:invoke|ask|ask_perhaps)\(")
+_ASKS = re.compile(r"\Av\d+\.ask\(")
+_SUCCESS = "success"
 _LINE = re.compile(r"(v\d+) = (.*)\Z")
+# Names, not where they stand in a text.
+_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 _VARIABLE = re.compile(r"\bv\d+\b")
+_VARIABLE_OR_TEXT = re.compile(rf"{_QUOTED}|{_VARIABLE.pattern}")
+_TALKING = Path(__file__).with_name("talking.py")
 _RAISES = "raises "
 _ANSWERS = ("sat", "unsat")
 _TRUTH = ("True", "False")
@@ -55,7 +64,7 @@ class Call:
     @property
     def needs(self) -> frozenset[str]:
         """The names that the line uses."""
-        return frozenset(_VARIABLE.findall(self.code))
+        return frozenset(found for found in _VARIABLE_OR_TEXT.findall(self.code) if found[0] == "v")
 
 
 def read_calls(recorded: str) -> list[Call]:
@@ -66,7 +75,7 @@ def read_calls(recorded: str) -> list[Call]:
             code, _, told = found[2].partition("  # ")
             if _ANSWERS_BY_NUMBER.match(code):
                 code, told = f"z3.CheckSatResult({code})", _Z3_ANSWERS.get(told, told)
-            calls.append(Call(found[1], code, told))
+            calls.append(Call(found[1], code, "" if told == _SUCCESS else told))
     return calls
 
 
@@ -77,6 +86,8 @@ def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[st
     solvers the one that ended it, then both. None where something needed has no name.
     """
     calls = read_calls(recorded)
+    # What was refused did nothing; a program would end there.
+    calls = [call for call in calls[:-1] if not call.raised] + calls[-1:]
     if not calls:
         return
     last = modules
@@ -89,30 +100,43 @@ def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[st
             lines = list(_chosen(chosen, own, acting))[::-1]
             if lines and lines[-1].name == calls[-1].name and not any(NO_NAME in line.code for line in lines):
                 plain = list(_chosen(chosen, plainer(lines), acting))[::-1]
-                for text in (program(_to_the_end(kept, fault), fault) for kept in (plain, lines)):
+                # A context that lives on may keep what one of its own would have given back.
+                kinds = (lines,) if fault.kind == faults.LEAK else (plain, lines)
+                for text in (program(_to_the_end(kept, fault), fault, modules) for kept in kinds):
                     if text not in seen:
                         seen.add(text)
                         yield text
 
 
-def program(calls: Sequence[Call], fault: Fault) -> str:
-    """The text of a program with these calls, which ends in what is wrong."""
+def program(calls: Sequence[Call], fault: Fault, modules: Sequence[str]) -> str:
+    """The text of a program with these calls, which ends in what is wrong; ``modules`` are those of its
+    solvers.
+    """
     ending = _ending(calls, fault)
-    used = {name for call in calls for name in call.needs} | set(_VARIABLE.findall(ending))
+    kept = {name for call in calls for name in call.needs} | set(_VARIABLE.findall(ending))
     lines = []
     for call in calls:
-        line = f"{call.name} = {call.code}" if call.name in used else call.code
+        line = f"{call.name} = {call.code}" if call.name in kept else call.code
         lines.append(line + (f"  # {call.told}" if call.told else ""))
     body = "\n".join(lines)
-    modules = [name for name in ("ctypes", "bitwuzla", "cvc5", "z3") if re.search(rf"\b{name}\.", body)]
-    return "".join(f"import {name}\n" for name in modules) + f"\n{body}\n{ending}"
+    used = [name for name in ("ctypes", *sorted(modules)) if re.search(rf"\b{name}\.", body)]
+    return "".join(f"import {name}\n" for name in used) + f"\n{body}\n{ending}"
+
+
+def dressed(text: str, fault: Fault) -> str:
+    """What a program takes beside its calls: to repeat them, for a leak; to talk to a solver."""
+    if fault.kind == faults.LEAK:
+        return repeating(text)
+    if re.search(rf"^(?:v\d+ = )?{SPEAKER}\(", text, re.M):
+        return f"{_TALKING.read_text('utf-8')}\n\n{text.lstrip()}"
+    return text
 
 
 def renumbered(text: str) -> str:
     """A program with its variables numbered from 1 on."""
     made = [found[1] for line in text.splitlines() if (found := _LINE.match(line))]
     numbers = {name: f"v{number}" for number, name in enumerate(made, 1)}
-    return _VARIABLE.sub(lambda found: numbers.get(found[0], found[0]), text)
+    return _VARIABLE_OR_TEXT.sub(lambda found: numbers.get(found[0], found[0]), text)
 
 
 # What is wrong
@@ -122,7 +146,7 @@ def _ending(calls: Sequence[Call], fault: Fault) -> str:
     """Lines that say what is wrong, where the last call does not end the program by itself; none where it is
     not known which of the results is wrong.
     """
-    if ends_by_itself(calls, fault):
+    if fault.kind == faults.LEAK or ends_by_itself(calls, fault):
         return ""
     said = " ".join(fault.detail.split())
     what = repr(said[:300])
@@ -146,11 +170,24 @@ def _ending(calls: Sequence[Call], fault: Fault) -> str:
         return f"print({last.name})\nassert str({last.name}) != {last.told!r}, {what}\n"
     if last.told == "False" and (".eq(" in last.code or " == " in last.code):
         return f"assert {last.name}, {what}\n"
-    return ""
+    return _ending_of_answer(calls[-1], what)
+
+
+def _ending_of_answer(last: Call, what: str) -> str:
+    """What a solver behind a command line answered at last is wrong."""
+    if not _ASKS.match(last.code) or not last.told:
+        return ""
+    if last.told.endswith("..."):
+        return f"assert not {last.name}.startswith({last.told[:-3]!r}), {what}\n"
+    return f"assert {last.name} != {last.told!r}, {what}\n"
 
 
 def ends_by_itself(calls: Sequence[Call], fault: Fault) -> bool:
-    """Whether the last call is what fails: it crashes, or is rejected."""
+    """Whether the last call is what fails: it crashes, or is rejected. Solvers behind a command line answer
+    that it is.
+    """
+    if _ASKS.match(calls[-1].code):
+        return calls[-1].raised or not calls[-1].told
     return fault.kind in (faults.CRASH, faults.REJECTED) or calls[-1].raised
 
 
@@ -203,7 +240,8 @@ def _module_of(call: Call, calls: Sequence[Call], modules: Sequence[str]) -> str
     made = {other.name: other for other in calls}
     seen = set()
     while True:
-        if found := re.search(rf"\b({'|'.join(modules)})\.", call.code):
+        said = re.split("['\"]", call.code, maxsplit=1)[0]
+        if found := re.search(rf"\b({'|'.join(modules)})[.(]", said):
             return found[1]
         owner = next((name for name in _VARIABLE.findall(call.code) if name not in seen), None)
         if owner is None or owner not in made:
@@ -254,6 +292,9 @@ def shows(fault: Fault, text: str, code: int | None, printed: str) -> bool:
         said = re.sub(r"\Ab(['\"])(.*?)(?:\\n)?\1\Z", r"\2", said)
         # In lockstep the second solver's name stands in front.
         shape = shape_of(said)
+        if kind.rpartition(".")[2] == Ended.__name__:
+            # How it ended, and the first line of what it said of that.
+            return said.partition(")")[0] in fault.detail and shape in fault.shape
         if not shape:
             # All of it is quoted: then it counts as it is.
             return not fault.shape and " ".join(said.split()) in " ".join(fault.detail.split())

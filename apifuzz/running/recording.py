@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
@@ -18,9 +19,13 @@ from typing import Any
 RECORDABLE = ("cvc5", "bitwuzla", "z3")
 """Solvers whose interface can be recorded: cvc5's and bitwuzla's are made in C, z3's in Python."""
 
+SPEAKER = "Solver"
+"""The class by which programs talk to solvers behind a command line (``talking.py``)."""
+
 NO_NAME = "<no name>"
 """What stands in a program for an object that has no name; such a program is no good."""
 
+_NAME = re.compile(r"[\w.-]*\Z")
 _PLAINLY_MADE = ("TermManager", "Options")
 _MOST_SHOWN = 60
 
@@ -43,6 +48,8 @@ class Recorder:
     def __init__(self, modules: Sequence[ModuleType], write: Callable[[str], None]) -> None:
         self.modules = {module.__name__: module for module in modules}
         self.write = write
+        self.theirs: tuple[type, ...] = ()
+        """Classes beside those of the modules whose objects get names."""
         self.names: dict[int, str] = {}
         self.pointers: dict[tuple[str, int], str] = {}
         """What names the pointers of z3's calls, by their type and address."""
@@ -115,7 +122,7 @@ class Recorder:
             self.pointers[type(pointer).__name__, pointer.value] = name
 
     def _is_theirs(self, value: object) -> bool:
-        return type(value).__module__.partition(".")[0] in self.modules
+        return isinstance(value, self.theirs) or type(value).__module__.partition(".")[0] in self.modules
 
     def text(self, value: Any) -> str:
         """How a program writes a value."""
@@ -144,8 +151,12 @@ class Recorder:
         return self.names.get(id(value), NO_NAME)
 
     def _quoted(self, value: str) -> str:
-        """A text, made of the last one that was returned where that is most of it."""
+        """A text, made of the last one that was returned where that is most of it. A name stands as it is:
+        what gives it may give another one in another release.
+        """
         if self.said is None or 2 * len(self.said[0]) < len(value) or self.said[0] not in value:
+            return repr(value)
+        if _NAME.match(value):
             return repr(value)
         parts = value.partition(self.said[0])
         return " + ".join(
@@ -198,11 +209,15 @@ def _short(text: str) -> str:
 
 @contextmanager
 def recording(modules: Sequence[ModuleType], write: Callable[[str], None]) -> Iterator[None]:
-    """Inside, calls on the interfaces of the ``modules`` are written down."""
+    """Inside, calls on the interfaces of the ``modules`` are written down, and what is said to solvers behind
+    a command line.
+    """
     from apifuzz.running.hooks import compiled_hooked, python_hooked
+    from apifuzz.running.spoken import spoken_hooked
 
     recorder = Recorder(modules, write)
     with ExitStack() as stack:
+        stack.enter_context(spoken_hooked(recorder))
         for module in modules:
             hooked = python_hooked if module.__name__ == "z3" else compiled_hooked
             stack.enter_context(hooked(recorder, module))

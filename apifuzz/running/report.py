@@ -26,6 +26,8 @@ from difftest.triage.reports import (
 _MOST_SHOWN = 8_000
 _ANSWERS = re.compile(r"\A(\S+) answers (sat|unsat), (\S+) (sat|unsat)\Z")
 _CALL = re.compile(r"(?:\Av\d+ = )?(?:\w+\.)*(\w+)\(")
+# The command, where that is what is said to a solver.
+_SAID_CALL = re.compile(r"(?:\Av\d+ = )?v\d+\.ask(?:_perhaps)?\(['\"]\(([\w-]+)")
 _ONLY_A_SIGNAL = re.compile(r"\A(SIG\w+|exit status \d+) in \S+\Z")
 _SETTLED = ("print(", "assert ")
 
@@ -120,7 +122,8 @@ class _CallsWriter(Writer):
         lines = [
             line for line in read_some(self.found.path / SCRIPT).splitlines() if not line.startswith(_SETTLED)
         ]
-        called = _CALL.findall(lines[-1].partition("  #")[0]) if lines and lines[-1] else []
+        last = lines[-1] if lines else ""
+        called = _SAID_CALL.findall(last) or _CALL.findall(last.partition("  #")[0])
         return plain(called[0] if called else action)
 
     def title(self) -> str:

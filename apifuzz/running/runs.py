@@ -21,7 +21,8 @@ from typing import Any, Literal, Self
 
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
-from apifuzz.running.programs import programs, renumbered, shorter, shows
+from apifuzz.running.leaking import REPEATS, leak_of
+from apifuzz.running.programs import dressed, programs, renumbered, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
 from difftest.running.process import Limits, Run, Supervisor
@@ -38,11 +39,6 @@ FRESH_SECONDS = 10.0
 
 SHORTENING_SECONDS = 20.0
 """How long a program is made shorter."""
-
-REPEATS = 8
-"""How often a trace is repeated in one process to see whether it leaks."""
-_SETTLING = 3
-_LEAK_BYTES = 256 << 10
 
 Outcome = Literal["done", "fault", "timeout", "memout", "trace"]
 
@@ -161,15 +157,16 @@ class Runner:
 
         None where there is none: for other interfaces, and for errors that are not of one call.
         """
-        if not self.setup.modules or fault.kind in (faults.LEAK, faults.INTERNAL):
+        interfaces = self.setup.interfaces
+        if not interfaces or fault.kind == faults.INTERNAL:
             return None
         recorded = self.record(trace, limits)
-        for text in programs(self.setup.modules, recorded, fault):
-            if self._is_shown(text, fault, limits):
+        for text in programs(interfaces, recorded, fault):
+            if self._is_shown(dressed(text, fault), fault, limits):
                 # What a wrong answer is wrong about must stay, though it would come without that, too.
                 if "\nassert " not in text:
                     text = self._shortened(text, fault, limits)
-                return renumbered(text)
+                return dressed(renumbered(text), fault)
         return None
 
     def _shortened(self, text: str, fault: Fault, limits: Limits) -> str:
@@ -177,7 +174,7 @@ class Runner:
         end = time.monotonic() + SHORTENING_SECONDS
 
         def is_shown(less: str) -> bool:
-            return time.monotonic() < end and self._is_shown(less, fault, limits)
+            return time.monotonic() < end and self._is_shown(dressed(less, fault), fault, limits)
 
         return shorter(text, is_shown)
 
@@ -185,7 +182,8 @@ class Runner:
         """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
         file = Path(self._folder.name, "script.py")
         file.write_text(text, "utf-8", "backslashreplace")
-        limits = _with_seconds(limits, FRESH_SECONDS + FRESH_FACTOR * limits.seconds)
+        factor = REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR
+        limits = _with_seconds(limits, FRESH_SECONDS + factor * limits.seconds)
         return ends_in(fault, text, self._programs.execute([sys.executable, "-I", str(file)], limits))
 
     def record(self, trace: str, limits: Limits = RUN_LIMITS) -> str:
@@ -256,24 +254,13 @@ def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...], print
     action = last_action(trace)
     match told["kind"]:
         case "done":
-            return _leak(resident)
+            return leak_of(resident)
         case "rejected":
             return faults.told(faults.REJECTED, action, told["detail"])
         case "internal":
             return Fault(faults.INTERNAL, action, told["traceback"], None, faults.shape_of(told["detail"]))
         case _:
             return faults.told(str(told["error"]), action, told["detail"], printed)
-
-
-def _leak(resident: tuple[int, ...]) -> Fault | None:
-    """A fault where each repetition, once memory has settled, takes some more."""
-    grown = [
-        after - before for before, after in zip(resident[_SETTLING:], resident[_SETTLING + 1 :], strict=False)
-    ]
-    if not grown or min(grown) < _LEAK_BYTES:
-        return None
-    mean = sum(grown) // len(grown)
-    return Fault(faults.LEAK, "delete", f"each repetition of the run takes {mean >> 10} KiB more memory")
 
 
 def _died(run: Run, trace: str) -> RunResult:

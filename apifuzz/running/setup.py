@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from apifuzz.interface import Wrapper
-from apifuzz.running.recording import RECORDABLE
+from apifuzz.running.recording import RECORDABLE, SPEAKER
 from apifuzz.trace import Trace, TraceError, quote_name, unquote_name
 from apifuzz.wrappers import WRAPPERS, WrapperMissing, make_wrapper
 
@@ -38,10 +38,13 @@ class Setup:
         return self.solver.partition("=")[0]
 
     @property
-    def modules(self) -> tuple[str, ...]:
-        """The Python modules of the solvers; empty where not all of them have one that can be recorded."""
-        solvers = tuple(dict.fromkeys(filter(None, (self.solver, self.cross_check))))
-        return solvers if all(name in RECORDABLE for name in solvers) else ()
+    def interfaces(self) -> tuple[str, ...]:
+        """What a program with the calls is written with: the Python modules of the solvers, and the class of
+        :mod:`apifuzz.running.talking` for those behind a command line; empty where a solver has neither.
+        """
+        solvers = filter(None, (self.solver, self.cross_check))
+        names = tuple(dict.fromkeys(SPEAKER if "=" in spec else spec for spec in solvers))
+        return names if all(name in (*RECORDABLE, SPEAKER) for name in names) else ()
 
     def make(self) -> Wrapper:
         """The wrapper. Raises WrapperMissing."""

@@ -18,6 +18,7 @@ from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Finding, read_document, read_findings
 from apifuzz.running.keys import Key, KnownErrors, export, fold, key_of, needs_operators, shipped
+from apifuzz.running.leaking import REPEATS
 from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
@@ -123,6 +124,30 @@ def test_a_leak_is_memory_that_grows_with_each_repetition(honest: Runner) -> Non
         found = runner.repeat(text).fault
     assert found is not None
     assert (found.kind, found.stem) == ("leak", "delete")
+
+
+def test_what_only_the_wrapper_keeps_is_no_leak() -> None:
+    # A bit-blasted remainder leaves a megabyte in its term manager, which has to outlive all terms.
+    text = """exhume-trace 1 bitwuzla 1
+1 new
+2 make-sort (_ FloatingPoint 11 53)
+return s1
+3 make-special-value s1 (_ -zero 11 53)
+return t1
+4 make-constant s1 a
+return t2
+5 make-term s1 fp.rem t2 t1
+return t3
+6 make-sort Bool
+return s2
+7 make-term s2 fp.isZero t3
+return t4
+8 assert t4
+9 check-sat
+"""
+    with Runner(Setup("bitwuzla")) as runner:
+        seen = runner.repeat(text)
+    assert (seen.outcome, len(seen.resident), seen.fault) == ("done", REPEATS, None)
 
 
 def test_an_error_of_ours_is_told_with_its_traceback() -> None:

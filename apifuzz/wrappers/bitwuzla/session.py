@@ -9,11 +9,8 @@ import bitwuzla
 
 from apifuzz.interface import Unsupported
 from apifuzz.wrappers.bitwuzla.limits import FLOAT_FORMATS
+from apifuzz.wrappers.kept import KEPT
 from smtlib import Sort
-
-_MANAGERS: list[Any] = []
-"""Every term manager that was made, for the rest of the process: bitwuzla 0.9 crashes where Python's garbage
-collector finds terms in a cycle and takes the manager away before them. Runs have processes of their own."""
 
 
 class Session:
@@ -26,7 +23,9 @@ class Session:
 
     def __init__(self) -> None:
         self.manager = bitwuzla.TermManager()
-        _MANAGERS.append(self.manager)
+        # bitwuzla 0.9 crashes where Python's garbage collector finds terms in a cycle and takes the manager
+        # away before them.
+        KEPT.append(self.manager)
         self.declared: dict[str, Any] = {}
         self.constants: list[Any] = []
         self.names: dict[int, str] = {}
