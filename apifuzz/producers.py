@@ -15,6 +15,9 @@ PRODUCERS = {
 }
 """Where a solver lists one of these options, it has the feature only while the option is true."""
 
+FOR_WITNESSES = ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
+"""Those without which there is nothing to ask for after a check; solvers that read SMT-LIB know them."""
+
 _SHARES = {
     "incremental": 0.9,
     "produce-models": 0.8,

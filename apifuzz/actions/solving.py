@@ -102,10 +102,12 @@ def _check(run: Run, assumptions: tuple[ApiTerm, ...] | None) -> None:
     _require_change(run)
     run.changed()
     run.checks += 1
-    run.answer = run.wrapper.check_sat(assumptions)
+    answer = run.wrapper.check_sat(assumptions)
     run.assumptions = assumptions
-    run.answers.append(str(run.answer))
-    run.statistics.answers[str(run.answer)] += 1
+    run.answers.append(str(answer))
+    run.statistics.answers[str(answer)] += 1
+    # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
+    run.answer = answer if run.wrapper.answers else run.wrapper.random.choice(tuple(Answer))
 
 
 class UnsatAssumptions(Action):

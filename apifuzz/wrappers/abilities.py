@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from apifuzz.heads import operator_text
 from apifuzz.interface import Feature
 from apifuzz.operators import is_known
+from apifuzz.producers import FOR_WITNESSES
 from apifuzz.values import has_values, random_value
 from apifuzz.wrappers import ability_cache
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
@@ -33,7 +34,6 @@ FIRST = "(set-option :print-success true)"
 RESET = "(reset)"
 """Resets ``:print-success``, too: some solvers leave it without an answer."""
 _GLOBAL = "(set-option :global-declarations true)"
-_PRODUCERS = ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
 _RESOURCES = ("reproducible-resource-limit", "2000000")
 _FEW_RESOURCES = ("reproducible-resource-limit", "20000")
 """In probes: that a solver begins to solve is enough."""
@@ -142,17 +142,17 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     options = _options(argv)
     sparing = [_FEW_RESOURCES if option == _RESOURCES else option for option in options]
     start = [FIRST, *(f"(set-option :{name} {value})" for name, value in sparing), "(set-logic ALL)"]
-    features = {f for f, commands in _PROBES if _accepts(argv, [*start, *commands])}
+    features = {f for f, commands in _PROBES if accepts(argv, [*start, *commands])}
     features |= {Feature.SUBSTITUTE, *_features_of(options)}
-    is_global = _accepts(argv, [FIRST, _GLOBAL])
+    is_global = accepts(argv, [FIRST, _GLOBAL])
     with _Probe(argv, start) as probe:
         samples = _samples(families)
         sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
         floats = FORMATS if any(s.name == "FloatingPoint" for s in sorts) else ()
-        formats = [f for f in floats if _accepts(argv, [*start, *_calculation(floating_point(*f))])]
+        formats = [f for f in floats if accepts(argv, [*start, *_calculation(floating_point(*f))])]
         known, lacking = _operators(probe, families, sorts, Feature.INCREMENTAL in features)
     word = "update-field" if "z3" in families else "update"
-    updaters = _accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
+    updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
     unknown = {s.name for s in samples} - {s.name for s in sorts}
     # An operator of several ranks is left out where one of them is unknown: names decide.
     return Abilities(
@@ -200,18 +200,18 @@ def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The options that the solver takes together, and none with which it would not take ``push`` any more."""
     taken: list[tuple[str, str]] = []
     levels = ["(push 1)"]
-    wanted = [("incremental", "true"), *((name, "true") for name in _PRODUCERS), _RESOURCES]
+    wanted = [("incremental", "true"), *((name, "true") for name in FOR_WITNESSES), _RESOURCES]
     for name, value in wanted:
         tried = [*taken, (name, value)]
         commands = [FIRST, *(f"(set-option :{n} {v})" for n, v in tried), "(set-logic ALL)"]
-        if _accepts(argv, [*commands, *levels]):
+        if accepts(argv, [*commands, *levels]):
             taken = tried
-        elif name == "incremental" and not _accepts(argv, [FIRST, "(set-logic ALL)", *levels]):
+        elif name == "incremental" and not accepts(argv, [FIRST, "(set-logic ALL)", *levels]):
             levels = []
     return tuple(taken)
 
 
-def _accepts(argv: tuple[str, ...], commands: Sequence[str]) -> bool:
+def accepts(argv: tuple[str, ...], commands: Sequence[str]) -> bool:
     """Whether the solver takes all of these commands, in a conversation of its own."""
     with _Probe(argv) as probe:
         return all(probe.accepts(command) for command in commands)

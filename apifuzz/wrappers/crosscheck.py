@@ -48,7 +48,9 @@ class CrossCheck(Wrapper):
         self.first = first
         self.second = second
         self.name = first.name
-        self.answers = first.answers and second.answers
+        self.answers = first.answers or second.answers
+        # Who is believed where the other one only prints.
+        self._told = 0 if first.answers else 1
         # The first draws as it does alone; the second from a source of its own with the same seeds.
         self.random = first.random = _Twin(second.random)
         # Whether one of the two made a change that the other one refused.
@@ -253,8 +255,8 @@ class CrossCheck(Wrapper):
         one, two = asked.handles
         if self._valued:
             return self._answer_to_values(one, two)
-        if one == two:
-            return Answer(one)
+        if one == two or not (self.first.answers and self.second.answers):
+            return Answer(asked.handles[self._told])
         if Answer.UNKNOWN not in (one, two) and not self._parted:
             raise Misbehaviour("answer", f"{self.first.name} answers {one}, {self.second.name} {two}")
         return Answer.UNKNOWN
@@ -323,8 +325,8 @@ class CrossCheck(Wrapper):
             raise Unsupported(f"{self.second.name}: {error}") from error
 
     def _run_terms(self, kind: str, found: Pair) -> list[ApiTerm]:
-        """The run's own terms for those of the first solver's side."""
-        terms: list[ApiTerm] = found.handles[0]
+        """The run's own terms for those of the first solver's side, or of the only one that answers."""
+        terms: list[ApiTerm] = found.handles[self._told]
         strange = [str(term) for term in terms if term.id not in self._given]
         if strange:
             raise Misbehaviour(kind, f"{' '.join(strange)} in it was not given")

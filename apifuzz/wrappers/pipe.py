@@ -26,7 +26,7 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
-from apifuzz.wrappers.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of
+from apifuzz.wrappers.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of, accepts
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.text import REFUSED_BY_SOME, TextWrapper
 from difftest.running.outcomes import tells_of_a_crash
@@ -36,7 +36,6 @@ from smtlib import (
     SmtLibError,
     Sort,
     Term,
-    print_term,
     read_sexps,
 )
 from smtlib.reader import SExp, sexp_text
@@ -106,7 +105,6 @@ class PipeWrapper(TextWrapper):
         self._gone = ""
         self._started = False
         self._reply = ""
-        self._asserted = 0
         self._named: dict[str, ApiTerm] = {}
         self._literals: list[tuple[str, ApiTerm]] = []
 
@@ -252,13 +250,7 @@ class PipeWrapper(TextWrapper):
             raise Unsupported("the logic is set before anything else")
         if logic == "HO_ALL" and "z3" in self._families:
             raise Unsupported("HO_ALL, which z3 does not take for ALL")
-        probe = Conversation(self._argv)
-        try:
-            known = all(probe.ask(c) == "success" for c in (*self._setup, f"(set-logic {logic})"))
-        except (Ended, NoAnswer):
-            known = False
-        finally:
-            probe.close()
+        known = accepts(self._argv, [*self._setup, f"(set-logic {logic})"])
         if not known:
             raise Unsupported(f"the logic {logic}")
         super().set_logic(logic)
@@ -267,13 +259,8 @@ class PipeWrapper(TextWrapper):
         """Assert it; by a name where cores can be asked for."""
         if Feature.UNSAT_CORES not in self._abilities.features:
             super().assert_formula(term)
-            return
-        self._print_functions(term.handle)
-        # A number for each, also after the name's assertion is gone: the name may not be.
-        self._asserted += 1
-        name = f"|asserted {self._asserted}|"
-        self._named[name] = term
-        self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
+        else:
+            self._named[self._assert_named(term)] = term
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         """The solver's answer."""
@@ -352,8 +339,9 @@ class PipeWrapper(TextWrapper):
         return value
 
     def print_model(self) -> str:
-        """The answer to ``get-model``."""
+        """The answer to ``get-model``: a list, whatever is in it."""
         super().print_model()
+        self._read_list()
         return self._reply
 
     def reset(self) -> None:

@@ -21,6 +21,7 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
+from apifuzz.producers import FOR_WITNESSES
 from apifuzz.trace import Trace
 from apifuzz.wrappers.text_terms import TextTerms
 from smtlib import (
@@ -78,6 +79,8 @@ class TextWrapper(TextTerms):
         self._declared: list[str] = []
         self._setup: list[str] = []
         self._assumed = 0
+        self._asserted = 0
+        self._names_assertions = False
 
     def script(self) -> str:
         """The commands so far, one a line."""
@@ -98,6 +101,7 @@ class TextWrapper(TextTerms):
             theories=frozenset(s.theory for s in self._theories.signatures()),
             features=frozenset(Feature),
             sorts_without=REFUSED_BY_SOME,
+            required_options=tuple((name, "true") for name in FOR_WITNESSES),
         )
 
     def options(self) -> tuple[Option, ...]:
@@ -140,6 +144,8 @@ class TextWrapper(TextTerms):
             else quote_symbol(value)
         )
         self._set_up(f"(set-option :{quote_symbol(name)} {shown})")
+        if name == "produce-unsat-cores":
+            self._names_assertions = value == "true"
 
     # Sorts
 
@@ -220,7 +226,19 @@ class TextWrapper(TextTerms):
         self.commands.append(f"({name} ({inner}))" if as_list else f"({name} {inner})")
 
     def assert_formula(self, term: ApiTerm) -> None:
-        self._command("assert", [term])
+        if self._names_assertions:
+            self._assert_named(term)
+        else:
+            self._command("assert", [term])
+
+    def _assert_named(self, term: ApiTerm) -> str:
+        """Assert it by a name, which it gives: cores are lists of names."""
+        self._print_functions(term.handle)
+        # A number for each, also after the name's assertion is gone: the name may not be.
+        self._asserted += 1
+        name = f"|asserted {self._asserted}|"
+        self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
+        return name
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         if assumptions is None:

@@ -32,31 +32,7 @@ from apifuzz.wrappers.pipe import PipeWrapper
 from apifuzz.wrappers.witness import WitnessWrapper
 from smtlib import BOOL, Kind
 
-# A solver of Booleans: it takes what its table says, answers sat, and does what names tell it to.
-SOLVER = """
-import re, sys, os, signal, time
-KNOWN = re.compile(r"\\((set-option :(print-success|global-declarations|produce-[a-z-]+) |assert |define-fun "
-                   r"|set-logic (ALL|QF_UF)|declare-const .* Bool\\)|declare-fun|push |pop )")
-REFUSED = re.compile("xor|distinct|define-fun-rec|datatypes|declare-sort|Int|Real|BitVec|Rounding|String"
-                     "|Array|Seq|Floating|RegLan")
-names = []
-for line in sys.stdin:
-    line = line.strip()
-    if "abort" in line and "assert" in line: os.kill(os.getpid(), signal.SIGSEGV)
-    if "hang" in line and "assert" in line: time.sleep(60)
-    if "flood" in line and "assert" in line: print("(" + "x " * 3000000 + ")", flush=True)
-    names += re.findall(r":named (\\|[^|]*\\||\\S+?)\\)", line)
-    if line.startswith("(check-sat"): answer = "unsat" if "false" in line or "assumed" in line else "sat"
-    elif line == "(get-unsat-core)": answer = f"({' '.join(names)})"
-    elif line == "(get-unsat-assumptions)": answer = "(|assumed 99|)"
-    elif line.startswith("(get-value"): answer = "((p true))"
-    elif line == "(get-model)": answer = "((define-fun p () Bool true))"
-    elif line == "(get-info :version)": answer = '(:version "1.2")'
-    elif line == "(exit)": break
-    elif REFUSED.search(line) or not KNOWN.match(line): answer = '(error "what is ""this""?")'
-    else: answer = "success"
-    print(answer, flush=True)
-"""
+SOLVER = Path(__file__).with_name("little_solver.py")
 
 
 @pytest.fixture(autouse=True)
@@ -67,9 +43,9 @@ def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("a solver")
-    script = folder / "solver.py"
-    script.write_text(SOLVER)
+    # In a folder whose name has to be quoted.
+    script = tmp_path_factory.mktemp("a solver") / SOLVER.name
+    script.symlink_to(SOLVER)
     return f"{shlex.quote(sys.executable)} -I {shlex.quote(str(script))}"
 
 
@@ -324,6 +300,15 @@ def test_crashes_errors_and_floods(command: str, name: str, kind: str, detail: s
     told = ending.detail or "".join(why for _, why in ending.refused)
     assert detail in told
     assert ending.error == ("crash" if kind == "misbehaviour" else "")
+
+
+def test_a_model_is_a_list(command: str) -> None:
+    ending, wrapper = repeat(command, "7 assert t1", "8 check-sat", "9 print-model")
+    assert ending.kind == "done"
+    wrapper._talk = talk("input(); print('no model', flush=True); input()")
+    with pytest.raises(Misbehaviour, match="a list is wanted, the answer is no") as caught:
+        wrapper.print_model()
+    assert caught.value.kind == "print"
 
 
 def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(

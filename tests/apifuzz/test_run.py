@@ -498,7 +498,7 @@ def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]
     assert len(missing) < 0.05 * total
     for operator in sorted(missing):
         settings = Settings((operator.split()[0], "Ints", "Reals", "FixedSizeBitVectors"))
-        for seed in range(80):
+        for seed in range(200):
             missing -= set(drawn(seed, TextWrapper(families), settings)[1].statistics.operators)
             if operator not in missing:
                 break

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +15,11 @@ import pytest
 
 from apifuzz.interface import Capabilities, Feature
 from apifuzz.run import Settings, generate, replay
-from apifuzz.trace import read_trace
+from apifuzz.trace import print_trace, read_trace
+from apifuzz.wrappers import make_wrapper
+from apifuzz.wrappers.crosscheck import CrossCheck
 from apifuzz.wrappers.text import TextWrapper, translate
+from apifuzz.wrappers.witness import WitnessWrapper
 from difftest import Limits, Solver, find_solver
 from difftest.running.process import Supervisor
 from smtlib import check_script, read_script
@@ -95,15 +100,16 @@ class Plain(TextWrapper):
     def capabilities(self) -> Capabilities:
         known = super().capabilities()
         gone = {Feature.RESET, Feature.INCREMENTAL}
-        return Capabilities(known.theories, known.features - gone, sorts_without=known.sorts_without)
+        return replace(known, features=known.features - gone)
 
 
 def understood(wrapper: TextWrapper) -> str:
-    """The script of the first instance without its checks: what is asked is whether the text is understood.
+    """The script of the first instance without its checks, and what is asked after these: what matters is
+    whether the text is understood.
 
     Of z3's own operators, its parser knows fewer in a logic.
     """
-    left_out = ("(check-sat)", "(set-logic") if wrapper.families == ("z3",) else ("(check-sat)",)
+    left_out = ("(check-sat)", "(get-", *(("(set-logic",) if wrapper.families == ("z3",) else ()))
     first = itertools.takewhile(lambda command: command != "(reset)", wrapper.commands)
     return "".join(f"{command}\n" for command in first if not command.startswith(left_out))
 
@@ -120,6 +126,34 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
         ]
         refused += [(seed, line) for line in errors if not any(limit in line for limit in LIMITS)]
     assert refused == []
+
+
+def test_what_is_asked_after_an_answer_is_printed_as_if_there_were_one() -> None:
+    tried: Counter[str] = Counter()
+    for seed in range(12):
+        wrapper, lines = TextWrapper(), list[str]()
+        ending = generate(wrapper, Settings(calls=150), seed, lines.append)
+        tried.update(ending.statistics.tried)
+        # Nobody answered.
+        assert set(ending.statistics.answers) <= {"unknown"}
+        assert "(set-option :produce-unsat-cores true)" in wrapper.commands[:5]
+        again: list[str] = []
+        replay(TextWrapper(), read_trace("".join(lines)), again.append)
+        assert print_trace(read_trace("".join(again))) == print_trace(read_trace("".join(lines)))
+    assert min(tried[name] for name in ("get-value", "print-model", "unsat-core", "unsat-assumptions")) > 3
+
+
+def test_beside_a_printer_the_solver_is_asked_what_it_can_be_asked() -> None:
+    for wrappers in (("smtlib", "bitwuzla"), ("bitwuzla", "smtlib")):
+        tried: Counter[str] = Counter()
+        for seed in range(4):
+            both = WitnessWrapper(CrossCheck(*map(make_wrapper, wrappers)))
+            settings = Settings(("Core", "FixedSizeBitVectors"), quantifiers=False, options=False, calls=150)
+            ending = generate(both, settings, seed, lambda text: None)
+            assert (ending.kind, ending.detail) == ("done", "")
+            assert ending.statistics.answers["sat"] + ending.statistics.answers["unsat"]
+            tried.update(ending.statistics.tried)
+        assert tried["get-value"] and tried["unsat-core"]
 
 
 TRACE = """exhume-trace 1 z3 5
@@ -173,7 +207,7 @@ SCRIPT = """(set-option :global-declarations true)
 (declare-const |a list| L)
 (define-fun g ((x Int)) Bool (< x (- 3)))
 (push 2)
-(assert ((_ is empty) (add (- 3) |a list|)))
+(assert (! ((_ is empty) (add (- 3) |a list|)) :named |asserted 1|))
 (declare-fun f (L Int) Bool)
 (define-fun |assumed 1| () Bool (f (add (- 3) |a list|) (- 3)))
 (define-fun |assumed 2| () Bool (g (- 3)))
@@ -191,7 +225,7 @@ SCRIPT = """(set-option :global-declarations true)
 (declare-fun f (L Int) Bool)
 (define-fun |assumed 1| () Bool (f (add (- 3) |a list|) (- 3)))
 (define-fun |assumed 2| () Bool (g (- 3)))
-(assert (f (add (- 3) |a list|) (- 3)))
+(assert (! (f (add (- 3) |a list|) (- 3)) :named |asserted 2|))
 (check-sat)
 """
 
