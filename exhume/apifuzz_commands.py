@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -87,6 +88,10 @@ def apifuzz_command(
         list[Path] | None,
         typer.Option("--known", metavar="FILE", help="Errors that are no findings; see DIR/known.json."),
     ] = None,
+    older: Annotated[
+        bool,
+        typer.Option("--older/--no-older", help="Ask older releases, fetched with pip, which show it."),
+    ] = True,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Counts per state, action, operator, sort and option.")
     ] = False,
@@ -126,7 +131,7 @@ def apifuzz_command(
             replay_trace(replay, solver, limits, json)
         elif minimise is not None:
             seconds = parse_duration(duration or _MINIMISE_TIME)
-            minimise_trace(minimise, solver, jobs, seconds, limits, json)
+            minimise_trace(minimise, solver, jobs, seconds, limits, older, json)
         elif to_smtlib is not None:
             translate_trace(to_smtlib)
         elif model:
@@ -150,7 +155,7 @@ def apifuzz_command(
                 limits,
                 known=tuple(known or ()),
                 corpus=corpus,
-                describe=describe,
+                describe=partial(describe, older=older),
             )
             ends = [duration] * (duration is not None) + [f"{runs} runs"] * (runs is not None)
             goal = f" of {' or '.join(map(str, ends))}"

@@ -72,7 +72,7 @@ def _show_replay(result: RunResult) -> None:
 
 
 def minimise_trace(
-    target: Path, solver: str | None, jobs: int, seconds: float, limits: Limits, json: bool
+    target: Path, solver: str | None, jobs: int, seconds: float, limits: Limits, older: bool, json: bool
 ) -> None:
     """Make a trace small, beside the file or in the finding's folder; then its script, if that shows it."""
     trace, folder = _read(target)
@@ -96,7 +96,7 @@ def minimise_trace(
     )
     reduced = _reduce(report, setup, folder, result, min(seconds, _SCRIPT_SECONDS))
     if folder:
-        _update(folder, report)
+        _update(folder, report, older)
     if json:
         print_json({**report.to_json(), "result": str(result), "script": reduced and str(reduced)})
         return
@@ -142,10 +142,10 @@ def _seldom(tell: Callable[[Trace, int], None]) -> Callable[[Trace, int], None]:
     return told
 
 
-def _update(folder: Path, report: Minimised) -> None:
+def _update(folder: Path, report: Minimised, older: bool) -> None:
     """What a finding's folder says of its minimised trace."""
     with Runner(Setup(**read_document(folder)["setup"])) as runner:
-        texts = describe(runner, report.trace, report.fault)
+        texts = describe(runner, report.trace, report.fault, older)
     update_finding(folder, texts, {"lines": list(report.lines), "complete": report.complete})
 
 

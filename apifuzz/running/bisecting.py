@@ -4,25 +4,18 @@ no program, the solver's program is given the calls in SMT-LIB.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from apifuzz.running.faults import Fault
 from apifuzz.running.folder import REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.older import try_program
 from apifuzz.running.report import rewrite_report
-from apifuzz.running.runs import ends_in
-from difftest.errors import DifftestError, ReleaseNotFound, SolverMissing
-from difftest.running.process import Limits, run
+from difftest.errors import DifftestError
 from difftest.solvers import DISTRIBUTIONS, find_solvers
 from difftest.triage.bisect import BisectReport, State, Subject, release_of, search, try_formula
 from difftest.triage.expectation import observe
 from difftest.triage.reports import read_some
-from difftest.wheels import fetch_release
-
-# Other releases may be far slower; what has not shown it by then counts as not affected.
-_LIMITS = Limits(seconds=20.0, memory=1 << 30, output=8 << 20)
-_RUN = "import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_path(sys.argv[2], run_name='__main__')"
 
 
 def bisect_calls(
@@ -53,9 +46,11 @@ def _subject(found: CallsFolder, family: str) -> Subject:
         fault = Fault.from_json(found.data["fault"])
         file = (found.path / SCRIPT).absolute()
         _, release = release_of(find_solvers([family])[0])
-        return Subject(
-            family, family, release, SCRIPT, text, lambda release: _try(fault, text, file, family, release)
-        )
+
+        def ask(release: str) -> State:
+            return try_program(fault, text, file, family, release)
+
+        return Subject(family, family, release, SCRIPT, text, ask)
     if not (found.data.get("text_shows") or (found.path / REDUCED).is_file()):
         raise DifftestError(
             f"{found.path}: no program and no SMT-LIB script shows it, so there is nothing to try"
@@ -68,17 +63,3 @@ def _subject(found: CallsFolder, family: str) -> Subject:
         return try_formula(found.formula, expected, solver, family, release)
 
     return Subject(solver.name, family, release, found.file, found.formula, look)
-
-
-def _try(fault: Fault, text: str, file: Path, family: str, release: str) -> State:
-    """What a program does with the package of a release; one that it is too new for is skipped."""
-    try:
-        package = fetch_release(DISTRIBUTIONS[family], release)
-    except (ReleaseNotFound, SolverMissing):
-        return State.SKIPPED
-    ended = run([sys.executable, "-I", "-c", _RUN, str(package), str(file)], _LIMITS)
-    if ends_in(fault, text, ended, exact=False):
-        return State.AFFECTED
-    if ended.ended == "timeout" or (ended.ended == "exit" and ended.code == 0):
-        return State.FREE
-    return State.SKIPPED

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import json
 
-from apifuzz.running.evidence import weigh
+from apifuzz.running.evidence import Evidence, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
+from apifuzz.running.older import MOST_ASKED, ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
 from difftest import DifftestError, find_solvers
 from difftest.oracles.base import FindingClass
+from difftest.solvers import DISTRIBUTIONS
+from difftest.triage.bisect import CACHE as BISECTED
 from difftest.triage.evidence import WITH_MODEL
 from difftest.triage.expectation import observe
 
@@ -25,21 +28,42 @@ _CLASSES = {
 }
 
 
-def describe(runner: Runner, trace: Trace, fault: Fault) -> dict[str, str]:
-    """Texts to put into a finding's folder, by file name, and the evidence."""
+def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> dict[str, str]:
+    """Texts to put into a finding's folder, by file name, and the evidence; ``older``: ask older releases."""
     found = weigh(runner.setup, trace, fault)
     script = smtlib_script(trace)
+    program = runner.program(print_trace(trace), fault)
+    kept = _hear_older(found, runner.setup, fault, program) if program and older else ""
     facts = {
         **found.to_json(),
         "text_shows": None if script is None else text_shows(script, runner.setup, fault),
     }
     texts = {
         FORMULA: script,
-        SCRIPT: runner.program(print_trace(trace), fault),
+        SCRIPT: program,
         WITH_MODEL: found.with_model or None,
+        BISECTED: kept or None,
         EVIDENCE: json.dumps(facts),
     }
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> str:
+    """What older releases of the wrong solver do with the program; where it is not known who is wrong, the
+    one before of each. Gives the search of the first affected release, as far as it came.
+    """
+    if setup.factory is not None:
+        return ""
+    solvers = [name for name in (setup.solver, setup.cross_check) if name in DISTRIBUTIONS]
+    if found.guilty is not None:
+        solvers = [name for name in solvers if name == found.guilty]
+    kept = ""
+    for name in solvers:
+        asked = ask_older(fault, program, name, MOST_ASKED if found.guilty else 1)
+        kept = asked.kept if found.guilty else ""
+        for sentence in asked.sentences:
+            found.note(sentence)
+    return kept
 
 
 def text_shows(script: str, setup: Setup, fault: Fault) -> bool:

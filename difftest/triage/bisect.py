@@ -15,7 +15,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -157,7 +157,7 @@ def search(
 
     NotShown if the subject's own release does not show the finding.
     """
-    digest = hashlib.sha256(subject.text.encode("utf-8", "surrogateescape")).hexdigest()
+    digest = _digest(subject.text)
     kept = {} if again else _read_cache(folder, digest)
     if kept.get("complete"):
         return _from_json(kept["report"])
@@ -166,10 +166,20 @@ def search(
     try:
         report = under_way.run(releases)
     finally:
-        _write(folder, {"schema": _SCHEMA, "sha256": digest, "complete": False, "states": under_way.states})
+        keep_states(folder, subject.text, under_way.states)
     done = {"complete": True, "states": under_way.states, "report": report.to_json()}
     _write(folder, {"schema": _SCHEMA, "sha256": digest, **done})
     return report
+
+
+def keep_states(folder: Path, text: str, states: Mapping[str, str]) -> None:
+    """Leave what releases do with ``text`` in a folder, for a search that is not finished."""
+    document = {"schema": _SCHEMA, "sha256": _digest(text), "complete": False, "states": dict(states)}
+    _write(folder, document)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
@@ -198,7 +208,7 @@ class _Search:
     def run(self, releases: Sequence[str]) -> BisectReport:
         """Both searches, from the subject's release."""
         subject = self._subject
-        start = _position(releases, subject.release)
+        start = position(releases, subject.release)
         if self._state(releases[start]) is not State.AFFECTED:
             raise NotShown(f"{subject.family} {releases[start]} does not show the finding")
         first, before = self._edge(releases, start, range(start - 1, -1, -1))
@@ -272,15 +282,20 @@ def release_of(solver: Solver) -> tuple[str, str]:
     return solver.family, release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
 
 
-def _position(releases: Sequence[str], release: str) -> int:
+def position(releases: Sequence[str], release: str) -> int:
+    """Where a release stands among those listed; DifftestError if it does not."""
     for number, other in enumerate(releases):
-        if _plain(other) == _plain(release):
+        if is_same_release(other, release):
             return number
     raise DifftestError(f"the package index lists no release {release} for this machine")
 
 
-def _plain(release: str) -> str:
+def is_same_release(one: str, other: str) -> bool:
     """4.8.5 and 4.8.5.0 are one release."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(release: str) -> str:
     return re.sub(r"(?:\.0)+$", "", release)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import bisecting, folder
+from apifuzz.running import bisecting, folder, older
 from apifuzz.running.bisecting import bisect_calls
 from apifuzz.running.faults import Fault, told
 from apifuzz.running.findings import Seen, file_finding
@@ -60,7 +60,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[i
             return package
 
         installed = Solver("bitwuzla==0.5.0", "bitwuzla", "bitwuzla", ("true",))
-        monkeypatch.setattr(bisecting, "fetch_release", fetch)
+        monkeypatch.setattr(older, "fetch_release", fetch)
         monkeypatch.setattr(bisecting, "find_solvers", lambda specs: [installed])
         monkeypatch.setattr(search, "list_releases", lambda distribution: RELEASES)
         monkeypatch.setattr(folder, "find_solver", missing)

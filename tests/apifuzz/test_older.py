@@ -1,0 +1,210 @@
+"""Older releases that are asked when a finding is confirmed: a planted package is run per release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from apifuzz.running import describing, folder, older
+from apifuzz.running.describing import describe
+from apifuzz.running.evidence import Evidence
+from apifuzz.running.faults import Fault, told
+from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.older import ask_older
+from apifuzz.running.runs import Runner
+from apifuzz.running.setup import Setup
+from apifuzz.trace import read_trace
+from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound
+from difftest.solvers import Solver
+from difftest.triage import bisect
+from difftest.triage.bisect import State
+
+RELEASES = [f"0.{number}.0" for number in range(10)]
+OWN = 8
+FAULT = told("rejected", "make-sort", "no such sort")
+PROGRAM = "import bitwuzla\n\nbitwuzla.go()\n"
+RAISES = "def go():\n    raise ValueError('no such sort')\n"
+GOES = "def go():\n    pass\n"
+
+Plant = Callable[[dict[int, str]], list[str]]
+
+
+@pytest.fixture
+def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
+    """Releases with a module each, by number (none: it cannot be had); those fetched are listed."""
+
+    def make(modules: dict[int, str]) -> list[str]:
+        fetched: list[str] = []
+
+        def fetch(distribution: str, release: str) -> Path:
+            fetched.append(release)
+            number = RELEASES.index(release)
+            if number not in modules:
+                raise ReleaseNotFound(distribution, release)
+            package = tmp_path / f"package-{number}"
+            package.mkdir(exist_ok=True)
+            (package / "bitwuzla.py").write_text(modules[number])
+            return package
+
+        own = RELEASES[OWN]
+        monkeypatch.setattr(older, "fetch_release", fetch)
+        monkeypatch.setattr(
+            older, "find_solver", lambda spec: Solver(f"bitwuzla=={own}", spec, spec, ("true",))
+        )
+        monkeypatch.setattr(bisect, "list_releases", lambda distribution: RELEASES)
+        older._listed.cache_clear()
+        return fetched
+
+    return make
+
+
+def test_a_new_fault_is_told_by_the_release_before(plant: Plant) -> None:
+    fetched = plant(dict.fromkeys(range(7), GOES))
+    asked = ask_older(FAULT, PROGRAM, "bitwuzla")
+    # The one before cannot be had, so the next is asked, and no other.
+    assert fetched == ["0.7.0", "0.6.0"]
+    assert asked.sentences == [
+        "bitwuzla 0.6.0 does not show it",
+        "first affected release: bitwuzla 0.8.0",
+    ]
+
+
+@pytest.mark.parametrize("first", range(8))
+@pytest.mark.parametrize("missing", [None, 1, 2, 5])
+def test_the_first_affected_release_is_searched(first: int, missing: int | None, plant: Plant) -> None:
+    modules = {n: RAISES if n >= first else GOES for n in range(10) if n != missing}
+    fetched = plant(modules)
+    asked = ask_older(FAULT, PROGRAM, "bitwuzla", most=20)
+    assert len(set(fetched)) == len(fetched) and "0.8.0" not in fetched and "0.9.0" not in fetched
+    found = min(n for n in modules if n >= first)
+    oldest = "" if any(n < first for n in modules) else ", the oldest that runs here"
+    assert asked.sentences[-1] == f"first affected release: bitwuzla 0.{found}.0{oldest}"
+
+
+def test_what_was_tried_is_kept_for_a_search(plant: Plant, tmp_path: Path) -> None:
+    fetched = plant({number: RAISES if number >= 5 else GOES for number in range(10)})
+    asked = ask_older(FAULT, PROGRAM, "bitwuzla")
+    assert fetched == ["0.7.0", "0.6.0", "0.4.0", "0.5.0"]
+    assert asked.sentences == [
+        "bitwuzla 0.7.0, 0.6.0, 0.5.0 show it, too",
+        "bitwuzla 0.4.0 does not show it",
+        "first affected release: bitwuzla 0.5.0",
+    ]
+    (tmp_path / "bisect.json").write_text(asked.kept)
+
+    def look(release: str) -> State:
+        return older.try_program(FAULT, PROGRAM, tmp_path / "script.py", "bitwuzla", release)
+
+    (tmp_path / "script.py").write_text(PROGRAM)
+    subject = bisect.Subject("bitwuzla", "bitwuzla", "0.8.0", "script.py", PROGRAM, look)
+    report = bisect.search(tmp_path, subject)
+    assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
+    assert fetched[4:] == ["0.0.0", "0.2.0", "0.3.0", "0.9.0"]
+
+
+def test_no_more_are_asked_than_there_is_time_for(plant: Plant) -> None:
+    fetched = plant(dict.fromkeys(range(10), RAISES))
+    asked = ask_older(FAULT, PROGRAM, "bitwuzla", most=2)
+    assert fetched == ["0.7.0", "0.6.0"]
+    assert asked.sentences == [
+        "bitwuzla 0.7.0, 0.6.0 show it, too",
+        "exhume bisect finds the first affected release",
+    ]
+    assert ask_older(FAULT, PROGRAM, "bitwuzla", seconds=-1).sentences == [
+        "no older release of bitwuzla was asked in time"
+    ]
+
+
+def test_a_network_that_goes_away_is_told(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant({7: RAISES})
+    fetch = older.fetch_release
+
+    def fetch_one(distribution: str, release: str) -> Path:
+        if release != "0.7.0":
+            raise EnvironmentProblem("pip could not fetch it")
+        return fetch(distribution, release)
+
+    monkeypatch.setattr(older, "fetch_release", fetch_one)
+    assert ask_older(FAULT, PROGRAM, "bitwuzla").sentences == [
+        "bitwuzla 0.7.0 shows it, too",
+        "no further release of bitwuzla was asked: pip could not fetch it",
+    ]
+
+
+def test_releases_that_lack_what_the_program_calls_say_nothing(plant: Plant) -> None:
+    plant(dict.fromkeys(range(10), "def other():\n    pass\n"))
+    asked = ask_older(FAULT, PROGRAM, "bitwuzla")
+    assert asked.sentences == ["none of 8 older releases of bitwuzla that were tried runs the program here"]
+
+
+def test_without_a_network_one_line_says_so(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant({})
+    tries: list[str] = []
+
+    def unreachable(distribution: str) -> list[str]:
+        tries.append(distribution)
+        raise EnvironmentProblem("pip cannot list the releases\nof bitwuzla (no network?)")
+
+    monkeypatch.setattr(bisect, "list_releases", unreachable)
+    for _ in range(2):
+        assert ask_older(FAULT, PROGRAM, "bitwuzla").sentences == [
+            "no older release of bitwuzla was asked: pip cannot list the releases of bitwuzla (no network?)"
+        ]
+    # It takes long to find that out.
+    assert tries == ["bitwuzla"]
+
+
+# In a finding
+
+TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
+
+
+class _Programmed(Runner):
+    """Has the program at once."""
+
+    def program(self, trace: str, fault: Fault, limits: object = None) -> str | None:
+        return PROGRAM
+
+
+def described(setup: Setup, guilty: str | None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    monkeypatch.setattr(describing, "weigh", lambda *args: Evidence(guilty))
+    monkeypatch.setattr(describing, "text_shows", lambda *args: False)
+    with _Programmed(setup) as runner:
+        return describe(runner, TRACE, FAULT)
+
+
+def test_a_report_says_which_releases_show_it(
+    plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(spec: str) -> None:
+        raise DifftestError(spec)
+
+    plant({number: RAISES if number >= 5 else GOES for number in range(10)})
+    texts = described(Setup("bitwuzla"), "bitwuzla", monkeypatch)
+    assert json.loads(texts["evidence"])["guilty"] == "bitwuzla"
+    monkeypatch.setattr(folder, "find_solver", missing)
+    seen = Seen(FAULT, "x", TRACE, TRACE, True, Setup("bitwuzla"), "0.8.0", {"seed": 1, "run": 2}, "", texts)
+    path = file_finding(tmp_path, seen).path
+    report = (path / "report.md").read_text()
+    assert "- bitwuzla 0.4.0 does not show it\n- first affected release: bitwuzla 0.5.0" in report
+    assert json.loads((path / "bisect.json").read_text())["states"]["0.4.0"] == "free"
+
+
+def test_where_nobody_is_known_to_be_wrong_one_release_of_each_is_asked(
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched = plant({7: GOES})
+    texts = described(Setup("bitwuzla", "smtlib"), None, monkeypatch)
+    assert fetched == ["0.7.0"]
+    assert json.loads(texts["evidence"])["evidence"][0] == "bitwuzla 0.7.0 does not show it"
+    assert "bisect.json" not in texts
+
+
+def test_a_command_line_has_no_releases(plant: Plant) -> None:
+    fetched = plant({7: GOES})
+    found = Evidence("bitwuzla")
+    assert describing._hear_older(found, Setup("bitwuzla=solver"), FAULT, PROGRAM) == ""
+    assert (fetched, found.evidence) == ([], [])
