@@ -402,6 +402,30 @@ def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
     assert kit.wrapper.unsat_assumptions() == [p]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_core_that_is_minimised_is_told_again(seed: int) -> None:
+    kit = Kit(seed, produce_unsat_cores="true")
+    kit.wrapper.set_option("core.minimize", "true")
+    p = kit.constant("p", BOOL)
+    kit.wrapper.assert_formula(p)
+    kit.wrapper.assert_formula(kit.no(p))
+    for _ in range(2):
+        assert kit.wrapper.check_sat(None) is Answer.UNSAT
+        cores = [kit.wrapper.unsat_core() for _ in range(2)]
+        assert [len(core) for core in cores] == [2, 2]
+
+
+def test_an_empty_core_of_tactics_is_none() -> None:
+    kit = Kit()
+    kit.wrapper.solving.kind = "default"
+    p, x = kit.constant("p", BOOL), kit.variable("x", BOOL)
+    twice = kit.term("xor", BOOL, kit.term("xor", BOOL, p, x), x)
+    nothing = kit.binder("exists", BOOL, [x], kit.term("xor", BOOL, twice, p))
+    assert kit.wrapper.check_sat([nothing]) is Answer.UNSAT
+    with pytest.raises(Unsupported, match="may make no cores"):
+        kit.wrapper.unsat_assumptions()
+
+
 def test_without_tracking_there_is_no_core() -> None:
     kit = Kit()
     kit.wrapper.assert_formula(kit.value("false", BOOL))

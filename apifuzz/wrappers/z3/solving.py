@@ -51,6 +51,7 @@ class Solving:
         self._solver: Any = None
         self._levels = [_Level()]
         self._assumed: dict[int, ApiTerm] = {}
+        self._core: list[int] | None = None
         self._model: Any = None
 
     @property
@@ -154,7 +155,7 @@ class Solving:
 
     def discard(self) -> None:
         """Let go of the solver and of its parameters; the next one is made when it is used."""
-        self._model = self._solver = None
+        self._model = self._core = self._solver = None
         self.parameters = {}
         self.logic = ""
         self._levels = [_Level()]
@@ -165,7 +166,7 @@ class Solving:
     def check(self, assumptions: Sequence[tuple[ApiTerm, Any]]) -> Answer:
         """Check the assertions with these assumptions, each with the formula it stands for."""
         session = self.session
-        self._model = None
+        self._model = self._core = None
         self._assumed = {formula.get_id(): term for term, formula in assumptions}
         literals = [formula for _, formula in assumptions]
         if self.tracking == LITERALS:
@@ -197,7 +198,13 @@ class Solving:
         return found
 
     def _core_ids(self) -> list[int]:
-        return [literal.get_id() for literal in self.solver.unsat_core()]
+        """The ids of the last check's core. z3 is asked once for one that it minimises: the second is empty."""
+        if self._core is None or not self.parameters.get("core.minimize"):
+            self._core = [literal.get_id() for literal in self.solver.unsat_core()]
+        if not self._core and self.kind not in ("solver", "simple"):
+            # That all tactics in a row make cores cannot be seen: default ones do not, with quantifiers.
+            raise Unsupported("the tactics of this solver may make no cores")
+        return self._core
 
     # Models
 

@@ -1,0 +1,8 @@
+(set-option :produce-unsat-cores true)
+(set-option :smt.core.minimize true)
+(declare-const p Bool)
+(assert (! p :named a))
+(assert (! (not p) :named b))
+(check-sat)
+(get-unsat-core)
+(get-unsat-core)
