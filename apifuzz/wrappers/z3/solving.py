@@ -198,7 +198,7 @@ class Solving:
         return found
 
     def _core_ids(self) -> list[int]:
-        """The ids of the last check's core. z3 is asked once for one that it minimises: the second is empty."""
+        """The ids of the last check's core. z3 is asked for a minimised one once: it is empty then."""
         if self._core is None or not self.parameters.get("core.minimize"):
             self._core = [literal.get_id() for literal in self.solver.unsat_core()]
         if not self._core and self.kind not in ("solver", "simple"):
