@@ -72,8 +72,7 @@ def test_a_new_fault_is_told_by_the_release_before(plant: Plant) -> None:
     ]
 
 
-@pytest.mark.parametrize("first", range(8))
-@pytest.mark.parametrize("missing", [None, 1, 2, 5])
+@pytest.mark.parametrize(("first", "missing"), [(0, None), (0, 0), (1, 2), (3, 5), (4, 3), (5, 4), (7, None)])
 def test_the_first_affected_release_is_searched(first: int, missing: int | None, plant: Plant) -> None:
     modules = {n: RAISES if n >= first else GOES for n in range(10) if n != missing}
     fetched = plant(modules)
@@ -102,7 +101,7 @@ def test_what_was_tried_is_kept_for_a_search(plant: Plant, tmp_path: Path) -> No
     subject = bisect.Subject("bitwuzla", "bitwuzla", "0.8.0", "script.py", PROGRAM, look)
     report = bisect.search(tmp_path, subject)
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
-    assert fetched[4:] == ["0.0.0", "0.2.0", "0.3.0", "0.9.0"]
+    assert fetched[4:] == ["0.0.0", "0.9.0"]
 
 
 def test_no_more_are_asked_than_there_is_time_for(plant: Plant) -> None:

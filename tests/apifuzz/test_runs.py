@@ -146,7 +146,7 @@ return t4
 9 check-sat
 """
     with Runner(Setup("bitwuzla")) as runner:
-        seen = runner.repeat(text)
+        seen = runner.repeat(text, Limits(10.0, 1 << 30, 8 << 20))
     assert (seen.outcome, len(seen.resident), seen.fault) == ("done", REPEATS, None)
 
 
