@@ -143,8 +143,8 @@ def skip_unless_installed(folder: str) -> None:
 
 
 def check(command: tuple[str, ...], folder: str, expected: int | tuple[int, ...] | str) -> None:
-    """Run ``command`` in the finding's folder; it must end by the signal, or one of several, or by the status,
-    or print the text.
+    """Run ``command`` in the finding's folder; it must end by the signal (of several: by one of them), or by
+    the status, or print the text.
     """
     done = subprocess.run(
         command, cwd=FOLDER / folder, capture_output=True, encoding="utf-8", timeout=60, check=False
