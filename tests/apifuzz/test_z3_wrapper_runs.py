@@ -196,6 +196,7 @@ UNTRACKED = HEADER.replace("3 set-option produce-unsat-cores true\n", "")
     [
         ("simple", "q", "misbehaviour"),
         ("simple", "sk", "done"),
+        ("simple", "div0", "done"),
         # What tactics chose need not follow.
         ("default", "q", "done"),
     ],
@@ -507,6 +508,14 @@ def test_special_relations_stay_with_one_sort() -> None:
     ending = replay(Z3Wrapper(), read_trace(text))
     (refused,) = ending.refused
     assert "over two sorts" in refused[1]
+
+
+def test_a_term_that_the_interface_does_not_print_is_no_wrong_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(term: Any) -> None:
+        raise z3.Z3Exception("index out of bounds")
+
+    monkeypatch.setattr(z3, "obj_to_string", fail)
+    assert noticed("print", "inspect-term t8", 12) == "z3's own printer fails: index out of bounds"
 
 
 def test_no_function_takes_a_rounding_mode_to_a_float() -> None:

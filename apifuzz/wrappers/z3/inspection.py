@@ -9,7 +9,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.interface import Misbehaviour, Unsupported
-from apifuzz.wrappers.z3.session import Session, misread
+from apifuzz.wrappers.z3.session import Session, message_of, misread
 
 _PARAMETERS = {
     z3.Z3_PARAMETER_INT: "Z3_get_decl_int_parameter",
@@ -50,7 +50,10 @@ class Inspection:
         z3core.Z3_get_depth(ref, ast)
         if self.session.chance(0.2):
             # z3's own pretty printer asks a term everything once more.
-            z3.obj_to_string(term)
+            try:
+                z3.obj_to_string(term)
+            except z3.Z3Exception as error:
+                raise Misbehaviour("print", f"z3's own printer fails: {message_of(error)}") from error
         if z3.is_quantifier(term):
             self._quantifier(term)
         elif z3.is_app(term):

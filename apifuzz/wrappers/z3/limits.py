@@ -10,6 +10,7 @@ _LIMITS: tuple[tuple[str, str], ...] = (
     ("not handled by bvarray2uf", "a simplifier or tactic that is not meant for the goal"),
     ("parameters, but", "z3 carries no terms over parametric datatypes to another context"),
     ("max. steps exceeded", "the limit of rewriting steps ended a call"),
+    ("mbp evaluation was only partial", "a projection of what the model does not give a value"),
     ("reached max unfolding", "a sequence to a power too high to unfold ended a call that is no check"),
 )
 """A part of the message, and why it is no fault. Each was seen in a run."""

@@ -172,8 +172,12 @@ def _units(asking: Asking) -> None:
 
 
 def _is_of_solver(formula: Any) -> bool:
-    """Whether a symbol of its own occurs: a Skolem constant, a tracking literal, a character's bit."""
-    return any(mark in formula.sexpr() for mark in ("!", "sk", "char.bit"))
+    """Whether a symbol of its own occurs."""
+    return any(mark in formula.sexpr() for mark in _OWN)
+
+
+_OWN = ("!", "sk", "char.bit", "/0", "div0", "mod0", "rem0")
+"""What is in names of Skolem constants and tracking literals; a character's bit; divisions by zero."""
 
 
 class Proof(Z3Action):

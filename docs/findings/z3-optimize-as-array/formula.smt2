@@ -1,0 +1,8 @@
+(declare-fun f ((_ BitVec 2)) (_ BitVec 2))
+(declare-const c (_ BitVec 2))
+(declare-const d (_ BitVec 2))
+(assert (distinct c (select (_ as-array f) c)))
+(maximize (select (store (_ as-array f) c d) d))
+(maximize (select (store (_ as-array f) c d) d))
+(check-sat)
+(get-objectives)

@@ -1,0 +1,11 @@
+"""z3 5.4.0: the Python interface does not print a loop whose bound is a term."""
+
+import z3
+
+text = "(declare-const r RegLan) (declare-const n Int) (assert (= (re.loop r n) r))"
+formula = z3.parse_smt2_string(text)[0]
+print(formula.sexpr())
+try:
+    print(formula)
+except z3.Z3Exception as error:
+    print(error)
