@@ -1,9 +1,9 @@
 """Which finding an error belongs to: a key per cause, and lists of keys that are known already.
 
 A key is ``KIND|SOLVER|WHERE`` with the place of a crash, or the action and the shape of the message. Where
-that says little (a signal, a wrong answer) the operators follow that are left in the trace after a quick
-minimisation. One that was cut short leaves too many: then the error folds into the known one that shares the
-most operators and has no other.
+that says little (a signal, a wrong answer, a solver's own check of its models) the operators follow that are
+left in the trace after a quick minimisation. One that was cut short leaves too many: then the error folds into
+the known one that shares the most operators and has no other.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _FORMAT = "exhume-known-errors"
 _VERSION = 1
 _MOST_BYTES = 16 << 20
 _OWN_WORDS = (REJECTED, INTERNAL)
+_CHECKERS = ("check_models.cpp:", "theory_engine.cpp:")
+"""Places where cvc5 finds a model of its own wrong (``check-models``, ``debug-check-models``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,9 @@ def stem_of(fault: Fault, solver: str) -> str:
 
 def needs_operators(fault: Fault) -> bool:
     """Whether the fault's own words do not say enough: its key then depends on what else is in the trace."""
-    return not (fault.place or fault.kind in _OWN_WORDS)
+    if fault.place:
+        return fault.place.startswith(_CHECKERS)
+    return fault.kind not in _OWN_WORDS
 
 
 def key_of(fault: Fault, solver: str, trace: Trace, complete: bool) -> Key:

@@ -395,6 +395,22 @@ def test_recursive_definitions_hold_in_a_sibling() -> None:
     assert sibling.check_sat(None) is Answer.UNSAT
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_recursive_definitions_outlive_levels_and_resets(seed: int) -> None:
+    kit = Kit(seed=seed)
+    own = kit.sort(INT)
+    functions = kit.sort(make_sort("->", (), (INT, INT)))
+    f = ApiTerm(0, functions, kit.wrapper.make_function("f", [own], own), TermKind.FUNCTION)
+    kit.wrapper.push(1)
+    kit.wrapper.define_function("", [kit.variable(INT)], own, kit.value(INT, "7"), f)
+    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
+    wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "7"))
+    kit.wrapper.pop(1)
+    assert kit.check(wrong) is Answer.UNSAT
+    kit.wrapper.reset_assertions()
+    assert kit.check(wrong) is Answer.UNSAT
+
+
 def test_terms_read_back() -> None:
     kit = Kit()
     x = kit.constant(INT, "a b")

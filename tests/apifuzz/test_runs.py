@@ -206,6 +206,10 @@ def test_keys_hold_operators_where_words_say_too_little() -> None:
     placed = Fault("crash", "pop", "", "a.cpp:1")
     assert not needs_operators(placed)
     assert str(key_of(placed, "z3", trace, False)) == "crash|z3|a.cpp:1"
+    # Any wrong model ends there.
+    checked = Fault("crash", "check-sat", "", "check_models.cpp:251")
+    expected = "crash|cvc5|check_models.cpp:251|extract,forall,seq.empty,z3:optimise"
+    assert str(key_of(checked, "cvc5", trace, True)) == expected
 
 
 def test_what_was_cut_short_folds_into_what_shares_most() -> None:

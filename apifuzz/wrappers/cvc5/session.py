@@ -25,6 +25,15 @@ comes of it is checked, but never written into a trace.
 """
 
 
+def define_recursive(solver: cvc5.Solver, function: Any, variables: list[Any], body: Any) -> None:
+    """``define-fun-rec`` for a declared function, globally.
+
+    That it is global is said by name: the Python interface of 1.4.2 documents it as the fourth argument, and
+    does not heed it there (docs/findings/cvc5-define-fun-rec-not-global).
+    """
+    solver.defineFunRec(function, variables, body, glbl=True)
+
+
 @dataclass(slots=True)
 class Definition:
     """A function with a body. Another solver on the same term manager does not know it: ``body`` (a lambda,
@@ -132,7 +141,7 @@ class Session:
             if id(definition) in self.known:
                 continue
             if definition.recursive:
-                self.solver.defineFunRec(definition.function, definition.variables, definition.body, True)
+                define_recursive(self.solver, definition.function, definition.variables, definition.body)
                 self.known.add(id(definition))
             else:
                 term = term.substitute(definition.function, definition.body)

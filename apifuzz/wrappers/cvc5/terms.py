@@ -9,7 +9,7 @@ from cvc5 import Kind
 
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
 from apifuzz.wrappers.cvc5.operators import kind_of
-from apifuzz.wrappers.cvc5.session import Definition, Session
+from apifuzz.wrappers.cvc5.session import Definition, Session, define_recursive
 from apifuzz.wrappers.cvc5.sorts import Sorts
 from apifuzz.wrappers.cvc5.special import is_special, special_term
 from smtlib import REAL, Sort
@@ -208,7 +208,7 @@ class Terms:
             raise Unsupported("a definition while the last answer may be asked about")
         if recursive is not None:
             if session.chance(0.5):
-                session.solver.defineFunRec(recursive, variables, body, True)
+                define_recursive(session.solver, recursive, variables, body)
             else:
                 session.solver.defineFunsRec([recursive], [variables], [body], True)
             definition = Definition(recursive, body, variables, True)

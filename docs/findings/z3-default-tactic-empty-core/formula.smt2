@@ -1,0 +1,7 @@
+(set-option :produce-unsat-cores true)
+(declare-const y Real)
+(assert (! (exists ((x Real)) (and (> x y) (< x y))) :named a))
+(check-sat-using default)
+(get-unsat-core)
+(check-sat-using smt)
+(get-unsat-core)
