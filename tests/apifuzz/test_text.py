@@ -130,7 +130,7 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
 
 def test_what_is_asked_after_an_answer_is_printed_as_if_there_were_one() -> None:
     tried: Counter[str] = Counter()
-    for seed in range(12):
+    for seed in range(30):
         wrapper, lines = TextWrapper(), list[str]()
         ending = generate(wrapper, Settings(calls=150), seed, lines.append)
         tried.update(ending.statistics.tried)
