@@ -2,8 +2,8 @@
 
 A key is ``KIND|SOLVER|WHERE`` with the place of a crash, or the action and the shape of the message. Where
 that says little (a signal, a wrong answer, a solver's own check of its models) the operators follow that are
-left in the trace after a quick minimisation. One that was cut short leaves too many: then the error folds into
-the known one that shares the most operators and has no other.
+left in the trace after a quick minimisation. One that was cut short leaves too many: then the error folds
+into the known one that shares the most operators and has no other.
 """
 
 from __future__ import annotations
