@@ -132,6 +132,11 @@ def dressed(text: str, fault: Fault) -> str:
     return text
 
 
+def undressed(text: str) -> str:
+    """A program without the class by which it talks to a solver."""
+    return text.removeprefix(_TALKING.read_text("utf-8")).lstrip()
+
+
 def renumbered(text: str) -> str:
     """A program with its variables numbered from 1 on."""
     made = [found[1] for line in text.splitlines() if (found := _LINE.match(line))]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.folder import MINIMISED, REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.programs import undressed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest.oracles.base import FindingClass
@@ -170,7 +171,10 @@ class _CallsWriter(Writer):
         """The program, or the trace where there is none, and the same in SMT-LIB."""
         blocks = []
         if text := read_some(self.found.path / SCRIPT):
-            blocks.append(_shown(text, "python", SCRIPT))
+            calls = undressed(text)
+            blocks.append(_shown(calls, "python", SCRIPT))
+            if calls != text:
+                blocks.append(f"(`Solver`, which says commands to the solver, begins `{SCRIPT}`.)")
         if text := read_some(self.found.path / self.found.file):
             shows = self.found.data.get("text_shows") or self.found.file == REDUCED
             if shows or not blocks:

@@ -141,11 +141,17 @@ def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(folder, "find_solver", missing)
     trace = read_trace(TRACE.format(solver="little", name="f"))
-    files = {"script.py": "v1 = Solver(['x'])\nv1.ask('(check-sat-assuming (p))')  # raises Ended: x\n"}
+    calls = "v1 = Solver(['x'])\nv1.ask('(check-sat-assuming (p))')  # raises Ended: x\n"
     fault = told("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
+    files = {"script.py": dressed(calls, fault)}
+    assert files["script.py"].startswith('"""') and files["script.py"].endswith(calls)
     seen = Seen(fault, "x", trace, trace, True, LITTLE, "1.0", {"seed": 1, "run": 2}, "", files)
     path = file_finding(tmp_path, seen).path
-    assert "in `check-sat-assuming`, after the calls below" in report_text(path)
+    text = report_text(path)
+    assert "in `check-sat-assuming`, after the calls below" in text
+    # What is there once and for all is not in the report.
+    assert f"```python\n{calls}```\n\n(`Solver`, which says" in text
+    assert "import subprocess" not in text
     assert report_title(CallsFolder.read(path)) == "little: Segmentation fault in check-sat-assuming on QF_UF"
 
 
