@@ -83,6 +83,7 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
     "z3-special-relation-two-sorts-no-model": "sat\nmodel is not available",
+    "z3-str-from-ubv-unsat": "3 unsat\n4 sat",
     "z3-tree-order-edge-abort": "unknown unreachable",
 }
 
@@ -133,6 +134,7 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
     "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
     "z3-special-relation-two-sorts-no-model": "Sort mismatch at argument #1",
+    "z3-str-from-ubv-unsat": "unsat",
     "z3-tree-order-edge-abort": UNREACHABLE,
 }
 
