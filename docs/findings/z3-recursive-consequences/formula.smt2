@@ -1,0 +1,5 @@
+(declare-const c Bool)
+(define-fun-rec f ((b Bool)) Int (ite b 1 (f b)))
+(assert (>= (f c) 0))
+(get-consequences () (c))
+(check-sat-assuming ((not c)))
