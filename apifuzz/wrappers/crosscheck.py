@@ -53,7 +53,7 @@ class CrossCheck(Wrapper):
         self._told = 0 if first.answers else 1
         # The first draws as it does alone; the second from a source of its own with the same seeds.
         self.random = first.random = _Twin(second.random)
-        # Whether one of the two made a change that the other one refused.
+        # Whether one of the two made a change, or a definition, that the other one refused.
         self._parted = False
         # Equations with values, which are each solver's own, and whether one of them is asserted.
         self._equations: list[Pair] = []
@@ -135,6 +135,7 @@ class CrossCheck(Wrapper):
     def sibling(self) -> Wrapper:
         other = CrossCheck(self.first.sibling(), self.second.sibling())
         other._equations = self._equations
+        other._parted = self._parted
         return other
 
     def set_logic(self, logic: str) -> None:
@@ -195,19 +196,29 @@ class CrossCheck(Wrapper):
         body: ApiTerm,
         recursive: ApiTerm | None,
     ) -> Pair:
-        if recursive is not None:
-            if recursive.id in self._defined:
-                raise Unsupported(f"{recursive} may be defined already, by one of the two")
-            self._defined.add(recursive.id)
-        return self._both(
-            lambda w, side: w.define_function(
+        def define(wrapper: Wrapper, side: int) -> Any:
+            return wrapper.define_function(
                 name,
                 terms_on(variables, side),
                 sort_on(result, side),
                 term_on(body, side),
                 None if recursive is None else term_on(recursive, side),
             )
-        )
+
+        if recursive is None:
+            return self._both(define)
+        if recursive.id in self._defined:
+            raise Unsupported(f"{recursive} may be defined already, by one of the two")
+        # A function that only one of the two has a body for means two things. The second is asked first, for
+        # cvc5, which cannot define while an answer stands, mostly is the second.
+        with self._as_second():
+            two = define(self.second, 1)
+        self._defined.add(recursive.id)
+        try:
+            return Pair(define(self.first, 0), two)
+        except Unsupported:
+            self._parted = True
+            raise
 
     def sort_of(self, term: ApiTerm) -> Pair:
         return self._both(lambda w, side: w.sort_of(term_on(term, side)))

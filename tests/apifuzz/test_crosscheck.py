@@ -290,9 +290,38 @@ def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
     7 define-recursive t1 (t2) s1 t3
     8 check-sat
     """
-    ended = run(CrossCheck(make_wrapper("smtlib"), Refusing(make_wrapper("smtlib"))), text)
+    both = CrossCheck(Refusing(make_wrapper("smtlib")), make_wrapper("smtlib"))
+    ended = run(both, text)
     assert ended.kind == "done"
     assert [reason.partition(": ")[2] for _, reason in ended.refused] == [
-        "smtlib: no recursion",
+        "no recursion",
         "t1 may be defined already, by one of the two",
     ]
+    assert both._parted
+
+
+def test_what_the_second_does_not_define_the_first_does_not_either() -> None:
+    text = """exhume-trace 1 z3 1
+    1 new
+    2 make-sort Bool
+    return s1
+    3 make-function f (s1) s1
+    return t1
+    4 make-variable s1 x
+    return t2
+    5 make-term s1 not t2
+    return t3
+    6 make-constant s1 c
+    return t4
+    7 check-sat
+    8 define-recursive t1 (t2) s1 t3
+    9 make-term s1 apply t1 t4
+    return t5
+    10 make-term s1 = t4 t5
+    return t6
+    11 assert t6
+    12 check-sat
+    """
+    ended = run(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")), text)
+    assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "sat"))
+    assert "cvc5: a definition while the last answer" in ended.refused[0][1]
