@@ -61,6 +61,7 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
     "z3-convert-model-elim-uncnstr": "[a = -1, b = 0] False",
     "z3-core-minimize-second-core": "unsat 2 0",
+    "z3-cube-empty-segfault": SEGV,
     "z3-datalog-interval-relation-unsat": "sat\nunsat",
     "z3-default-tactic-empty-core": "default unsat [] sat",
     "z3-div0-invalid-model": "sat\n0 0 False",
