@@ -1,6 +1,6 @@
 """The findings of docs/findings that come with a program: the pinned releases do what the reports say.
 
-Both ways to show one are tried where there are two: the program, and the SMT-LIB text.
+All ways to show one are tried: the program, the SMT-LIB text, and the trace of calls, where they are there.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from difftest import find_solver
+from apifuzz.running.runs import Runner
+from apifuzz.running.setup import Setup
+from apifuzz.trace import print_trace, read_trace
+from difftest import Limits, find_solver
 from difftest.running import bitwuzla_driver, cvc5_driver
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
@@ -81,6 +86,7 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "z3-project-mod-false": "sat\nTrue False",
     "z3-project-quantifier-segfault": SEGV,
     "z3-python-print-loop": "b'index out of bounds'",
+    "z3-recursive-logic-sat": "UFNIA sat",
     "z3-recursive-consequences": "(sat, [Implies(True, c)]) sat",
     "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,

@@ -306,6 +306,21 @@ def test_a_recursive_definition_reaches_terms_made_before_it(seed: int) -> None:
     assert kit.is_valid(kit.equal(after, before))
 
 
+@pytest.mark.parametrize("logic", ["ALL", "UFNIA"])
+def test_recursive_functions_are_defined_where_z3_unfolds_them(logic: str) -> None:
+    kit = Kit()
+    kit.wrapper.set_logic(logic)
+    f, x = kit.function("f", INT, BOOL), kit.variable("x", INT)
+    never = kit.value("false", BOOL)
+    if logic != "ALL":
+        with pytest.raises(Unsupported, match="UFNIA"):
+            kit.wrapper.define_function("", [x], kit.sort(BOOL), never, f)
+        return
+    kit.wrapper.define_function("", [x], kit.sort(BOOL), never, f)
+    kit.wrapper.assert_formula(kit.apply(f, kit.constant("c", INT)))
+    assert kit.wrapper.check_sat(None) is Answer.UNSAT
+
+
 def test_a_function_that_is_an_argument_already_is_not_defined() -> None:
     kit = Kit()
     f = kit.function("f", INT, INT)
@@ -503,6 +518,7 @@ def test_options_are_asked_of_z3_and_the_dangerous_ones_left_out() -> None:
         "max_memory",
         "sls.enable",
         "arith.ignore_int",
+        "hi_div0",
     ):
         assert name not in options
     assert options["relevancy"].kind is OptionKind.INT

@@ -46,6 +46,7 @@ _DANGEROUS: dict[str, str] = {
     "sls.enable": "starts a thread",
     "sls.parallel": "starts a thread",
     "arith.ignore_int": "another meaning: integers are reals",
+    "hi_div0": "another meaning: division of bit-vectors by zero has any result",
     "array.extensional": "another meaning: arrays are not extensional",
     "array.weak": "another meaning: arrays are weak",
     "arith.nl.transcendental": "another meaning: values of functions are not checked",

@@ -33,7 +33,16 @@ from apifuzz.wrappers.z3.options import (
     solver_options,
 )
 from apifuzz.wrappers.z3.session import Session, keep_spare, translated
-from apifuzz.wrappers.z3.solving import KINDS, LITERALS, PLAIN, TRACKED, Solving, known_logics, knows_logic
+from apifuzz.wrappers.z3.solving import (
+    KINDS,
+    LITERALS,
+    PLAIN,
+    RECURSIVE_LOGICS,
+    TRACKED,
+    Solving,
+    known_logics,
+    knows_logic,
+)
 from apifuzz.wrappers.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.wrappers.z3.terms import Terms
 from apifuzz.wrappers.z3.values import Values
@@ -224,6 +233,8 @@ class Z3Wrapper(OwnActions, Wrapper):
         recursive: ApiTerm | None,
     ) -> Any:
         if recursive is not None:
+            if self.solving.logic not in RECURSIVE_LOGICS:
+                raise Unsupported(f"z3 takes recursive functions for any functions in {self.solving.logic}")
             return self.terms.define_recursive(variables, body, recursive)
         return self.terms.define(name, variables, result, body)
 
