@@ -31,6 +31,10 @@ VERSION: Final = 1
 MAGIC: Final = "exhume-trace"
 """The first word of every trace."""
 
+CROSS_CHECK: Final = "cross-check"
+WITNESSES: Final = "check-witnesses"
+"""The settings that say what a run is made on, besides the solver."""
+
 MAX_TEXT: Final = 64 << 20
 """Longer traces are refused, in characters."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from apifuzz.minimise.facts import LEAVES, Facts, collected, effects, sliced, used, without
-from apifuzz.trace import Line, Trace, is_id, replace_ids, split_line
+from apifuzz.trace import CROSS_CHECK, WITNESSES, Line, Trace, is_id, replace_ids, split_line
 
 Proposal = tuple[int, int, Trace]
 Pass = Callable[[Trace, int, int], Iterator[Proposal]]
@@ -342,9 +342,10 @@ def plain_seeds(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
 
 
 def drop_settings(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
-    """A setting of the run goes."""
-    for place in range(start, len(trace.settings)):
-        cut = len(trace.settings) - 1 - place
+    """A setting goes; what the run is made on stays, without which the trace does not show its error."""
+    idle = [n for n, (name, _) in enumerate(trace.settings) if name not in (CROSS_CHECK, WITNESSES)]
+    for place in range(start, len(idle)):
+        cut = idle[-1 - place]
         left = (*trace.settings[:cut], *trace.settings[cut + 1 :])
         yield place, place + 1, replace(trace, settings=left)
 

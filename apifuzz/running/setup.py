@@ -11,11 +11,8 @@ from typing import Any, cast
 
 from apifuzz.interface import Wrapper
 from apifuzz.running.recording import RECORDABLE, SPEAKER
-from apifuzz.trace import Trace, TraceError, quote_name, unquote_name
+from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 from apifuzz.wrappers import WRAPPERS, WrapperMissing, make_wrapper
-
-_CROSS_CHECK = "cross-check"
-_WITNESSES = "check-witnesses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +68,9 @@ class Setup:
         """What a trace says of it, besides the solver."""
         said = []
         if self.cross_check is not None:
-            said.append((_CROSS_CHECK, quote_name(self.cross_check)))
+            said.append((CROSS_CHECK, quote_name(self.cross_check)))
         if self.witnesses:
-            said.append((_WITNESSES, "true"))
+            said.append((WITNESSES, "true"))
         return said
 
     def to_json(self) -> str:
@@ -93,11 +90,11 @@ class Setup:
         A trace may come from a stranger: solvers that are started by a command line are taken only from the
         caller. Raises TraceError where it names one.
         """
-        other = unquote_name(trace.setting(_CROSS_CHECK)) or None
+        other = unquote_name(trace.setting(CROSS_CHECK)) or None
         for name in (solver is None and trace.solver, other):
             if name and name not in WRAPPERS:
                 raise TraceError(f"the trace is of {name!r}: say with --solver what to run it on")
-        return cls(solver or trace.solver, other, trace.setting(_WITNESSES) == "true")
+        return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
 
 
 __all__ = ["Setup", "WrapperMissing"]

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
-from apifuzz.minimise.passes import GRAINED, SINGLE, renumbered
+from apifuzz.minimise.passes import GRAINED, SINGLE, drop_settings, renumbered
 from apifuzz.minimise.session import NotShown, minimise
 from apifuzz.minimise.text import reduce_script
 from apifuzz.minimise.work import OutOfTime, Work
@@ -138,6 +139,12 @@ def test_passes_go_on_to_their_end(step: Callable[..., object], small: Trace) ->
             # A proposal may be the first of several at a place; skip to the place's end.
             position = max(after, position + 1)
         assert rounds <= len(trace.lines) + len(trace.settings) + 1
+
+
+def test_what_a_run_is_made_on_is_no_setting_to_drop(small: Trace) -> None:
+    said = (("cross-check", "z3"), ("theories", "Core"), ("check-witnesses", "true"), ("features", "()"))
+    left = [trace.settings for _, _, trace in drop_settings(replace(small, settings=said), 0, 1)]
+    assert left == [said[:3], (said[0], *said[2:])]
 
 
 # The loop

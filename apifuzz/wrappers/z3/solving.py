@@ -31,7 +31,7 @@ PLAIN, TRACKED, LITERALS = "plain", "tracked", "literals"
 _ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
 
 RECURSIVE_LOGICS = ("", "ALL", "HO_ALL")
-"""z3 unfolds recursive functions with these; with some others it takes them for any functions, and says sat."""
+"""z3 unfolds recursive functions with these; with others it may take them for any functions, and say sat."""
 
 
 @dataclass(slots=True)
