@@ -147,6 +147,47 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
     "z3-tree-order-edge-abort": UNREACHABLE,
 }
 
+# The same for minimised.trace: the kind of error, and its place, or the action where none is told.
+TRACES: dict[str, tuple[str, str]] = {
+    "bitwuzla-print-let-scope": ("print", "read-back"),
+    "cvc5-bag-partition-value-abort": ("crash", "bags_utils.cpp:148"),
+    "cvc5-check-after-limit-corruption": ("crash", "check-sat"),
+    "cvc5-debug-check-models-piand-abort": ("crash", "theory_engine.cpp:2276"),
+    "cvc5-division-total-invalid-model": ("model", "get-value"),
+    "cvc5-division-total-wrong-sat": ("crash", "check_models.cpp:251"),
+    "cvc5-interpolant-next-same": ("value", "cvc5:get-interpolant"),
+    "cvc5-interpolant-substr-segfault": ("crash", "cvc5:get-interpolant"),
+    "cvc5-join-image-segfault": ("crash", "cvc5:simplify"),
+    "cvc5-match-let-scope": ("print", "read-back"),
+    "cvc5-match-quoted-symbol": ("print", "read-back"),
+    "cvc5-mbqi-enum-sequence-segfault": ("crash", "check-sat"),
+    "cvc5-nth-values-contradict": ("model", "get-value"),
+    "cvc5-piand-proof-abort": ("crash", "conv_proof_generator.cpp:234"),
+    "cvc5-pow2-piand-segfault": ("crash", "check-sat"),
+    "cvc5-timeout-core-assuming-wrong-sat": ("answer", "cvc5:timeout-core"),
+    "cvc5-timeout-core-wrong-core": ("core", "cvc5:timeout-core"),
+    "cvc5-value-after-simplify-segfault": ("crash", "get-value"),
+    "z3-bit2int-simplifier-segfault": ("crash", "z3:simplifiers"),
+    "z3-cube-empty-segfault": ("crash", "z3:cube"),
+    "z3-div0-invalid-model": ("model", "z3:simplifiers"),
+    "z3-finite-set-function-sat": ("answer", "z3:tactic"),
+    "z3-finite-set-size-clause-segfault": ("crash", "check-sat"),
+    "z3-finite-set-size-segfault": ("crash", "check-sat"),
+    "z3-map-flattened-unreadable": ("print", "read-back"),
+    "z3-optimize-as-array": ("answer", "z3:optimise"),
+    "z3-optimize-char-to-bv": ("answer", "z3:optimise"),
+    "z3-optimize-set-size-unsat": ("answer", "z3:optimise"),
+    "z3-partial-order-model-list-segfault": ("crash", "z3:equalities"),
+    "z3-partial-order-unsat": ("answer", "z3:equalities"),
+    "z3-project-mod-false": ("model", "z3:eliminate"),
+    "z3-project-quantifier-segfault": ("crash", "z3:eliminate"),
+    "z3-python-print-loop": ("print", "inspect-term"),
+    "z3-recursive-consequences": ("answer", "z3:consequences"),
+    "z3-special-relation-get-model-segfault": ("crash", "get-value"),
+    "z3-str-from-ubv-unsat": ("answer", "z3:equalities"),
+    "z3-tree-order-edge-abort": ("crash", "theory_special_relations.cpp:747"),
+}
+
 
 def reader(solver: str) -> tuple[str, ...]:
     """The command that reads a file of SMT-LIB."""
@@ -199,6 +240,33 @@ def test_text_shows_it_too(folder: str) -> None:
     check((*reader(folder.partition("-")[0]), "formula.smt2"), folder, TEXTS[folder])
 
 
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Callable[[Setup], Runner]]:
+    """The runner of a setup: its solver is loaded once, each trace gets a fork of that process."""
+    with ExitStack() as stack:
+        made: dict[Setup, Runner] = {}
+
+        def runner_of(setup: Setup) -> Runner:
+            if setup not in made:
+                made[setup] = stack.enter_context(Runner(setup))
+            return made[setup]
+
+        yield runner_of
+
+
+@pytest.mark.parametrize("folder", TRACES)
+def test_a_trace_ends_in_the_error(folder: str, runner: Callable[[Setup], Runner]) -> None:
+    skip_unless_installed(folder)
+    text = (FOLDER / folder / "minimised.trace").read_text("ascii")
+    trace = read_trace(text)
+    assert print_trace(trace) == text
+    result = runner(Setup.of_trace(trace)).replay(text, Limits(60.0))
+    assert not result.refused
+    fault = result.fault
+    assert fault is not None, (result.outcome, result.detail)
+    assert (fault.kind, fault.place or fault.action) == TRACES[folder]
+
+
 @pytest.mark.parametrize("folder", PROGRAMS)
 def test_a_folder_is_whole(folder: str) -> None:
     report = (FOLDER / folder / "report.md").read_text("utf-8")
@@ -215,6 +283,7 @@ def test_every_finding_with_a_program_is_listed_and_run() -> None:
     folders = {path.parent.name for path in FOLDER.glob("*/script.py")}
     index = (FOLDER / "README.md").read_text("utf-8")
     assert folders == set(PROGRAMS)
+    assert {path.parent.name for path in FOLDER.glob("*/minimised.trace")} == set(TRACES)
     assert all(f"({folder}/report.md)" in index for folder in folders)
     assert folders | {path.parent.name for path in FOLDER.glob("*/command.txt")} == {
         path.name for path in FOLDER.iterdir() if path.is_dir()
