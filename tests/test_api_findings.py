@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.running.faults import LEAK
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import print_trace, read_trace
@@ -149,6 +150,7 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
 
 # The same for minimised.trace: the kind of error, and its place, or the action where none is told.
 TRACES: dict[str, tuple[str, str]] = {
+    "bitwuzla-array-equality-value": ("model", "get-value"),
     "bitwuzla-print-let-scope": ("print", "read-back"),
     "cvc5-bag-partition-value-abort": ("crash", "bags_utils.cpp:148"),
     "cvc5-check-after-limit-corruption": ("crash", "check-sat"),
@@ -163,6 +165,7 @@ TRACES: dict[str, tuple[str, str]] = {
     "cvc5-mbqi-enum-sequence-segfault": ("crash", "check-sat"),
     "cvc5-nth-values-contradict": ("model", "get-value"),
     "cvc5-piand-proof-abort": ("crash", "conv_proof_generator.cpp:234"),
+    "cvc5-plugin-leak": ("leak", "delete"),
     "cvc5-pow2-piand-segfault": ("crash", "check-sat"),
     "cvc5-timeout-core-assuming-wrong-sat": ("answer", "cvc5:timeout-core"),
     "cvc5-timeout-core-wrong-core": ("core", "cvc5:timeout-core"),
@@ -173,6 +176,7 @@ TRACES: dict[str, tuple[str, str]] = {
     "z3-finite-set-function-sat": ("answer", "z3:tactic"),
     "z3-finite-set-size-clause-segfault": ("crash", "check-sat"),
     "z3-finite-set-size-segfault": ("crash", "check-sat"),
+    "z3-finite-set-sizes-unsat": ("answer", "z3:equalities"),
     "z3-map-flattened-unreadable": ("print", "read-back"),
     "z3-optimize-as-array": ("answer", "z3:optimise"),
     "z3-optimize-char-to-bv": ("answer", "z3:optimise"),
@@ -183,6 +187,7 @@ TRACES: dict[str, tuple[str, str]] = {
     "z3-project-quantifier-segfault": ("crash", "z3:eliminate"),
     "z3-python-print-loop": ("print", "inspect-term"),
     "z3-recursive-consequences": ("answer", "z3:consequences"),
+    "z3-rounding-mode-function-segfault": ("crash", "check-sat"),
     "z3-special-relation-get-model-segfault": ("crash", "get-value"),
     "z3-str-from-ubv-unsat": ("answer", "z3:equalities"),
     "z3-tree-order-edge-abort": ("crash", "theory_special_relations.cpp:747"),
@@ -254,13 +259,17 @@ def runner() -> Iterator[Callable[[Setup], Runner]]:
         yield runner_of
 
 
-@pytest.mark.parametrize("folder", TRACES)
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param(name, marks=[pytest.mark.slow] * (kind == LEAK)) for name, (kind, _) in TRACES.items()],
+)
 def test_a_trace_ends_in_the_error(folder: str, runner: Callable[[Setup], Runner]) -> None:
     skip_unless_installed(folder)
     text = (FOLDER / folder / "minimised.trace").read_text("ascii")
     trace = read_trace(text)
     assert print_trace(trace) == text
-    result = runner(Setup.of_trace(trace)).replay(text, Limits(60.0))
+    made = runner(Setup.of_trace(trace))
+    result = (made.repeat if TRACES[folder][0] == LEAK else made.replay)(text, Limits(60.0))
     assert not result.refused
     fault = result.fault
     assert fault is not None, (result.outcome, result.detail)
