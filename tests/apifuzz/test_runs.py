@@ -279,7 +279,11 @@ def test_a_strangers_trace_starts_no_program(line: str) -> None:
 # Double, what its finding is called, and what its minimised trace is made of.
 PLANTED = {
     "crashes_after_pops": ("crash", {"new", "push", "pop"}, 8),
-    "forgets_declarations": ("rejected", {"new", "make-sort", "make-constant", "push", "pop", "assert"}, 6),
+    "forgets_declarations": (
+        "rejected",
+        {"new", "make-sort", "make-constant", "make-term", "push", "pop", "assert"},
+        8,
+    ),
     "leaks": ("leak", {"new", "make-sort", "make-value", "make-constant", "assert"}, 5),
     "answers_wrongly": ("answer", None, 14),
     "returns_wrong_cores": ("core", None, 14),
