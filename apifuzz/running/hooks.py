@@ -10,6 +10,7 @@ import ctypes
 import enum
 import functools
 import gc
+import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -106,6 +107,8 @@ def python_hooked(recorder: Recorder, module: ModuleType) -> Iterator[None]:
         original.__kwdefaults__ = function.__kwdefaults__
         hooks[key] = hook(original)
         saved.append((function, function.__code__))
+        # Who asks which arguments it takes is told those of the original.
+        function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         function.__code__ = _code(key)
 
     for space in (plain, core):
@@ -126,6 +129,7 @@ def python_hooked(recorder: Recorder, module: ModuleType) -> Iterator[None]:
     finally:
         for function, code in saved:
             function.__code__ = code
+            del function.__signature__  # type: ignore[attr-defined]
         for space in (plain, core):
             del vars(space)[_HOOKS]
 

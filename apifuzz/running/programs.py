@@ -23,7 +23,7 @@ _Z3_SOLVING = re.compile(
     r"|add_\w+|update_\w+|register_\w+|minimize|maximize|consequences|cube\w*|from_string|declare\w*"
     r"|import_\w+|dimacs|model|unsat_core|proof)\("
     r"|\A(?:z3\.CheckSatResult\()?z3\.z3core\.Z3_(?:solver|optimize|fixedpoint|goal|ast_vector|params|parser_context)_"
-    r"(?!get_(?!model|unsat)|to_|num_)|\Az3\.z3core\.Z3_(?:add_rec|update_param|global_param)"
+    r"(?!get_(?!model|unsat)|to_|num_)|\Az3\.CheckSatResult\(|\Az3\.z3core\.Z3_(?:add_rec|update_param|global_param)"
     r"|\Az3\.(?:RecAddDefinition|set_param|set_option)\("
 )
 _ONLY_LOOKS = re.compile(r"\Av\d+\.(?:is[A-Z]\w*|getOption\w*|getUnknown\w*|sexpr|reason_unknown)\(")
@@ -41,11 +41,16 @@ _RAISES = "raises "
 _ANSWERS = ("sat", "unsat")
 _TRUTH = ("True", "False")
 _ABOUT_ANSWERS = ("answer", "model", "core", "assumptions")
-_ANSWERS_BY_NUMBER = re.compile(r"z3\.z3core\.Z3_(?:solver|optimize)_check\w*\(")
+_ANSWERS_BY_NUMBER = re.compile(r"z3\.z3core\.Z3_(?:(?:solver|optimize)_check\w*|get_implied_equalities)\(")
 _Z3_ANSWERS = {"1": "sat", "-1": "unsat", "0": "unknown"}
 _ANSWERED = re.compile(r"\banswers? (sat|unsat)\b")
 _WANTED = re.compile(r"(?::| is) (\S+)(?: instead of|, should be) (\S+)\Z")
 _MOST_TRIES = 40
+_CHECKS = re.compile(r"\A(?:v\d+ = )?(?:v\d+\.check\w*|z3\.CheckSatResult)\(")
+# What is asked after a check; without one it would be refused, too.
+_AFTER_CHECK = re.compile(
+    r"\A(?:v\d+ = )?(?:v\d+\.(?:model|unsat_core|proof)|z3\.z3core\.Z3_\w+_get_(?:model|unsat|proof)\w*)\("
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,16 +266,17 @@ def _module_of(call: Call, calls: Sequence[Call], modules: Sequence[str]) -> str
 def shorter(text: str, is_shown: Callable[[str], bool], tries: int = _MOST_TRIES) -> str:
     """The program without what it does not need, a line at a time and from the end, in so many ``tries``.
 
-    A line that has a name goes if nothing else uses it.
+    A line that has a name goes if nothing else uses it. The check stays that the last line asks about.
     """
     lines = text.splitlines(keepends=True)
+    checks = [place for place, line in enumerate(lines) if _CHECKS.match(line)]
+    asked_about = checks[-1] if checks and _AFTER_CHECK.match(lines[-1]) else None
     place = len(lines) - 1
     while place >= 0 and tries > 0:
         found = _LINE.match(lines[place].rstrip("\n"))
         rest = "".join(lines[:place] + lines[place + 1 :])
-        droppable = not lines[place].startswith(("import ", "\n")) and not (
-            found and re.search(rf"\b{found[1]}\b", "".join(lines[place + 1 :]))
-        )
+        fixed = lines[place].startswith(("import ", "\n")) or place == asked_about
+        droppable = not fixed and not (found and re.search(rf"\b{found[1]}\b", "".join(lines[place + 1 :])))
         if droppable:
             tries -= 1
             if is_shown(rest):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -91,6 +92,9 @@ def test_recording_leaves_the_interface_as_it_was() -> None:
         a, b = z3.Bools("a b", z3.Context())
         z3.And(a, b)
         bitwuzla.TermManager().mk_bool_sort()
+        # The wrapper hands a context to the functions that take one.
+        assert list(inspect.signature(z3.fpIsInf).parameters) == ["a", "ctx"]
+    assert not hasattr(z3.fpIsInf, "__signature__")
     assert (z3.And.__code__, z3.Solver.check.__code__, bitwuzla.TermManager) == before
     z3.And(a, b)
     assert "".join(lines).splitlines() == [
@@ -211,6 +215,23 @@ def test_a_program_gets_shorter_while_it_shows_it() -> None:
     assert shorter(text, is_shown) == "import z3\n\nv1 = a()\nv1.d()\nv1.e()\n"
     assert len(tried) == 4
     assert shorter(text, is_shown, tries=0) == text
+    # Without the check, the solver refuses to give a model for another reason.
+    asked = "import z3\n\nv1 = z3.Solver()\nv1.push()\nv1.check()\nv1.pop()\nv1.model()\n"
+    assert shorter(asked, lambda less: "model" in less) == asked.replace("v1.push()\n", "").replace(
+        "v1.pop()\n", ""
+    )
+
+
+def test_a_check_whose_result_is_a_number_is_one() -> None:
+    recorded = (
+        "v1 = z3.Context()\nv2 = z3.Solver(None, v1)\nv3 = (ctypes.c_uint * 1)(0)\n"
+        "v4 = z3.z3core.Z3_get_implied_equalities(v1.ctx, v2.solver, 1, v3)  # -1\n"
+        "v5 = z3.Solver(None, v1)\nv6 = v5.check()  # sat\n"
+    )
+    fault = Fault("answer", "z3:equalities", "unsat, a plain solver in sat")
+    text = next(programs(["z3"], recorded, fault))
+    assert "z3.CheckSatResult(z3.z3core.Z3_get_implied_equalities(" in text
+    assert re.search(r"^assert str\((v\d+)\) == str\((v\d+)\), ", text, re.M)
 
 
 def test_a_program_is_numbered_anew() -> None:
