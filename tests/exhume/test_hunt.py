@@ -177,7 +177,7 @@ def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> 
         "--solver",
         "z3",
         "--tests",
-        60,
+        25,
         "--out",
         tmp_path / "h",
     )
