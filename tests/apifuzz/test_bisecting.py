@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from apifuzz.running import bisecting, folder, older
+from apifuzz.running import bisecting, folder
 from apifuzz.running.bisecting import bisect_calls
 from apifuzz.running.faults import Fault, told
 from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
-from difftest.errors import DifftestError, ReleaseNotFound
+from difftest.errors import DifftestError
 from difftest.solvers import Solver
-from difftest.triage import bisect as search
 from difftest.triage.expectation import NotShown
+from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
-RELEASES = [f"0.{number}.0" for number in range(10)]
 REJECTED = told("rejected", "make-sort", "no such sort")
 SCRIPT = "import bitwuzla\n\nbitwuzla.go()\n"
-RAISES = "def go():\n    raise ValueError('no such sort')\n"
 DIES = "import os, sys\ndef go():\n    sys.stderr.write('Fatal failure at rewriter.cpp:{}\\n'); os.abort()\n"
-GOES = "def go():\n    pass\n"
 LACKS = "def other():\n    pass\n"
 
 
@@ -40,39 +36,23 @@ def finding(path: Path, fault: Fault, script: str | None = SCRIPT, setup: Setup 
 
 
 @pytest.fixture
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, str]], list[str]]:
-    """Releases with a module each, by number (none: it cannot be had); those fetched are listed."""
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
+    """Plant releases, an installed one among them."""
 
     def missing(spec: str) -> None:
         raise DifftestError(spec)
 
     def make(modules: dict[int, str]) -> list[str]:
-        fetched: list[str] = []
-
-        def fetch(distribution: str, release: str) -> Path:
-            fetched.append(release)
-            number = RELEASES.index(release)
-            if number not in modules:
-                raise ReleaseNotFound(distribution, release)
-            package = tmp_path / f"package-{number}"
-            package.mkdir(exist_ok=True)
-            (package / "bitwuzla.py").write_text(modules[number])
-            return package
-
+        fetched = plant_releases(tmp_path, monkeypatch, modules)
         installed = Solver("bitwuzla==0.5.0", "bitwuzla", "bitwuzla", ("true",))
-        monkeypatch.setattr(older, "fetch_release", fetch)
         monkeypatch.setattr(bisecting, "find_solvers", lambda specs: [installed])
-        monkeypatch.setattr(search, "list_releases", lambda distribution: RELEASES)
         monkeypatch.setattr(folder, "find_solver", missing)
         return fetched
 
     return make
 
 
-Planted = Callable[[dict[int, str]], list[str]]
-
-
-def test_both_edges_are_found_and_kept(planted: Planted, tmp_path: Path) -> None:
+def test_both_edges_are_found_and_kept(planted: Plant, tmp_path: Path) -> None:
     modules = {number: RAISES if 3 <= number < 8 else GOES for number in range(1, 10)}
     fetched = planted({**modules, 2: LACKS})
     path = finding(tmp_path, REJECTED)
@@ -91,14 +71,14 @@ def test_both_edges_are_found_and_kept(planted: Planted, tmp_path: Path) -> None
     assert json.loads((path / "bisect.json").read_text())["complete"]
 
 
-def test_places_of_crashes_move_from_release_to_release(planted: Planted, tmp_path: Path) -> None:
+def test_places_of_crashes_move_from_release_to_release(planted: Plant, tmp_path: Path) -> None:
     planted({number: DIES.format(number) if number > 4 else GOES for number in range(10)})
     fault = Fault("crash", "make-sort", "Fatal failure at rewriter.cpp:5", "rewriter.cpp:5", "SIGABRT Fatal")
     report = bisect_calls(finding(tmp_path, fault))
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
 
 
-def test_what_cannot_be_bisected_is_told(planted: Planted, tmp_path: Path) -> None:
+def test_what_cannot_be_bisected_is_told(planted: Plant, tmp_path: Path) -> None:
     planted({5: GOES})
     with pytest.raises(NotShown, match=r"bitwuzla 0\.5\.0 does not show the finding"):
         bisect_calls(finding(tmp_path / "a", REJECTED))

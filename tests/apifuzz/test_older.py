@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,44 +16,27 @@ from apifuzz.running.older import ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
-from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound
+from difftest.errors import DifftestError, EnvironmentProblem
 from difftest.solvers import Solver
 from difftest.triage import bisect
 from difftest.triage.bisect import State
+from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
-RELEASES = [f"0.{number}.0" for number in range(10)]
 OWN = 8
 FAULT = told("rejected", "make-sort", "no such sort")
 PROGRAM = "import bitwuzla\n\nbitwuzla.go()\n"
-RAISES = "def go():\n    raise ValueError('no such sort')\n"
-GOES = "def go():\n    pass\n"
-
-Plant = Callable[[dict[int, str]], list[str]]
 
 
 @pytest.fixture
 def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
-    """Releases with a module each, by number (none: it cannot be had); those fetched are listed."""
+    """Plant releases beside an installed one."""
 
     def make(modules: dict[int, str]) -> list[str]:
-        fetched: list[str] = []
-
-        def fetch(distribution: str, release: str) -> Path:
-            fetched.append(release)
-            number = RELEASES.index(release)
-            if number not in modules:
-                raise ReleaseNotFound(distribution, release)
-            package = tmp_path / f"package-{number}"
-            package.mkdir(exist_ok=True)
-            (package / "bitwuzla.py").write_text(modules[number])
-            return package
-
+        fetched = plant_releases(tmp_path, monkeypatch, modules)
         own = RELEASES[OWN]
-        monkeypatch.setattr(older, "fetch_release", fetch)
         monkeypatch.setattr(
             older, "find_solver", lambda spec: Solver(f"bitwuzla=={own}", spec, spec, ("true",))
         )
-        monkeypatch.setattr(bisect, "list_releases", lambda distribution: RELEASES)
         older._listed.cache_clear()
         return fetched
 
