@@ -285,17 +285,13 @@ def release_of(solver: Solver) -> tuple[str, str]:
 def position(releases: Sequence[str], release: str) -> int:
     """Where a release stands among those listed; DifftestError if it does not."""
     for number, other in enumerate(releases):
-        if is_same_release(other, release):
+        if _plain(other) == _plain(release):
             return number
     raise DifftestError(f"the package index lists no release {release} for this machine")
 
 
-def is_same_release(one: str, other: str) -> bool:
-    """4.8.5 and 4.8.5.0 are one release."""
-    return _plain(one) == _plain(other)
-
-
 def _plain(release: str) -> str:
+    """4.8.5 and 4.8.5.0 are one release."""
     return re.sub(r"(?:\.0)+$", "", release)
 
 

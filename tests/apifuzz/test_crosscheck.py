@@ -271,12 +271,8 @@ def test_variables_go_to_each_side() -> None:
     assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
 
 
-def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
-    class Refusing(Around):
-        def define_function(self, *args: Any) -> Any:
-            raise Unsupported("no recursion")
-
-    text = """exhume-trace 1 smtlib 1
+# A function, and what may be its body.
+FUNCTION = """exhume-trace 1 {} 1
     1 new
     2 make-sort Bool
     return s1
@@ -286,10 +282,21 @@ def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
     return t2
     5 make-term s1 not t2
     return t3
-    6 define-recursive t1 (t2) s1 t3
+"""
+
+
+def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
+    class Refusing(Around):
+        def define_function(self, *args: Any) -> Any:
+            raise Unsupported("no recursion")
+
+    text = (
+        FUNCTION.format("smtlib")
+        + """    6 define-recursive t1 (t2) s1 t3
     7 define-recursive t1 (t2) s1 t3
     8 check-sat
     """
+    )
     both = CrossCheck(Refusing(make_wrapper("smtlib")), make_wrapper("smtlib"))
     ended = run(both, text)
     assert ended.kind == "done"
@@ -301,17 +308,9 @@ def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
 
 
 def test_what_the_second_does_not_define_the_first_does_not_either() -> None:
-    text = """exhume-trace 1 z3 1
-    1 new
-    2 make-sort Bool
-    return s1
-    3 make-function f (s1) s1
-    return t1
-    4 make-variable s1 x
-    return t2
-    5 make-term s1 not t2
-    return t3
-    6 make-constant s1 c
+    text = (
+        FUNCTION.format("z3")
+        + """    6 make-constant s1 c
     return t4
     7 check-sat
     8 define-recursive t1 (t2) s1 t3
@@ -322,6 +321,7 @@ def test_what_the_second_does_not_define_the_first_does_not_either() -> None:
     11 assert t6
     12 check-sat
     """
+    )
     ended = run(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")), text)
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "sat"))
     assert "cvc5: a definition while the last answer" in ended.refused[0][1]
