@@ -29,7 +29,7 @@ from exhume.exits import Exit
 from exhume.screen import say
 from generator import GenerationError
 from generator.text import VERSION
-from miner.github import MinerError
+from miner.errors import MinerError
 from smtlib import SmtLibError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)

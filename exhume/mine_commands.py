@@ -1,10 +1,15 @@
-"""Commands that fill a corpus from trackers and keep it: mine, refresh, corpus."""
+"""Commands that fill a corpus from trackers and keep it: mine, refresh, corpus.
+
+The client is imported where it is needed: PyGithub takes a quarter of a second, for which no other command
+should wait.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +21,10 @@ from corpus.vacuum import vacuum
 from exhume.exits import Exit
 from exhume.options import CorpusFile, Json
 from exhume.screen import err, out, print_json, say
+from miner.answers import API_URL, Waiting
 from miner.attachments import Downloader
 from miner.crawl import RepositoryGone
-from miner.github import API_URL, GitHubClient, MinerError, Waiting, find_token, when
+from miner.errors import MinerError
 from miner.mining import (
     Listener,
     MineOptions,
@@ -78,6 +84,8 @@ def mine_command(
     The token is GITHUB_TOKEN, or that of 'gh auth login'; without one GitHub allows 60 requests an hour.
     Run again, only what changed is fetched. A run that was stopped goes on where it was.
     """
+    from miner.github import GitHubClient, find_token
+
     names = [parse_tracker(tracker) for tracker in trackers or []]
     options = MineOptions(None if since is None else parse_date(since), everything, attachments, recheck)
     if not names and not replay:
@@ -149,6 +157,8 @@ def refresh_command(
 
     Safe to run on a schedule: twice changes nothing more, and what was stopped is gone on with.
     """
+    from miner.github import GitHubClient, find_token
+
     told = read_config(config)
     tokens = {url: find_token(url) for url in {tracker.api_url for tracker in told.trackers}}
     wants_files = any(tracker.options.attachments for tracker in told.trackers)
@@ -174,7 +184,8 @@ def refresh_command(
 def _tell_waiting(waiting: Waiting) -> None:
     """Where it waits, a person wants to know until when."""
     minutes = f"{waiting.seconds / 60:.0f} min" if waiting.seconds >= 90 else f"{waiting.seconds:.0f} s"
-    say(f"{waiting.why}: goes on at {when(waiting.until)} (in {minutes})")
+    clock = datetime.fromtimestamp(waiting.until).astimezone().strftime("%H:%M:%S")
+    say(f"{waiting.why}: goes on at {clock} (in {minutes})")
 
 
 @contextmanager

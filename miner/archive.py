@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 from corpus.intake import Intake
 from corpus.records import RawRecord
 from corpus.store import Corpus
-from miner.github import GONE, Answer, GitHubError
+from miner.answers import GONE, Answer
+from miner.errors import GitHubError
 from miner.records import Comment, Issue, RecordError, issue_number_of
 
 _PAGES_AT_ONCE = 16

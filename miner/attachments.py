@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from miner.github import Answer, Clock, OnWaiting, SystemClock, Waiting
+from miner.answers import Answer, Clock, OnWaiting, SystemClock, Waiting
 from miner.records import Issue
 
 _HOSTS = frozenset(

@@ -12,11 +12,15 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from miner.answers import GONE, Answer
 from miner.archive import Archive, require_list
-from miner.github import GONE, Answer, GitHubClient, GitHubError
+from miner.errors import GitHubError
+
+if TYPE_CHECKING:
+    from miner.github import GitHubClient
 
 _PER_PAGE = 100
 # Dates are whole seconds. With more items than this in the last two, the next numbered page is asked for.

@@ -12,18 +12,17 @@ import json
 import os
 import re
 import subprocess
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 import github
 import requests
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, RequestsResponse
 
-API_URL = "https://api.github.com"
+from miner.answers import API_URL, GONE, Answer, Clock, OnWaiting, SystemClock, Waiting
+from miner.errors import BadInput, Denied, RateLimited, Unreachable
 
 _TIMEOUT = 60
 _TRIES = 8
@@ -33,89 +32,6 @@ _LONGEST_BACKOFF = 60.0
 _SECONDARY_WAIT = 60.0
 _TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-class MinerError(Exception):
-    """Base of the errors of mining; the message says what to do, ``exit_code`` what a command ends with."""
-
-    exit_code = 2
-
-
-class BadInput(MinerError):
-    """A name, date, address or configuration that cannot be meant."""
-
-
-class GitHubError(MinerError):
-    """GitHub cannot be asked, or says no."""
-
-    exit_code = 3
-
-
-class Unreachable(GitHubError):
-    """No usable answer after many tries."""
-
-
-class RateLimited(GitHubError):
-    """The limit ends later than is worth waiting for. ``seconds`` is how long it lasts."""
-
-    def __init__(self, message: str, seconds: float) -> None:
-        super().__init__(message)
-        self.seconds = seconds
-
-
-class Denied(GitHubError):
-    """The token is wrong, or does not reach so far."""
-
-
-class Clock(Protocol):
-    """Time as the client sees it."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-
-
-class SystemClock:
-    """The machine's own."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The client waits: why, for how long, and until when (seconds since the epoch)."""
-
-    why: str
-    seconds: float
-    until: float
-
-
-OnWaiting = Callable[[Waiting], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back. ``status`` is 200, 304, a redirection or one that says that something is gone."""
-
-    status: int
-    body: str = ""
-    etag: str | None = None
-    last_modified: str | None = None
-    location: str = ""
-    # The address of the next page, where there is one.
-    next: str = ""
-    data: Any = None
-
-
-GONE = frozenset({404, 410, 451})
-"""Statuses that say that something is not there (any more)."""
-
 _MOVED = frozenset({301, 302, 307, 308})
 _USABLE = frozenset({200, 304}) | GONE | _MOVED
 
@@ -371,11 +287,6 @@ def _plainly(error: Exception) -> str:
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     return f"no connection ({type(error).__name__})"
-
-
-def when(seconds: float) -> str:
-    """A moment as people read it, in local time."""
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%H:%M:%S")
 
 
 def find_token(api_url: str = API_URL, environment: Mapping[str, str] | None = None) -> str | None:

@@ -11,17 +11,22 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from corpus.intake import Intake
 from corpus.learned import refresh_counts
 from corpus.records import Tracker
 from corpus.store import Corpus
+from miner.answers import Answer
 from miner.archive import Archive
 from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, links_of, texts_of
 from miner.classify import is_wanted
 from miner.crawl import COMMENTS, ISSUES, Crawler, Repository, RepositoryGone, find_repository
-from miner.github import Answer, BadInput, GitHubClient, MinerError
+from miner.errors import BadInput, MinerError
 from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, prepare
+
+if TYPE_CHECKING:
+    from miner.github import GitHubClient
 
 _SOLVERS = (
     *("z3", "cvc5", "cvc4", "yices2", "yices", "bitwuzla", "boolector", "opensmt", "mathsat", "smtinterpol"),
@@ -88,7 +93,7 @@ def mine_tracker(
     """Fetch what changed of a tracker, and read it.
 
     A repository that is gone is reported, and what is stored of it stays; one that is not known here
-    either raises :class:`miner.crawl.RepositoryGone`. Raises :class:`miner.github.GitHubError` where
+    either raises :class:`miner.crawl.RepositoryGone`. Raises :class:`miner.errors.GitHubError` where
     GitHub cannot be asked.
     """
     options, listener = options or MineOptions(), listener or Listener()

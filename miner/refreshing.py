@@ -9,15 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpus.learn import learn
 from corpus.store import Corpus
+from miner.answers import API_URL
 from miner.attachments import Downloader
 from miner.crawl import RepositoryGone
-from miner.github import API_URL, BadInput, GitHubClient, GitHubError
+from miner.errors import BadInput, GitHubError
 from miner.mining import Listener, MineOptions, TrackerReport, mine_tracker, parse_tracker
 from rules import MIN_CONFIDENCE, MIN_SUPPORT
+
+if TYPE_CHECKING:
+    from miner.github import GitHubClient
 
 CONFIG = "exhume.toml"
 

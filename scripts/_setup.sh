@@ -29,3 +29,5 @@ if [ "$(cat "$stamp" 2>/dev/null || true)" != "$wanted" ]; then
     echo "$wanted" > "$stamp"
 fi
 export PATH="$PWD/.venv/bin:$PATH"
+# Hunts and tests start hundreds of processes: compiling our modules anew takes each of them half a second.
+unset PYTHONDONTWRITEBYTECODE

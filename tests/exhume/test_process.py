@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -102,3 +104,9 @@ def test_our_own_bugs_show_where_they_are(
     monkeypatch.setattr(corpus_commands, "stats", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
         exhume("stats", "--corpus", learned)
+
+
+def test_starting_does_not_wait_for_pygithub() -> None:
+    asked = "import sys, exhume.cli; print('github' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.store import Corpus
-from miner.github import GitHubClient, Waiting
+from miner.answers import Waiting
+from miner.github import GitHubClient
 from miner.mining import MineOptions, TrackerReport, mine_tracker
 
 TIMES = {"fetched_at", "applied_at"}

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from miner.github import BadInput, Denied, GitHubClient, RateLimited, Unreachable, find_token
+from miner.errors import BadInput, Denied, RateLimited, Unreachable
+from miner.github import GitHubClient, find_token
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.mining_help import client_of
 

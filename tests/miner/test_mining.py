@@ -23,7 +23,7 @@ from corpus.store import Corpus
 from miner.archive import Archive
 from miner.attachments import AttachedFile
 from miner.crawl import COMMENTS, ISSUES, Crawler, RepositoryGone
-from miner.github import BadInput, Unreachable
+from miner.errors import BadInput, Unreachable
 from miner.mining import (
     Listener,
     MineOptions,

@@ -12,7 +12,7 @@ import pytest
 from corpus.store import Corpus
 from exhume.cli import run
 from exhume.exits import Exit
-from miner.github import BadInput
+from miner.errors import BadInput
 from miner.refreshing import parse_date, read_config
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.mining_help import contents

@@ -1,0 +1,35 @@
+"""Errors of mining. Each says what to do; ``exit_code`` is what a command ends with."""
+
+from __future__ import annotations
+
+
+class MinerError(Exception):
+    """Base of the errors of mining; the message says what to do, ``exit_code`` what a command ends with."""
+
+    exit_code = 2
+
+
+class BadInput(MinerError):
+    """A name, date, address or configuration that cannot be meant."""
+
+
+class GitHubError(MinerError):
+    """GitHub cannot be asked, or says no."""
+
+    exit_code = 3
+
+
+class Unreachable(GitHubError):
+    """No usable answer after many tries."""
+
+
+class RateLimited(GitHubError):
+    """The limit ends later than is worth waiting for. ``seconds`` is how long it lasts."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Denied(GitHubError):
+    """The token is wrong, or does not reach so far."""
