@@ -37,6 +37,11 @@ class OptionClass(StrEnum):
         """Whether sat and unsat are what they say."""
         return self in (OptionClass.SOUND, OptionClass.INCOMPLETE)
 
+    @property
+    def is_reportable(self) -> bool:
+        """Whether a wrong answer is worth telling: it is none that the option is known to give."""
+        return self not in (OptionClass.UNSOUND, OptionClass.CHANGES_MEANING)
+
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
 _TRIED = (OptionClass.SOUND, OptionClass.INCOMPLETE, OptionClass.EXPERIMENTAL)

@@ -54,7 +54,7 @@ def test_what_is_dangerous_is_never_drawn(expert: bool) -> None:
     ):
         assert name not in options
     assert "kissat" not in options["bv-sat-solver"].choices if "bv-sat-solver" in options else True
-    assert "solve-real-as-int" not in options
+    assert not {"solve-real-as-int", "solve-int-as-bv", "inst-max-level"} & set(options)
     assert not is_harmless("cegis-sample", "trust") and is_harmless("cegis-sample", "use")
 
 

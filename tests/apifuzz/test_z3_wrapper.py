@@ -518,7 +518,13 @@ def test_options_are_asked_of_z3_and_the_dangerous_ones_left_out() -> None:
         "max_memory",
         "sls.enable",
         "arith.ignore_int",
+        "arith.nl",
+        "arith.nl.transcendental_tolerance",
+        "bv.solver",
+        "candidate_models",
         "hi_div0",
+        "logic",
+        "slice",
     ):
         assert name not in options
     assert options["relevancy"].kind is OptionKind.INT

@@ -10,7 +10,7 @@ import cvc5
 
 from apifuzz.interface import Option, OptionKind, Unsupported
 from apifuzz.wrappers.cvc5.profile import Conflict, profile
-from difftest.profiles.options import OptionClass, option_table
+from difftest.profiles.options import option_table
 
 # The categories of options whose bugs cvc5's maintainers take reports about.
 _USUAL = frozenset((cvc5.OptionCategory.COMMON, cvc5.OptionCategory.REGULAR))
@@ -47,6 +47,8 @@ def _option(name: str, info: dict[str, Any]) -> Option | None:
     if kind == "mode":
         modes = tuple(mode for mode in info["modes"] if is_harmless(name, mode))
         return Option(name, OptionKind.MODE, str(default), choices=modes) if len(modes) > 1 else None
+    if kind in (int, float) and not is_harmless(name, str(default)):
+        return None
     if kind is int:
         low, high = _range(name, info["minimum"], info["maximum"], int(info["default"]))
         return Option(name, OptionKind.INT, str(default), low, high)
@@ -72,7 +74,7 @@ def is_harmless(name: str, value: str) -> bool:
     if value in profile().dangerous_values.get(name, ()):
         return False
     known = option_table("cvc5").class_of(f"{name}={value}")
-    return known not in (OptionClass.UNSOUND, OptionClass.CHANGES_MEANING)
+    return known is None or known.is_reportable
 
 
 def check_conflicts(options: dict[str, str], logic: str, name: str, value: str) -> None:

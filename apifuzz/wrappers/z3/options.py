@@ -1,7 +1,7 @@
 """z3's options: the parameters of its solver and of its contexts, as z3 describes them.
 
 Left out are those that make runs differ from machine to machine (time, memory, threads), that write files or
-standard output, and those that change what an answer means.
+standard output. z3's table of options (``difftest/profiles/z3.toml``) says which change what an answer means.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.interface import Option, OptionKind, Unsupported
+from difftest.profiles.options import option_table
 
 _DANGEROUS: dict[str, str] = {
     "smtlib2_log": "writes a file",
@@ -45,15 +46,6 @@ _DANGEROUS: dict[str, str] = {
     "threads.cube_frequency": "for threads",
     "sls.enable": "starts a thread",
     "sls.parallel": "starts a thread",
-    "arith.ignore_int": "another meaning: integers are reals",
-    "hi_div0": "another meaning: division of bit-vectors by zero has any result",
-    "array.extensional": "another meaning: arrays are not extensional",
-    "array.weak": "another meaning: arrays are weak",
-    "arith.nl.transcendental": "another meaning: values of functions are not checked",
-    "arith.nl.transcendental_tolerance": "another meaning: nearly right values are right",
-    "bv.enable_int2bv": "another meaning: conversions are uninterpreted",
-    "logic": "set by set-logic",
-    "slice": "for fixed-point queries",
     "core.validate": "for z3's developers",
     "arith.validate": "for z3's developers",
     "seq.validate": "for z3's developers",
@@ -65,11 +57,8 @@ _DANGEROUS: dict[str, str] = {
 }
 """Parameters that are not drawn, and why."""
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "arith.solver": ("2", "6"),
-    "string_solver": ("seq", "auto"),
-}
-"""Of some parameters only these values keep an answer's meaning for all formulas."""
+_MODULES = ("", "smt.", "rewriter.", "solver.")
+"""Whose parameters the solver takes without the module's name, as z3 spells it elsewhere."""
 
 _LOWEST: dict[str, float] = {"restart_factor": 1.01, "arith.epsilon": 0.001, "dack.gc_inv_decay": 0.1}
 
@@ -115,15 +104,28 @@ def _option(line: str) -> Option | None:
     name, kind, about = match[1], _KINDS[match[2]], match[3]
     told = _DEFAULT.search(about)
     default = told[1].strip() if told else "false" if kind is OptionKind.BOOL else ""
-    if name in _CHOICES:
-        return Option(name, OptionKind.MODE, default, choices=_CHOICES[name])
-    if kind is OptionKind.MODE:
-        choices = tuple(dict.fromkeys(_QUOTED.findall(about)))
-        return Option(name, kind, default, choices=choices) if choices else None
-    low = _LOWEST.get(name, 0.0) if kind is not OptionKind.BOOL else None
-    numbered = [int(n) for n in _NUMBERED.findall(about)] if kind is OptionKind.INT else []
-    high = float(max(numbered)) if len(numbered) > 1 else 2.0**32 - 1 if kind is OptionKind.INT else None
-    return Option(name, kind, default, low, high)
+    if not _is_harmless(name, default):
+        return None
+    if kind is OptionKind.BOOL:
+        return Option(name, kind, default) if all(_is_harmless(name, v) for v in ("false", "true")) else None
+    if kind is OptionKind.FLOAT:
+        return Option(name, kind, default, _LOWEST.get(name, 0.0))
+    if kind is OptionKind.INT:
+        highest = max((int(n) for n in _NUMBERED.findall(about)), default=0)
+        values = tuple(map(str, range(highest + 1)))
+        if highest == 0 or all(_is_harmless(name, value) for value in values):
+            return Option(name, kind, default, 0.0, float(highest or 2**32 - 1))
+    else:
+        values = tuple(dict.fromkeys(_QUOTED.findall(about)))
+    choices = tuple(value for value in values if _is_harmless(name, value))
+    return Option(name, OptionKind.MODE, default, choices=choices) if len(choices) > 1 else None
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    """Whether answers stand, and formulas mean what they say, under the setting."""
+    table = option_table("z3")
+    classes = [table.class_of(f"{module}{name}={value}") for module in _MODULES]
+    return all(known is None or known.is_reportable for known in classes)
 
 
 def is_of_context(name: str) -> bool:
