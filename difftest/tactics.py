@@ -15,7 +15,7 @@ Tactic = str | tuple["Tactic", ...]
 COMMAND = "check-sat-using"
 """The command that asks by a tactic; also the name of the setting that has every ``check-sat`` asked so."""
 
-# Those whose arguments are all tactics; of the first kind the last one has to answer.
+# Those whose arguments are all tactics.
 _IN_A_ROW = frozenset({"then", "and-then", "par-then"})
 _CHOICES = frozenset({"or-else", "par-or"})
 # Where the tactics stand among the arguments of the others.
@@ -68,8 +68,8 @@ def _places(tactic: tuple[Tactic, ...]) -> Sequence[int]:
 
 def shorter_rows(row: str) -> Iterator[str]:
     """``row`` with one part less, the boldest first: a tactic of a list, a choice, a parameter with its
-    value, a combinator around a tactic. Each of them is itself a tactic; nothing for a single one, or where
-    ``row`` cannot be read.
+    value, a combinator around a tactic. Each of them is itself a tactic, though not always one that answers:
+    a crash needs no answer. Nothing for a single one, or where ``row`` cannot be read.
     """
     try:
         tactic = read_tactic(row)
@@ -88,7 +88,7 @@ def _shorter(tactic: Tactic) -> Iterator[Tactic]:
         return
     head, places = tactic[0], _places(tactic)
     if head in _IN_A_ROW or head in _CHOICES:
-        for place in places[:-1] if head in _IN_A_ROW else places:
+        for place in places:
             left = tactic[:place] + tactic[place + 1 :]
             yield left if len(left) > 2 else left[1]
     else:

@@ -10,7 +10,8 @@ other.
 Keys that differ are still one cause where what differs says nothing (seen in hunts of 20 minutes, where one
 fault of a rare operator or of one option made up to sixteen findings): the sorts of an operator's arguments
 bring theories along; what fails by default fails under options, too; and an option that makes the solver die
-does so whatever the formula. A finding never folds into one that needs more options than itself.
+does so whatever the formula; a row of tactics may be an option or a command. A finding never folds into one
+that needs more options than itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from difftest.profiles.options import option_table, split_option
 from difftest.reduction._passes import Passes
 from difftest.triage.findings import Candidate, FindingClass, theories
 from smtlib import (
@@ -144,8 +146,10 @@ class _Key:
             return False
         if self.place.startswith(FindingClass.CRASH) and self.options and self.options == known.options:
             return True
-        if not self.operators or self.operators != known.operators:
+        if self.operators != known.operators:
             return False
+        if not self.operators:
+            return self.options == known.options and self.theories == known.theories
         return self.theories <= known.theories or known.theories <= self.theories
 
 
@@ -158,8 +162,14 @@ def _read(key: str) -> _Key:
     """Take a key apart."""
     stem, theories_left, operators = _parts(key)
     options = _OPTIONS.findall(stem)
-    listed = frozenset(option for row in options for option in row[1:-1].split(","))
+    listed = frozenset(_unified(option) for row in options for option in row[1:-1].split(","))
     return _Key(key, stem, _OPTIONS.sub("", stem), listed, theories_left, operators)
+
+
+def _unified(option: str) -> str:
+    """An option, in the same words for the same thing: a row of tactics is asked for in two ways."""
+    name, value = split_option(option)
+    return f"tactic={value}" if name in option_table("z3").tactic_settings else option
 
 
 def _parts(key: str) -> tuple[str, frozenset[str], frozenset[str]]:

@@ -163,6 +163,9 @@ def test_a_complete_key_folds_into_nothing_else() -> None:
         ("crash|z3[a=1]|signal SIGABRT|Int", "crash|z3[a=1]|signal SIGSEGV|Int", False),
         ("crash|z3|signal SIGSEGV|Int", "crash|z3|signal SIGSEGV|String", False),
         ("crash|z3-4.8.5|signal SIGSEGV|Int|div", "crash|z3|signal SIGSEGV|Int|div", False),
+        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Int", True),
+        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Real", False),
+        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=qe2]|Int", False),
     ],
 )
 def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: str, folds: bool) -> None:
