@@ -213,8 +213,7 @@ class Book:
     def _write(self, result: Confirmation, candidate: Candidate) -> FindingRecord:
         assert result.evidence is not None
         test, name = result.test or result.task.test, result.task.name
-        # The workers' machine may keep its solvers elsewhere: the command lines shown are those of this one.
-        ours = tuple(self.solvers.get(solver.name, solver) for solver in result.evidence.solvers)
+        ours = tuple(map(self._ours, result.evidence.solvers))
         work = working_folder(self.folder, next(self._numbers))
         try:
             (work / FORMULA).write_bytes(test.text.encode("utf-8", "surrogateescape"))
@@ -233,6 +232,13 @@ class Book:
         self.tally.find(row)
         self.paid(name)
         return record
+
+    def _ours(self, solver: Solver) -> Solver:
+        """A worker's solver, with the options it has there, where this machine keeps it; one that is not of
+        the hunt (an older release) stays as it is.
+        """
+        own = self.solvers.get(solver.base_name)
+        return solver if own is None else replace(solver, argv=own.argv, library=own.library)
 
     def _duplicate(self, record: FindingRecord, name: TestName) -> Event:
         self.tally.duplicate(record.id)

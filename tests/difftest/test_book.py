@@ -1,0 +1,51 @@
+"""The book of findings, told by hand what workers saw."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from difftest import Limits, Outcome, find_solver
+from difftest.campaign.book import Book
+from difftest.campaign.events import FindingConfirmed
+from difftest.campaign.executor import Confirmation, TestName
+from difftest.campaign.tally import Tally
+from difftest.running.outcomes import Verdict
+from difftest.running.process import Run
+from difftest.triage.findings import Candidate, FindingClass
+from difftest.triage.folders import Evidence, FindingRecord, prepare_output
+from generator.strategy import GeneratedTest
+
+TEXT = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+
+
+def written(folder: Path, options: tuple[str, ...]) -> FindingRecord:
+    """The finding that comes of a crash of z3 under ``options``, in a worker that keeps it elsewhere."""
+    here = find_solver("z3")
+    there = replace(here, argv=("/elsewhere/z3",), library="/elsewhere/libz3.so").with_options(options)
+    key = f"crash|{there.name}|a.cpp:1"
+    candidate = Candidate(FindingClass.CRASH, (there.name,), key, there.name, "crash")
+    book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _: None)
+    assert not list(book.take(TestName("s", "", 0), candidate, GeneratedTest(0, TEXT, "s")))
+    task = book.next_task(Limits())
+    assert task is not None
+    verdict = Verdict(Outcome.CRASH, (None,), 0.1, "crash", "a.cpp:1")
+    evidence = Evidence((there,), {there.name: verdict}, {there.name: Run("exit", 1, None, "", "", 0.1)})
+    (event,) = book.take_confirmation(Confirmation(task, evidence, 0.1))
+    assert isinstance(event, FindingConfirmed)
+    return event.record
+
+
+@pytest.mark.parametrize("options", [(), ("smt.arith.solver=2", "smt.random_seed=3")])
+def test_command_lines_are_those_of_the_drivers_machine(tmp_path: Path, options: tuple[str, ...]) -> None:
+    folder = written(tmp_path, options).path
+    line = (folder / "command.txt").read_text().splitlines()[1]
+    assert line.startswith(f"{find_solver('z3').argv[0]} ")
+    assert all(f" {option} " in line for option in options)
+    assert "elsewhere" not in line
+    (entry,) = json.loads((folder / "finding.json").read_text())["solvers"]
+    assert "elsewhere" not in json.dumps(entry)
+    assert entry["options"] == list(options)
