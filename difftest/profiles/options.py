@@ -21,13 +21,13 @@ from typing import Any
 class OptionClass(StrEnum):
     """What an option does to the answers.
 
-    ``sound``: they stand. ``incomplete``: they stand, but there are fewer of them. Under the others no answer
+    ``sound``: they stand. ``weaker``: they stand, but there are fewer of them. Under the others no answer
     is held against a solver: ``experimental`` options are said to be unfinished by the solver's own authors,
     ``unsound`` ones are known to give wrong answers, ``changes-meaning`` ones make it another formula.
     """
 
     SOUND = "sound"
-    INCOMPLETE = "incomplete"
+    WEAKER = "weaker"
     EXPERIMENTAL = "experimental"
     UNSOUND = "unsound"
     CHANGES_MEANING = "changes-meaning"
@@ -35,7 +35,7 @@ class OptionClass(StrEnum):
     @property
     def is_trusted(self) -> bool:
         """Whether sat and unsat are what they say."""
-        return self in (OptionClass.SOUND, OptionClass.INCOMPLETE)
+        return self in (OptionClass.SOUND, OptionClass.WEAKER)
 
     @property
     def is_reportable(self) -> bool:
@@ -44,7 +44,7 @@ class OptionClass(StrEnum):
 
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
-_TRIED = (OptionClass.SOUND, OptionClass.INCOMPLETE, OptionClass.EXPERIMENTAL)
+_TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.EXPERIMENTAL)
 _WORST_FIRST = tuple(reversed(OptionClass))
 
 

@@ -110,7 +110,7 @@ def test_unfinished_options_are_tried_only_when_asked_for() -> None:
             for option in modes.options_for(SOLVERS[1], "s/", turn)
         }
 
-    assert classes(ModeKind.ALL) == {OptionClass.SOUND, OptionClass.INCOMPLETE}
+    assert classes(ModeKind.ALL) == {OptionClass.SOUND, OptionClass.WEAKER}
     assert OptionClass.EXPERIMENTAL in classes(ModeKind.EXPERIMENTAL)
 
 

@@ -50,17 +50,17 @@ def test_an_option_is_a_name_and_a_value(text: str, name: str, value: str) -> No
         ("z3", "smt.arith.solver=6", "sound"),
         ("z3", "smt.arith.ignore_int=true", "changes-meaning"),
         ("z3", "smt.arith.ignore_int=false", "sound"),
-        ("z3", "smt.mbqi=false", "incomplete"),
+        ("z3", "smt.mbqi=false", "weaker"),
         # z3 says unknown where a tactic only approximates.
-        ("z3", "tactic.default_tactic=(then nnf smt)", "incomplete"),
-        ("z3", "check-sat-using=(then nnf smt)", "incomplete"),
+        ("z3", "tactic.default_tactic=(then nnf smt)", "weaker"),
+        ("z3", "check-sat-using=(then nnf smt)", "weaker"),
         ("z3", "sat.euf=true", "experimental"),
         ("z3", "algebraic.factor=false", "unsound"),
-        ("z3", "smt.max_conflicts=3", "incomplete"),
+        ("z3", "smt.max_conflicts=3", "weaker"),
         ("z3", "no.such.module=1", None),
         ("cvc5", "solve-real-as-int", "changes-meaning"),
         ("cvc5", "no-solve-real-as-int", "sound"),
-        ("cvc5", "nl-ext=none", "incomplete"),
+        ("cvc5", "nl-ext=none", "weaker"),
         ("cvc5", "ackermann", "experimental"),
         ("cvc5", "what-a-later-release-brings", "experimental"),
         ("bitwuzla", "rewrite-level=0", "sound"),
@@ -74,7 +74,7 @@ def test_what_is_said_most_precisely_counts(family: str, option: str, expected: 
 
 def test_the_worst_of_several_options_decides() -> None:
     assert worst_class("z3", []) is OptionClass.SOUND
-    assert worst_class("z3", ["smt.mbqi=false", "smt.relevancy=0"]) is OptionClass.INCOMPLETE
+    assert worst_class("z3", ["smt.mbqi=false", "smt.relevancy=0"]) is OptionClass.WEAKER
     assert worst_class("z3", ["smt.mbqi=false", "smt.array.weak=true"]) is OptionClass.UNSOUND
     assert worst_class("z3", ["smt.mbqi=false", "unheard.of=1"]) is None
 
