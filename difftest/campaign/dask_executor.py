@@ -9,7 +9,8 @@ A worker that dies: dask gives its batches to another one, and after some deaths
 it is then sent again (a batch that outlives ``_MAX_SENDINGS`` sendings stops the hunt). A worker that does
 not answer: when a batch is long overdue a copy is sent, and the first answer counts. So each task gives one
 result, whatever happens to the workers. A worker without the solvers, with other versions or with a full disk
-hands its batches back; it gets no more, and that is told once.
+hands its batches back (it is *unfit*); it gets no more, and that is told once. While only unfit workers are
+there batches stay here; that ends the hunt at once if there never were others, else after ``_AWAY_SECONDS``.
 """
 
 from __future__ import annotations
@@ -17,25 +18,23 @@ from __future__ import annotations
 import contextlib
 import pickle
 import queue
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from uuid import uuid4
 
-from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task, TestName, perform
-from difftest.campaign.schedule import make_test
+from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task
 from difftest.errors import DifftestError, EnvironmentProblem
-from difftest.running.runner import Runner
-from difftest.solvers import Solver, find_solver
-from generator.strategy import GeneratedTest, Strategy
+from difftest.solvers import Solver
+from generator.strategy import Strategy
 
 try:
-    import distributed
-    from distributed import Client, Future, Worker, WorkerPlugin
+    from distributed import Client, Future
+
+    from difftest.campaign.dask_worker import Plugin, Unfit, pack, work
 except ImportError as missing:
     raise EnvironmentProblem(
         "dask.distributed is not installed: install exhume with its extra, exhume[dask]"
@@ -52,22 +51,21 @@ _WORKERS_SECONDS = 2.0
 # A batch is overdue after so many times what it may take at most, and these seconds.
 _OVERDUE_FACTOR = 4.0
 _OVERDUE_SECONDS = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Unfit:
-    """A worker that cannot run the tasks it got."""
-
-    worker: str
-    why: str
+# So long only unfit workers may be there before the hunt ends, where others were there and went away.
+_AWAY_SECONDS = 120.0
 
 
 @dataclass(slots=True)
 class _Sent:
-    """A batch on its way; more than one future where it was sent again."""
+    """A batch on its way; more than one future where copies of it were sent.
+
+    ``workers`` are those that it may go to (None: any); where none of them is there it has to be sent again.
+    """
 
     tasks: tuple[Task, ...]
+    priority: int
     deadline: float
+    workers: tuple[str, ...] | None = None
     futures: list[Future] = field(default_factory=list)
     sendings: int = 0
 
@@ -81,9 +79,9 @@ class DaskExecutor:
 
     def __init__(self, address: str, solvers: Sequence[Solver], strategies: Sequence[Strategy] = ()) -> None:
         self._name = f"exhume-{uuid4().hex[:12]}"
-        self._place, self.makes_tests = _pack(self._name, solvers, strategies)
+        self._place, self.makes_tests = pack(self._name, solvers, strategies)
         self._client = _connect(address)
-        self._client.register_plugin(_Plugin(self._name, self._place), name=self._name)
+        self._client.register_plugin(Plugin(self._name, self._place), name=self._name)
         self._waiting: list[Task] = []
         self._sent: dict[int, _Sent] = {}
         self._numbers = 0
@@ -94,6 +92,9 @@ class DaskExecutor:
         self._told: set[str] = set()
         self._threads: Mapping[str, int] = {}
         self._asked = 0.0
+        # Whether a worker went away that was not known to be unfit; since when only unfit ones are there.
+        self._lost_one = False
+        self._unfit_since: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -107,7 +108,7 @@ class DaskExecutor:
     def jobs(self) -> int:
         """The threads of all workers that have the solvers."""
         self._look()
-        return sum(count for address, count in self._threads.items() if address not in self._unfit)
+        return sum(self._threads[address] for address in self._fit())
 
     @property
     def room(self) -> int:
@@ -155,29 +156,31 @@ class DaskExecutor:
         self._numbers += 1
         worst = sum(task.limits.seconds for task in tasks) * 2 * len(self._place.specs)
         deadline = time.monotonic() + _OVERDUE_SECONDS + _OVERDUE_FACTOR * worst
-        sent = self._sent[self._numbers] = _Sent(tasks, deadline)
-        self._give(self._numbers, sent, priority)
+        sent = self._sent[self._numbers] = _Sent(tasks, priority, deadline)
+        self._give(self._numbers, sent)
 
-    def _give(self, number: int, sent: _Sent, priority: int = 0) -> None:
-        """Send a batch, or send it again."""
+    def _fit(self) -> list[str]:
+        """The workers that are there and not known to be unfit."""
+        return [address for address in self._threads if address not in self._unfit]
+
+    def _give(self, number: int, sent: _Sent) -> None:
+        """Send a batch, or send it again; where no worker is fit for it ``_look`` does that later."""
+        sent.workers = tuple(self._fit()) if self._unfit else None
+        if sent.workers == ():
+            return
         sent.sendings += 1
         if sent.sendings > _MAX_SENDINGS:
             raise EnvironmentProblem(
                 f"a batch of tests was sent to workers {_MAX_SENDINGS} times and never came back"
             )
-        workers = None
-        if self._unfit:
-            workers = [address for address in self._threads if address not in self._unfit] or None
-            if workers is None and self._threads:
-                raise EnvironmentProblem(f"no worker can run the solvers: {next(iter(self._unfit.values()))}")
         future = self._client.submit(
-            _work,
+            work,
             self._name,
             sent.tasks,
             key=f"{self._name}-{number}-{sent.sendings}",
             pure=False,
-            priority=priority,
-            workers=workers,
+            priority=sent.priority,
+            workers=sent.workers,
             allow_other_workers=False,
         )
         sent.futures.append(future)
@@ -185,17 +188,42 @@ class DaskExecutor:
         future.add_done_callback(lambda found: done.put((number, found)))
 
     def _look(self) -> None:
-        """Ask for the workers, now and then."""
+        """Ask for the workers, now and then, and send again what waits for them or is overdue."""
         now = time.monotonic()
         if now - self._asked < _WORKERS_SECONDS:
             return
         self._asked = now
         try:
-            self._threads = dict(self._client.nthreads())
+            threads = dict(self._client.nthreads())
         except Exception as problem:
             raise EnvironmentProblem(f"the dask scheduler is gone: {problem}") from problem
-        if not any(address not in self._unfit for address in self._threads):
-            self._tell("the cluster has no worker that can run the tests yet; waiting for one")
+        if self._threads.keys() - threads.keys() - self._unfit.keys():
+            self._lost_one = True
+        self._threads = threads
+        if self._fit():
+            self._unfit_since = None
+            self._send_again(now)
+            return
+        self._tell("the cluster has no worker that can run the tests yet; waiting for one")
+        if not threads:
+            self._unfit_since = None
+            return
+        if self._unfit_since is None:
+            self._unfit_since = now
+        if not self._lost_one or now - self._unfit_since >= _AWAY_SECONDS:
+            raise EnvironmentProblem(f"no worker can run the solvers: {next(iter(self._unfit.values()))}")
+
+    def _send_again(self, now: float) -> None:
+        """Send what none of the workers there has or may get, and copies of what is overdue."""
+        for number, sent in list(self._sent.items()):
+            if sent.workers is not None and self._threads.keys().isdisjoint(sent.workers):
+                lost, sent.futures = sent.futures, []
+                for future in lost:
+                    future.cancel()
+                self._give(number, sent)
+            elif now >= sent.deadline:
+                sent.deadline = now + _OVERDUE_SECONDS
+                self._give(number, sent)
 
     def _tell(self, text: str) -> None:
         if text not in self._told:
@@ -208,7 +236,6 @@ class DaskExecutor:
         try:
             arrived = [self._done.get(timeout=seconds)]
         except queue.Empty:
-            self._chase()
             if self._client.status not in ("running", "connecting"):
                 raise EnvironmentProblem("the dask scheduler is gone") from None
             return
@@ -219,19 +246,20 @@ class DaskExecutor:
 
     def _arrive(self, number: int, future: Future) -> None:
         sent = self._sent.get(number)
-        if sent is None:
-            return  # a copy of it was faster
+        if sent is None or future not in sent.futures:
+            return  # a copy of it was faster, or it was given up
         try:
             answer = future.result()
         except Exception as problem:  # noqa: BLE001 (workers die in many ways; what it is decides what is done)
             self._fail(number, sent, future, problem)
             return
-        if isinstance(answer, _Unfit):
+        if isinstance(answer, Unfit):
             self._unfit[answer.worker] = answer.why
             self._tell(f"worker {answer.worker} gets no tests: {answer.why}")
+            sent.futures.remove(future)
+            self._give(number, sent)
             self._asked = 0.0
             self._look()
-            self._give(number, sent)
             return
         del self._sent[number]
         for other in sent.futures:
@@ -246,8 +274,7 @@ class DaskExecutor:
 
     def _fail(self, number: int, sent: _Sent, future: Future, problem: Exception) -> None:
         """A batch came to nothing: send it again, if it was not its own fault."""
-        if future in sent.futures:
-            sent.futures.remove(future)
+        sent.futures.remove(future)
         if isinstance(problem, ImportError | pickle.UnpicklingError | AttributeError):
             raise EnvironmentProblem(
                 f"a worker cannot load exhume ({problem}): install the same version on all of them"
@@ -258,127 +285,9 @@ class DaskExecutor:
             return  # a copy is still on its way
         self._give(number, sent)
 
-    def _chase(self) -> None:
-        """Send copies of what is overdue."""
-        now = time.monotonic()
-        for number, sent in list(self._sent.items()):
-            if now < sent.deadline:
-                break  # those after it were sent later
-            if self._threads:
-                sent.deadline = now + _OVERDUE_SECONDS
-                self._give(number, sent)
-
 
 def _connect(address: str) -> Client:
     try:
         return Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as problem:
         raise EnvironmentProblem(f"there is no dask scheduler at {address}: {problem}") from problem
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What a worker needs for the tasks of one hunt; ``strategies`` is pickled, empty if they stay behind."""
-
-    name: str
-    specs: tuple[str, ...]
-    versions: Mapping[str, str]
-    strategies: bytes
-
-
-def _pack(name: str, solvers: Sequence[Solver], strategies: Sequence[Strategy]) -> tuple[_Place, bool]:
-    packed = b""
-    if strategies:
-        with contextlib.suppress(Exception):  # whatever keeps them here: then the tests travel
-            packed = pickle.dumps({strategy.name: strategy for strategy in strategies})
-    versions = {solver.name: solver.version() for solver in solvers}
-    return _Place(name, tuple(s.spec for s in solvers), versions, packed), bool(packed)
-
-
-class _Plugin(WorkerPlugin):  # type: ignore[misc]
-    """Brings the place to every worker, also to those that join later."""
-
-    def __init__(self, name: str, place: _Place) -> None:
-        self.name = name
-        self._packed = pickle.dumps(place)
-
-    def setup(self, worker: Worker) -> None:
-        """Keep it; it is unpacked by the first task."""
-        _PACKED[self.name] = self._packed
-
-    def teardown(self, worker: Worker) -> None:
-        """Let it go, with its solver processes."""
-        _PACKED.pop(self.name, None)
-        workshop = _WORKSHOPS.pop(self.name, None)
-        if workshop is not None:
-            workshop.close()
-
-
-class _Workshop:
-    """A worker process's solvers and runners for one hunt: a runner per thread."""
-
-    def __init__(self, place: _Place) -> None:
-        self.solvers = tuple(map(find_solver, place.specs))
-        for solver in self.solvers:
-            if solver.version() != place.versions[solver.name]:
-                raise EnvironmentProblem(
-                    f"{solver.name} is {solver.version()!r} there, not {place.versions[solver.name]!r}"
-                )
-        self._strategies: dict[str, Strategy] = pickle.loads(place.strategies) if place.strategies else {}
-        self._local = threading.local()
-        self._runners: list[Runner] = []
-
-    def runner(self) -> Runner:
-        """This thread's."""
-        found = getattr(self._local, "runner", None)
-        if found is None:
-            found = self._local.runner = Runner()
-            self._runners.append(found)
-        return found
-
-    def make(self, name: TestName) -> GeneratedTest | None:
-        """The test of this name."""
-        return make_test(self._strategies, name)
-
-    def close(self) -> None:
-        """End all solver processes."""
-        for runner in self._runners:
-            runner.__exit__(None, None, None)
-
-
-_PACKED: dict[str, bytes] = {}
-_WORKSHOPS: dict[str, _Workshop] = {}
-_OPENING = threading.Lock()
-
-
-def _work(name: str, tasks: Sequence[Task]) -> list[Any] | _Unfit:
-    """Do a batch, in a worker."""
-    try:
-        workshop = _workshop(name)
-    except DifftestError as problem:
-        return _Unfit(distributed.get_worker().address, str(problem))
-    runner = workshop.runner()
-    results: list[Any] = []
-    for task in tasks:
-        try:
-            result = perform(task, workshop.solvers, runner, workshop.make)
-        except OSError as problem:
-            return _Unfit(distributed.get_worker().address, str(problem))
-        except Exception as error:  # noqa: BLE001 (handed over to the driver)
-            results.append(Failure(error))
-            continue
-        if isinstance(result.task, RunTask):
-            result = replace(result, task=replace(result.task, test=None, verdicts={}))
-        results.append(result)
-    return results
-
-
-def _workshop(name: str) -> _Workshop:
-    with _OPENING:
-        found = _WORKSHOPS.get(name)
-        if found is None:
-            packed = _PACKED.get(name)
-            if packed is None:
-                raise EnvironmentProblem("it was not told of this hunt")
-            found = _WORKSHOPS[name] = _Workshop(pickle.loads(packed))
-        return found

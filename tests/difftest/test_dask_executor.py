@@ -1,0 +1,166 @@
+"""What the executor sends to whom, with a client that stands in for a cluster: no worker runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+from difftest import Limits
+from difftest.campaign import dask_executor
+from difftest.campaign.dask_executor import DaskExecutor
+from difftest.campaign.dask_worker import Unfit
+from difftest.campaign.executor import Notice, RunResult, RunTask, TestName
+from difftest.errors import EnvironmentProblem
+from generator.strategy import GeneratedTest
+
+
+class Sending:
+    """A future, and what was sent for it; ``end`` is what the worker's answer does."""
+
+    def __init__(self, tasks: tuple[RunTask, ...], workers: tuple[str, ...] | None) -> None:
+        self.tasks = tasks
+        self.workers = workers
+        self.cancelled = False
+        self._told: list[Callable[[Sending], None]] = []
+        self._answer: Any = None
+
+    def add_done_callback(self, told: Callable[[Sending], None]) -> None:
+        self._told.append(told)
+
+    def end(self, answer: Any) -> None:
+        self._answer = answer
+        for told in self._told:
+            told(self)
+
+    def work(self) -> None:
+        self.end([RunResult(task, {}, 0.1) for task in self.tasks])
+
+    def result(self) -> Any:
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Cluster:
+    """A client of a cluster whose ``workers`` the test makes come and go."""
+
+    status = "running"
+
+    def __init__(self) -> None:
+        self.workers = ["good", "bad"]
+        self.sent: list[Sending] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.workers, 1)
+
+    def submit(self, _: object, __: str, tasks: tuple[RunTask, ...], **options: Any) -> Sending:
+        self.sent.append(Sending(tasks, options["workers"]))
+        return self.sent[-1]
+
+    def register_plugin(self, *_: object, **__: object) -> None:
+        pass
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    made = Cluster()
+    monkeypatch.setattr(dask_executor, "_connect", lambda _: made)
+    monkeypatch.setattr(dask_executor, "_WORKERS_SECONDS", 0.0)
+    return made
+
+
+def task(index: int) -> RunTask:
+    return RunTask(TestName("s", "", index), 0, Limits(), GeneratedTest(index, "(check-sat)", "s"))
+
+
+def indices(executor: DaskExecutor) -> list[int]:
+    """The tests whose results are there."""
+    found = []
+    while result := executor.next_result(0.0):
+        if isinstance(result, RunResult):
+            found.append(result.task.name.index)
+        else:
+            assert isinstance(result, Notice)
+    return found
+
+
+def handed_back(cluster: Cluster) -> DaskExecutor:
+    """An executor one batch of which the worker ``bad`` has handed back."""
+    executor = DaskExecutor("nowhere", [])
+    executor.submit(task(1))
+    assert indices(executor) == []
+    cluster.sent[0].end(Unfit("bad", "no program 'z3'"))
+    assert indices(executor) == []
+    assert [sending.workers for sending in cluster.sent] == [None, ("good",)]
+    return executor
+
+
+def test_the_driver_waits_while_only_unfit_workers_are_there(cluster: Cluster) -> None:
+    executor = handed_back(cluster)
+    cluster.workers = ["bad"]
+    assert indices(executor) == []
+    executor.submit(task(2))
+    assert indices(executor) == []
+    assert len(cluster.sent) == 2
+    cluster.workers = ["bad", "again"]
+    assert indices(executor) == []
+    # What only the worker that went away was to do goes to the new one, and so does what came meanwhile.
+    assert cluster.sent[1].cancelled
+    assert [sending.workers for sending in cluster.sent[2:]] == [("again",), ("again",)]
+    cluster.sent[1].end(RuntimeError("cancelled"))
+    for sending in cluster.sent[2:]:
+        sending.work()
+    assert indices(executor) == [1, 2]
+    assert len(cluster.sent) == 4
+
+
+def test_the_hunt_ends_when_only_unfit_workers_are_there_for_long(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = handed_back(cluster)
+    cluster.workers = ["bad"]
+    assert indices(executor) == []
+    monkeypatch.setattr(dask_executor, "_AWAY_SECONDS", 0.0)
+    with pytest.raises(EnvironmentProblem, match=r"no worker can run the solvers: no program 'z3'"):
+        indices(executor)
+
+
+def test_the_hunt_ends_at_once_when_all_workers_turn_out_unfit(cluster: Cluster) -> None:
+    executor = handed_back(cluster)
+    cluster.sent[1].end(Unfit("good", "no space left"))
+    with pytest.raises(EnvironmentProblem, match="no worker can run the solvers"):
+        indices(executor)
+
+
+def test_a_batch_that_was_handed_back_and_then_lost_is_sent_again(cluster: Cluster) -> None:
+    executor = handed_back(cluster)
+    cluster.sent[1].end(RuntimeError("its worker was killed"))
+    assert indices(executor) == []
+    cluster.sent[2].work()
+    assert indices(executor) == [1]
+
+
+def test_what_is_overdue_is_sent_again_while_others_come_back(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_executor, "_OVERDUE_SECONDS", 0.0)
+    monkeypatch.setattr(dask_executor, "_OVERDUE_FACTOR", 0.0)
+    executor = DaskExecutor("nowhere", [])
+    executor.submit(task(1))
+    assert indices(executor) == []
+    before = len(cluster.sent)
+    executor.submit(task(2))
+    result = None
+    while result is None:
+        for sending in cluster.sent[before:]:
+            if sending.tasks[0].name.index == 2:
+                sending.work()
+        result = executor.next_result(1.0)
+    assert any(sending.tasks[0].name.index == 1 for sending in cluster.sent[before:])
