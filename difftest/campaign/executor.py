@@ -233,7 +233,7 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
         return Confirmation(task, evidence, again.spent, None, candidate, other)
     pair = pair_of(again.test) if candidate.oracle == "implication" else None
     expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs, pair)
-    with Confirmer(expected) as confirmer:
+    with Confirmer(expected, within=runner) as confirmer:
         found = fingerprint(candidate, again.test.text, confirmer, task.reduction)
         spent = again.spent + confirmer.seconds
         return Confirmation(task, evidence, spent, found, candidate, other)

@@ -123,7 +123,7 @@ def hunt(
     """Run ``solvers`` against each other on ``tests``, lazily; the last event is HuntFinished.
 
     Set ``stop`` (or interrupt the generator with Ctrl-C) to end it: what runs is finished and confirmed, and
-    the summary is given; a second Ctrl-C drops what runs. Raises BadOutput before anything is run, and
+    the summary is given; a Ctrl-C after that drops what runs. Raises BadOutput before anything is run, and
     EnvironmentProblem if a solver's library cannot be loaded. When something ends the hunt on its way (the
     disk is full, the workers are gone), the summary comes first and then the error is raised.
 
@@ -222,7 +222,7 @@ class _Hunt:
                     break
                 result = self.executor.next_result(self.options.progress_seconds)
             except KeyboardInterrupt:
-                if self.interrupted:
+                if self._is_interrupted():
                     break
                 self.interrupted = True
                 self.stop.set()

@@ -136,7 +136,7 @@ class LookAgain:
         # The same solver without what the test added is a witness, too.
         others += [bare(solver) for solver in involved if solver.mode]
         observed = self._observe(involved)
-        settled = confirm_and_weigh(self._renamed(involved), observed, others, self._limits)
+        settled = confirm_and_weigh(self._renamed(involved), observed, others, self._limits, self._runner)
         self.spent += settled.seconds
         if settled.candidate is None:
             return None

@@ -172,6 +172,8 @@ class Supervisor:
                 what = self._arguments[1] if self._arguments else "the runner"
                 raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
             self._process = process
+            if self._closed:  # meanwhile, by another thread
+                self.close()
         return self._process
 
 

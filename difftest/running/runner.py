@@ -19,14 +19,22 @@ class Runner:
     """What one worker runs solvers with, one run at a time; use under ``with``.
 
     It keeps a supervisor per solver that can be kept loaded and one for programs; all are started when first
-    needed. ``warm=False`` starts a program for every run. ``close`` may be called from another thread.
+    needed. ``warm=False`` starts a program for every run. ``close`` may be called from another thread; it
+    closes the runners made ``within`` this one, too.
     """
 
-    def __init__(self, warm: bool = True) -> None:
+    def __init__(self, warm: bool = True, within: Runner | None = None) -> None:
         self._warm = warm
+        self._closed = False
+        self._inner: list[Runner] = []
         self._plain = Supervisor()
         self._engines: dict[str, Supervisor] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._outer = within
+        if within is not None:
+            within._inner.append(self)
+            if within._closed:
+                self.close()
 
     def __enter__(self) -> Self:
         return self
@@ -35,13 +43,17 @@ class Runner:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+        if self._outer is not None:
+            self._outer._inner.remove(self)
         if self._scratch is not None:
             self._scratch.cleanup()
 
     def close(self) -> None:
-        """End all processes; a run under way in another thread ends as cancelled."""
-        for supervisor in [self._plain, *self._engines.values()]:
-            supervisor.close()
+        """End all processes; a run under way in another thread, and any later one, ends as cancelled."""
+        self._closed = True
+        parts: list[Supervisor | Runner] = [self._plain, *self._engines.values(), *self._inner]
+        for part in parts:
+            part.close()
 
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
         """Run ``solver`` on ``script`` the fastest way there is and say what it means.
@@ -81,6 +93,8 @@ class Runner:
             kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
             options = (solver.library or "", *(kept if solver.family == "z3" else ()))
             engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
+            if self._closed:
+                engine.close()
         return engine
 
     def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:

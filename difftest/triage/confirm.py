@@ -36,16 +36,19 @@ _WITH_OWN_RUNS = ("model-cross-check", "incompleteness", "slowdown")
 
 
 class Confirmer:
-    """Looks whether texts show what an expectation says; use under ``with``, from one thread."""
+    """Looks whether texts show what an expectation says; use under ``with``, from one thread.
 
-    def __init__(self, expected: Expectation, fast: bool = True) -> None:
+    Closing the runner ``within`` cuts it short: nothing shows any more.
+    """
+
+    def __init__(self, expected: Expectation, fast: bool = True, within: Runner | None = None) -> None:
         self.expected = expected
         self.runs = 0
         self.seconds = 0.0
         self.refused = False
         """Whether in the last look a solver refused the text or complained of something new."""
         self._fast = fast
-        self._runner = Runner()
+        self._runner = Runner(within=within)
         self._scratch = tempfile.TemporaryDirectory(prefix="exhume-confirm-")
 
     def __enter__(self) -> Self:
@@ -143,7 +146,9 @@ class Confirmer:
         oracle = ORACLES[expected.oracle]
         limits = Limits(seconds=expected.seconds)
         with contextlib.ExitStack() as stack:
-            runner = self._runner if self._fast else stack.enter_context(Runner(warm=False))
+            runner = (
+                self._runner if self._fast else stack.enter_context(Runner(warm=False, within=self._runner))
+            )
             seen, spent = probe(Observation(text, expected.solvers, verdicts), [oracle.name], runner, limits)
             self.seconds += spent
             found = [c for c in oracle.look(seen) if expected.guilty in (None, c.guilty)]

@@ -132,15 +132,19 @@ class Settled:
 
 
 def confirm_and_weigh(
-    candidate: Candidate, seen: Observation, others: Sequence[Solver], limits: Limits
+    candidate: Candidate,
+    seen: Observation,
+    others: Sequence[Solver],
+    limits: Limits,
+    within: Runner | None = None,
 ) -> Settled:
     """Whether the verdicts of fresh runs in ``seen`` show ``candidate`` again, and who is wrong.
 
-    All further runs are made in fresh processes, too.
+    All further runs are made in fresh processes, too; closing the runner ``within`` cuts them short.
     """
     oracle = ORACLES[candidate.oracle or "soundness"]
     names = [name for name in ORACLES if name in (*PLAIN, oracle.name)]
-    with Runner(warm=False) as runner:
+    with Runner(warm=False, within=within) as runner:
         seen, spent = probe(seen, names, runner, limits)
         if not is_same(candidate, look(seen, names)):
             return Settled(None, spent)

@@ -1,10 +1,8 @@
-"""Fake solvers of ours and the means to see what they leave behind."""
+"""Fake solvers of ours and tests made by hand."""
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,33 +34,6 @@ def fake(tmp_path: Path) -> FakeSolver:
 def runner() -> Iterator[Runner]:
     with Runner() as made:
         yield made
-
-
-def commands_running(marker: str) -> list[str]:
-    """The command lines on this machine that hold ``marker``."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                line = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if marker in line:
-                found.append(line)
-    return found
-
-
-@pytest.fixture
-def assert_gone() -> Callable[[str], None]:
-    """Assert that no process whose command line holds a marker is left (within a second)."""
-
-    def check(marker: str) -> None:
-        deadline = time.monotonic() + 1
-        while (left := commands_running(marker)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert left == []
-
-    return check
 
 
 @pytest.fixture

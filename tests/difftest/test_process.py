@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from difftest import EnvironmentProblem, Limits
+from difftest import EnvironmentProblem, Limits, Solver, find_solver
 from difftest.errors import RunnerLost
 from difftest.running._supervisor import descendants
 from difftest.running.process import Supervisor, clean_environment, run
+from difftest.running.runner import Runner
+from difftest.running.script import Script
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 SHORT = Limits(seconds=0.4)
@@ -238,6 +240,24 @@ def test_closing_from_another_thread_ends_what_runs(assert_gone: Callable[[str],
     assert got.ended == "cancelled"
     assert time.monotonic() - started < 10
     assert_gone(marker)
+
+
+def test_closing_a_runner_ends_what_runs_within_it_and_lets_nothing_begin(
+    fake: Callable[..., Solver], assert_gone: Callable[[str], None]
+) -> None:
+    sleepy = fake("time.sleep(60)", "sleepy" + uuid.uuid4().hex)
+    started = time.monotonic()
+    with Runner() as outer, Runner(within=outer) as inner:
+        threading.Timer(0.5, outer.close).start()
+        runs = [inner.run(sleepy, Script(b"(check-sat)"), Limits(seconds=60))]
+        with Runner(within=outer) as later:
+            for runner in (outer, inner, later):
+                runs += [
+                    runner.run(s, Script(b"(check-sat)"), Limits(60)) for s in (sleepy, find_solver("z3"))
+                ]
+    assert {run.ended for run in runs} == {"cancelled"}
+    assert time.monotonic() - started < 10
+    assert_gone(sleepy.name)
 
 
 def test_a_test_that_kills_its_supervisor_is_told_and_the_next_one_runs() -> None:

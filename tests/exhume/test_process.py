@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,47 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     with duckdb.connect(str(corpus), read_only=True) as opened:
         stored = {path for (path,) in opened.execute("select path from finding").fetchall()}
     assert stored == set(folders)
+
+
+@pytest.mark.parametrize("sleeping", [1, 3], ids=["a test", "the evidence on a finding"])
+def test_ctrl_c_twice_ends_a_hunt_at_once(
+    exhume: Any,
+    start: Any,
+    corpus: Path,
+    no: str,
+    fake: Callable[[str, str], str],
+    assert_gone: Callable[[str], None],
+    tmp_path: Path,
+    sleeping: int,
+) -> None:
+    """Whatever it waits for: from its run of this number on the solver sleeps."""
+    out, runs, cured = tmp_path / "h", tmp_path / "runs", tmp_path / "cured"
+    body = f"open({str(runs)!r}, 'a').write('.')\n"
+    body += f"if os.path.exists({str(cured)!r}): print('unsat'); sys.exit()\n"
+    body += f"if os.path.getsize({str(runs)!r}) >= {sleeping}: time.sleep(120)\nprint('sat')"
+    sleepy = fake(f"sleepy{uuid.uuid4().hex}", body)
+    command = ("hunt", "--corpus", corpus, "--solver", sleepy, "--solver", no, "--tests", 1, "--out", out)
+    with start(*command, "--first-limit", 30, "--modes", "default") as process:
+        deadline = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < deadline and _size(runs) < sleeping:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.readline()
+        assert "again stops at once" in said, said + process.stderr.read()
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        process.communicate(timeout=60)
+    assert time.monotonic() - started < 8
+    assert process.returncode == 130
+    assert_gone(sleepy.partition("=")[0])
+    # What was dropped is done again.
+    cured.touch()
+    resumed = exhume("hunt", "--resume", "--out", out, "--json")
+    assert (resumed.code, resumed.json["tests"]) == (0, 1), resumed.err
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def test_ctrl_c_elsewhere_ends_at_once(start: Any, learned: Path) -> None:
