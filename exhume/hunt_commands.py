@@ -182,7 +182,7 @@ def hunt_command(
         CampaignState.open(
             out_folder, _identity(given, found_solvers, strategies), executor, jobs, {"given": given}
         ) as state,
-        _executor(executor, scheduler, found_solvers, strategies) as chosen,
+        _executor(executor, scheduler, found_solvers, strategies, out_folder) as chosen,
     ):
         screen = HuntScreen(title, _goal(given), json)
         file = Path(given["corpus"]) if given["corpus"] else None
@@ -263,7 +263,11 @@ def _strategies(given: Mapping[str, Any]) -> list[Strategy]:
 
 @contextmanager
 def _executor(
-    where: Where, scheduler: str | None, solvers: Sequence[Solver], strategies: Sequence[Strategy]
+    where: Where,
+    scheduler: str | None,
+    solvers: Sequence[Solver],
+    strategies: Sequence[Strategy],
+    campaign: Path,
 ) -> Iterator[Executor | None]:
     """What runs the tests; None for the hunt's own workers."""
     if where is Where.LOCAL:
@@ -275,7 +279,7 @@ def _executor(
         raise typer.BadParameter("--executor dask needs the cluster's address: --scheduler tcp://HOST:PORT")
     from difftest.campaign.dask_executor import DaskExecutor
 
-    with DaskExecutor(scheduler, solvers, strategies) as made:
+    with DaskExecutor(scheduler, solvers, strategies, campaign) as made:
         yield made
 
 

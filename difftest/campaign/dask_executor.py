@@ -3,7 +3,8 @@
 Dask's scheduler takes some thousand tasks a second at best, and a test takes some hundredths of a second. So
 tests travel in batches that keep a worker busy for ``_BATCH_SECONDS``; with strategies that can be sent over,
 only the tests' names travel, and the workers make the tests. Each worker gets what it needs through a plugin,
-so one that joins later, or is started again, gets it, too.
+so one that joins later, or is started again, gets it, too. A driver that was killed leaves its plugin behind,
+with solver processes in the workers: the next one of the same campaign takes its place.
 
 A worker that dies: dask gives its batches to another one, and after some deaths calls the batch a killer;
 it is then sent again (a batch that outlives ``_MAX_SENDINGS`` sendings stops the hunt). A worker that does
@@ -16,12 +17,15 @@ there batches stay here; that ends the hunt at once if there never were others, 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import pickle
 import queue
+import socket
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
@@ -73,12 +77,21 @@ class _Sent:
 class DaskExecutor:
     """Runs tasks on the cluster whose scheduler is at ``address``; use under ``with``.
 
-    ``strategies`` let workers make the tests (if they can be pickled). Raises EnvironmentProblem where there
-    is no scheduler.
+    ``strategies`` let workers make the tests (if they can be pickled). ``campaign`` is the folder of the
+    campaign: what an earlier driver of it left in the workers goes. Raises EnvironmentProblem where there is
+    no scheduler.
     """
 
-    def __init__(self, address: str, solvers: Sequence[Solver], strategies: Sequence[Strategy] = ()) -> None:
-        self._name = f"exhume-{uuid4().hex[:12]}"
+    def __init__(
+        self,
+        address: str,
+        solvers: Sequence[Solver],
+        strategies: Sequence[Strategy] = (),
+        campaign: Path | None = None,
+    ) -> None:
+        # Dask gives the same result for the same key: keys are those of this driver alone.
+        self._keys = f"exhume-{uuid4().hex[:12]}"
+        self._name = _name_of(campaign) if campaign else self._keys
         self._place, self.makes_tests = pack(self._name, solvers, strategies)
         self._client = _connect(address)
         self._client.register_plugin(Plugin(self._name, self._place), name=self._name)
@@ -177,7 +190,7 @@ class DaskExecutor:
             work,
             self._name,
             sent.tasks,
-            key=f"{self._name}-{number}-{sent.sendings}",
+            key=f"{self._keys}-{number}-{sent.sendings}",
             pure=False,
             priority=sent.priority,
             workers=sent.workers,
@@ -284,6 +297,12 @@ class DaskExecutor:
         if sent.futures:
             return  # a copy is still on its way
         self._give(number, sent)
+
+
+def _name_of(campaign: Path) -> str:
+    """What workers know the campaign in a folder of this machine by."""
+    where = f"{socket.gethostname()}\0{campaign.resolve()}"
+    return f"exhume-{hashlib.sha256(where.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
 def _connect(address: str) -> Client:
