@@ -67,12 +67,21 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "no such folder" in got.stderr
 
 
-def test_the_driver_is_measured_without_workers() -> None:
+def test_the_driver_and_its_recorder_are_measured_without_workers() -> None:
     script = SCRIPT.with_name("bench_scale")
-    command = [sys.executable, str(script), "--tests", "900", "--workers", "2", "--bandit", "--json"]
-    got = subprocess.run(command, capture_output=True, text=True, check=False)
+    options = ("--tests", "900", "--workers", "2", "--bandit", "--record", "--new", "200", "--json")
+    got = subprocess.run([sys.executable, str(script), *options], capture_output=True, text=True, check=False)
     assert got.returncode == 0, got.stderr
     figures = json.loads(got.stdout)
-    assert (figures["tests"], figures["findings"]) == (900, 1)
+    # Two strategies share the tests, and the 8th, 208th ... of each show something new.
+    assert (figures["tests"], figures["findings"]) in {(900, 5), (900, 6)}
     assert figures["tests_per_processor_second"] > 0
     assert figures["state_bytes"] < 1 << 20
+    assert (figures["not_stored"], figures["recorder_ms_per_finding"] > 0) == (0, True)
+
+
+def test_a_corpus_that_is_not_there_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT.with_name("bench_scale")), "--corpus", str(tmp_path / "none")]
+    got = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert got.returncode == 2
+    assert "no such corpus or folder" in got.stderr
