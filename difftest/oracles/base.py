@@ -137,15 +137,52 @@ _THEORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("String", re.compile(r"\bString\b|\(\s*(?:str|re)\.|\bRegLan\b|\bRegEx\b")),
     ("UF", re.compile(r"\(\s*declare-fun\s+\S+\s*\(\s*[^\s)]|\(\s*declare-sort\s")),
     ("Quantifier", re.compile(r"\(\s*(?:forall|exists)\s")),
-    ("Nonlinear", re.compile(r"\(\s*\*\s+[A-Za-z_(|][^\s()]*\s+[A-Za-z_(|]|\(\s*(?:\^|exp|sin|cos|tan)\s")),
+    ("Nonlinear", re.compile(r"\(\s*(?:\^|exp|sin|cos|tan)\s")),
 )
 _COMMENT = re.compile(r";[^\n]*")
+_PRODUCT = re.compile(r"\(\s*(?:\*|/|div|mod)\s")
+_TOKEN = re.compile(r"\"(?:[^\"]|\"\")*\"|\|[^|]*\||[()]|[^\s()\"|]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# Of numbers they make a number.
+_OF_NUMBERS = frozenset("- + * / div mod to_real".split())
 
 
 def theories(text: str) -> tuple[str, ...]:
     """The theories that a formula's text shows, by name; ``("Core",)`` if none."""
     bare = _COMMENT.sub("", text)
-    return tuple(sorted(name for name, pattern in _THEORIES if pattern.search(bare))) or ("Core",)
+    found = {name for name, pattern in _THEORIES if pattern.search(bare)}
+    if _has_products(bare):
+        found.add("Nonlinear")
+    return tuple(sorted(found)) or ("Core",)
+
+
+def _has_products(text: str) -> bool:
+    """Whether two factors of a product are no numbers, or what something is divided by is none."""
+    if not _PRODUCT.search(text):
+        return False
+    # Of each list that is open: its head, and of each argument so far whether it is no number.
+    open_lists: list[tuple[list[str], list[bool]]] = []
+    for token in _TOKEN.findall(text):
+        if token == "(":
+            open_lists.append(([], []))
+            continue
+        varies = not _NUMBER.fullmatch(token)
+        if token == ")":
+            if not open_lists:
+                continue
+            heads, arguments = open_lists.pop()
+            head = heads[0] if heads else ""
+            if (head == "*" and sum(arguments) > 1) or (head in ("/", "div", "mod") and any(arguments[1:])):
+                return True
+            varies = head not in _OF_NUMBERS or any(arguments)
+            token = ""
+        if open_lists:
+            heads, arguments = open_lists[-1]
+            if heads:
+                arguments.append(varies)
+            else:
+                heads.append(token)
+    return False
 
 
 def finding_id(key: str, text: str) -> str:

@@ -125,6 +125,14 @@ def test_the_id_depends_on_key_and_formula_alone() -> None:
         ("(declare-fun f (U) U)", ("UF",)),
         ("(declare-fun f () Float32)(assert (forall ((x U)) true))", ("FP", "Quantifier")),
         ("(declare-datatypes ((T 0)) (((c))))", ("Datatype",)),
+        ("(assert (= (/ 0.0 a) b))", ("Nonlinear", "Real")),
+        ("(assert (= (/ a 2.0 (- 3.0)) (/ a (/ 1.0 0.0))))", ("Real",)),
+        ("(assert (= (div x 2) (mod 7 3)))", ("Int",)),
+        ("(assert (= 1 (mod (+ x 1) (f y))))", ("Int", "Nonlinear")),
+        ("(assert (= 1 (* 2 x (- 3))))", ("Core",)),
+        ("(assert (= 1 (* (f x) 2 |y z|)))", ("Nonlinear",)),
+        ('(assert (= "(* x y)" (div x 2)', ("Int",)),
+        (")(assert (div 2 x))", ("Int", "Nonlinear")),
     ],
 )
 def test_theories_are_read_off_the_text(text: str, expected: tuple[str, ...]) -> None:
