@@ -8,7 +8,7 @@ from apifuzz.running.folder import FORMULA, CallsFolder
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest.triage.history import compare_with_history
-from difftest.triage.reports import read_some
+from difftest.triage.reading import read_some
 from exhume.finding_folders import findings_of, read_folder, rewrite_report
 from generator.text import VERSION
 

@@ -14,7 +14,7 @@ from difftest import BadOutput
 from difftest.campaign.stored import FILE as CAMPAIGN
 from difftest.triage import reports
 from difftest.triage.folders import FindingRecord, read_findings
-from difftest.triage.reports import FindingFolder
+from difftest.triage.reading import FindingFolder
 
 
 def findings_of(folder: Path) -> list[FindingRecord]:

@@ -15,7 +15,7 @@ from difftest.errors import DifftestError
 from difftest.solvers import DISTRIBUTIONS, find_solvers
 from difftest.triage.bisect import BisectReport, State, Subject, release_of, search, try_formula
 from difftest.triage.expectation import observe
-from difftest.triage.reports import read_some
+from difftest.triage.reading import read_some
 
 
 def bisect_calls(

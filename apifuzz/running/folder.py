@@ -18,7 +18,7 @@ from difftest.errors import DifftestError
 from difftest.oracles.base import theories
 from difftest.profiles import PROFILES
 from difftest.solvers import DISTRIBUTIONS, find_solver
-from difftest.triage.reports import FindingFolder, read_some
+from difftest.triage.reading import FindingFolder, read_some
 
 TRACE = "trace.txt"
 MINIMISED = "minimised.trace"

@@ -43,7 +43,7 @@ PLAIN_SECTIONS = (
     ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
     ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
     ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
-    ("Options that it takes", (Piece.OPTIONS,)),
+    ("Options that it takes", (Piece.OPTIONS, Piece.SAFE_MODE)),
     ("Affected releases", (Piece.RELEASES,)),
     ("Related issues", (Piece.RESEMBLES,)),
     ("How it was found", (Piece.ORIGIN,)),

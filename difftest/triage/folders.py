@@ -28,7 +28,8 @@ from difftest.running.runner import Runner
 from difftest.running.script import Script
 from difftest.solvers import DISTRIBUTIONS, Solver, parse_spec
 from difftest.triage.findings import Candidate, FindingClass, finding_id, theories
-from difftest.triage.reports import ORIGINAL, rewrite_report
+from difftest.triage.reading import ORIGINAL
+from difftest.triage.reports import rewrite_report
 from generator.strategy import GeneratedTest
 
 # The version of finding.json; raised when a key changes its meaning or goes.
@@ -169,6 +170,7 @@ def record_runs(
                 "shown": solver.shown(script, file),
                 "file": solver.given_file(file),
                 "ending": ending(run),
+                "seconds": round(run.seconds, 3),
             }
     return told
 

@@ -24,7 +24,8 @@ from corpus.similar import similar_to
 from corpus.store import Corpus
 from difftest.running.outcomes import message_shape
 from difftest.triage.fingerprint import NEUTRAL
-from difftest.triage.reports import FindingFolder, rewrite_report
+from difftest.triage.reading import FindingFolder
+from difftest.triage.reports import rewrite_report
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25

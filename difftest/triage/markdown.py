@@ -22,6 +22,13 @@ def plain(text: str) -> str:
     )
 
 
+def sentence(text: str) -> str:
+    """Text as a sentence of prose: with a full stop, and a capital letter but for a solver's name."""
+    text = plain(text).strip().rstrip(".")
+    named = any(c.isdigit() for c in text.partition(" ")[0])
+    return (text if named else text[:1].upper() + text[1:]) + "." if text else ""
+
+
 def inline(text: str) -> str:
     """Text as code within a line."""
     text = " ".join(_CONTROLS.sub("", text).split())[:_MOST_LETTERS]

@@ -7,25 +7,20 @@ reduction, bisection and the comparison with the corpus each do so when they are
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from difftest.errors import DifftestError
 from difftest.trackers import PLAIN, Form, Piece, form_of
+from difftest.triage.expected import expected
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
+from difftest.triage.reading import ORIGINAL, FindingFolder, read_some
 
 REPORT = "report.md"
-ORIGINAL = "original.smt2"
-REDUCED = "reduced.smt2"
-_BISECTED = "bisect.json"
 _MOST_FORMULA = 20_000
-_MOST_READ = 1 << 20
 _MOST_RESEMBLED = 5
 _MOST_BESIDE = 3_000
 # What evidence keeps beside a finding.
@@ -39,111 +34,6 @@ _SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE"
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
 _LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
 _NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
-
-
-@dataclass(frozen=True)
-class FindingFolder:
-    """What stands in a finding's folder, as far as it can be read; nothing in it is trusted."""
-
-    path: Path
-    data: Mapping[str, Any]
-
-    @classmethod
-    def read(cls, path: Path) -> FindingFolder:
-        """The folder at ``path``; DifftestError if it holds no finding."""
-        try:
-            data = json.loads((path / "finding.json").read_text("utf-8"))
-            _ = data["class"], data["solvers"], data["solver"], data["key"]
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise DifftestError(f"{path}: no finding can be read there: {problem}") from problem
-        return cls(path, data)
-
-    @cached_property
-    def is_reduced(self) -> bool:
-        """Whether there is a reduced formula that fresh processes confirmed."""
-        told = self.data.get("reduced")
-        return isinstance(told, dict) and bool(told.get("confirmed")) and (self.path / REDUCED).is_file()
-
-    @property
-    def file(self) -> str:
-        """The name of the formula to show."""
-        return REDUCED if self.is_reduced else ORIGINAL
-
-    def given(self, entry: Mapping[str, Any] | None) -> str:
-        """The name of the file that a solver was given: one of its own if it is asked by a tactic."""
-        entry = entry or {}
-        if self.is_reduced:
-            entry = (self.data["reduced"].get("runs") or {}).get(entry.get("name")) or {}
-        name = str(entry.get("file") or self.file)
-        return name if Path(name).name == name else self.file
-
-    @cached_property
-    def shown_file(self) -> str:
-        """The name of the formula to show: as the solver that is known to be wrong was given it."""
-        return self.given(self.guilty)
-
-    @cached_property
-    def formula(self) -> str:
-        """The text of the formula to show."""
-        return read_some(self.path / self.shown_file)
-
-    @property
-    def reproduction(self) -> tuple[str, str]:
-        """The file to show on a page, and its text."""
-        return self.file, self.formula
-
-    @cached_property
-    def bisection(self) -> Mapping[str, Any]:
-        """The finished bisection's report; empty where there is none."""
-        try:
-            data = json.loads((self.path / _BISECTED).read_text("utf-8"))
-            report = data["report"] if data["complete"] else {}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
-        return report if isinstance(report, dict) else {}
-
-    @property
-    def solvers(self) -> Sequence[Mapping[str, Any]]:
-        """The entries of the solvers that it takes to show the finding."""
-        return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
-
-    @property
-    def guilty(self) -> Mapping[str, Any] | None:
-        """The entry of the solver that is known to be wrong."""
-        return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
-
-    @cached_property
-    def theories(self) -> Sequence[str]:
-        """Those of the formula to show."""
-        reduced = self.data.get("reduced") if self.is_reduced else None
-        found = (reduced or {}).get("theories") or self.data.get("theories") or ()
-        return [str(name) for name in found]
-
-    def printed(self, name: str) -> tuple[str, str]:
-        """What solver ``name`` printed on the formula to show, and how it ended."""
-        entry = next((e for e in self.solvers if e.get("name") == name), {})
-        stem = name
-        if self.is_reduced and name in self.data["reduced"].get("runs", {}):
-            entry, stem = self.data["reduced"]["runs"][name], f"{name}.reduced"
-        texts = [read_some(self.path / f"{stem}.{stream}").strip("\n") for stream in ("stdout", "stderr")]
-        return "\n".join(text for text in texts if text), str(entry.get("ending", ""))
-
-    def command(self, name: str) -> str:
-        """The command line that shows it with solver ``name``, as one would type it."""
-        entry = next((e for e in self.solvers if e.get("name") == name), {})
-        if self.is_reduced and name in (runs := self.data["reduced"].get("runs", {})):
-            return str(runs[name]["shown"])
-        shown = str(entry.get("shown") or " ".join(map(str, entry.get("command", ()))))
-        return shown.replace(ORIGINAL, self.file)
-
-
-def read_some(file: Path) -> str:
-    """The text of a file, whatever its bytes, a megabyte at most; empty if it is not there."""
-    try:
-        with file.open("rb") as handle:
-            return handle.read(_MOST_READ).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def rewrite_report(folder: Path) -> str:
@@ -270,8 +160,12 @@ class Writer:
             case "soundness":
                 told = ", ".join(f"{n} `{a}`" for n, a in self._answers().items())
                 return f"Solvers disagree on the formula below{where}: {told}. Who is wrong is not known yet."
+            case "incompleteness" if found.data.get("oracle") == "implication":
+                return f"{name} gives up on the formula below, whose answer follows from another: {reason}."
             case "incompleteness":
-                return f"{name} gives up on the formula below, which is decided elsewhere{where}: {reason}."
+                return (
+                    f"{name} gives up on the formula below, which an older release decides{where}: {reason}."
+                )
             case "slowdown":
                 return f"{name} is far slower on the formula below than an older release: {reason}."
             case other:
@@ -291,6 +185,8 @@ class Writer:
         for entry in self.found.solvers:
             name = str(entry.get("name"))
             printed, ending = self.found.printed(name)
+            if self._is_like_another(name):
+                blocks.append(self._label(entry))
             lines = [f"$ {self.found.command(name)}", *clipped(printed)]
             if ending and ending != "exit status 0":
                 lines.append(f"[{ending}]")
@@ -302,23 +198,7 @@ class Writer:
         return "\n\n".join(blocks)
 
     def _expected(self) -> str:
-        found = self.found
-        match str(found.data["class"]):
-            case "crash":
-                first = "An answer, or a message that it cannot give one."
-            case "invalid-model" if found.data.get("oracle") == "model-cross-check":
-                why = _sentence(str(found.data.get("reason", "")))
-                first = f"A model that satisfies the assertions. {why}"
-            case "invalid-model":
-                first = "A model that satisfies the assertions; the one it has does not, by its own check."
-            case "soundness" if found.guilty is not None:
-                right = "unsat" if self._wrong_answer() == "sat" else "sat"
-                first = f"`{right}`."
-                if reason := str(found.data.get("reason", "")):
-                    first += f" {_sentence(reason)}"
-            case _:
-                first = _sentence(str(found.data.get("reason", "")))
-        return "\n".join([first, *self._evidence()])
+        return "\n".join([expected(self.found, self._answers()), *self._evidence()])
 
     def _evidence(self) -> list[str]:
         """What speaks for it, as the finding has it, a line each."""
@@ -339,10 +219,17 @@ class Writer:
         return "\n\n".join(blocks)
 
     def _safe_mode(self) -> str:
-        told = self.found.data.get("safe_mode")
-        if told is None:
+        """Whether cvc5's safe mode has it, too: said of each finding that may be cvc5's."""
+        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        if not any(entry is not None and entry.get("family") == "cvc5" for entry in accused):
             return ""
-        return f"With `--safe-mode=safe` it {'shows, too' if told else 'does not show'}."
+        told = self.found.safe_mode
+        if told is None:
+            why = "it was not asked, or could not be (cvc5 before 1.3 has no such mode)"
+            return f"Whether it shows with `--safe-mode=safe` is not known: {why}."
+        refusal = str(self.found.data.get("safe_mode_refuses") or "")
+        why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
+        return f"With `--safe-mode=safe` it {'shows, too' if told else 'does not show'}{why}."
 
     def _command(self) -> str:
         entries = [self.found.guilty] if self.found.guilty else self.found.solvers
@@ -423,6 +310,18 @@ class Writer:
 
     # Facts that several pieces need
 
+    def _is_like_another(self, name: str) -> bool:
+        """Whether a solver's command line does not tell it from another one: it names the same program."""
+        programs = [self.found.command(str(e.get("name"))).partition(" ")[0] for e in self.found.solvers]
+        return programs.count(self.found.command(name).partition(" ")[0]) > 1
+
+    def _label(self, entry: Mapping[str, Any]) -> str:
+        """Which solver it is whose output follows, and how long it took."""
+        name, version = str(entry.get("name")), str(entry.get("version", "unknown"))
+        number, seconds = _NUMBER.search(version), self.found.seconds(name)
+        told = f"{inline(name)} (version {number[0] if number else plain(version)})"
+        return told + (f", {seconds:.2f} s:" if seconds is not None else ":")
+
     def _accused(self) -> str:
         entry = self.found.guilty
         if entry is None:
@@ -483,10 +382,3 @@ def death_words(detail: str, ending: str) -> str:
         if name in detail or name in ending:
             return words
     return "Crash"
-
-
-def _sentence(text: str) -> str:
-    text = plain(text).strip().rstrip(".")
-    # A solver's name stays as it is written.
-    named = any(c.isdigit() for c in text.partition(" ")[0])
-    return (text if named else text[:1].upper() + text[1:]) + "." if text else ""

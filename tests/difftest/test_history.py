@@ -12,7 +12,7 @@ from corpus.learn import learn
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.triage.history import compare_with_history, resembled
-from difftest.triage.reports import FindingFolder
+from difftest.triage.reading import FindingFolder
 from miner.storing import mine_starter
 from tests.difftest.test_reports import write
 

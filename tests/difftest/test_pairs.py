@@ -11,10 +11,11 @@ import pytest
 from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
-from difftest.reduction.reduce import REDUCED, REDUCED_PARENT, reduce
+from difftest.reduction.reduce import REDUCED_PARENT, reduce
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT
 from difftest.triage.expectation import Expectation, load_expectation
+from difftest.triage.reading import REDUCED
 from generator.strategy import GeneratedTest
 
 HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"

@@ -178,19 +178,152 @@ def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
     assert "by its own check" not in text
 
 
+def add_solver(folder: Path, **entry: Any) -> Path:
+    """One more solver in a finding's folder, the first one's entry but for ``entry``."""
+    data = json.loads((folder / "finding.json").read_text())
+    data["solvers"].append({**data["solvers"][0], **entry})
+    (folder / "finding.json").write_text(json.dumps(data))
+    (folder / f"{entry['name']}.stdout").write_text(f"{entry['answers'][0]}\n")
+    return folder
+
+
+def section(text: str, heading: str) -> str:
+    """What stands under a heading of z3's form."""
+    return text.partition(f"### {heading}\n\n")[2].partition("\n\n###")[0].strip()
+
+
+OWN = {
+    "name": "z3", "spec": "z3", "version": "Z3 version 5.4.0 - 64 bit", "shown": "z3 original.smt2",
+    "ending": "exit status 0", "outcome": "ok", "detail": "", "seconds": 6.6,
+}  # fmt: skip
+OLDER = {
+    "name": "z3-4.8.5", "spec": "z3==4.8.5", "version": "Z3 version 4.8.5 - 64 bit", "answers": ["sat"],
+    "seconds": 0.12,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("changes", "own", "description", "expected"),
     [
         (
-            "incompleteness",
-            "z3 4.8.5 gives up on the formula below, which is decided elsewhere: old said",
+            {"class": "slowdown", "reason": "6.6 s (ok); z3-4.8.5 takes 0.12 s"},
+            "sat",
+            "z3 5.4.0 is far slower on the formula below than an older release: 6.6 s (ok); z3-4.8.5 takes"
+            " 0.12 s.",
+            "`sat`, in about the time that `z3-4.8.5` takes: 0.12 s instead of 6.60 s.",
         ),
-        ("slowdown", "z3 4.8.5 is far slower on the formula below than an older release: old said"),
+        (
+            {"class": "incompleteness", "oracle": "incompleteness", "check": 0, "reason": "old said sat"},
+            "unknown",
+            "z3 5.4.0 gives up on the formula below, which an older release decides: old said sat.",
+            "`sat`, as `z3-4.8.5` answers.",
+        ),
+        (
+            {"class": "soundness", "oracle": "soundness", "check": 0, "reason": "cvc5 says otherwise"},
+            "unsat",
+            "z3 5.4.0 answers `unsat` to the formula below, which is satisfiable.",
+            "`sat`. cvc5 says otherwise.",
+        ),
+        (
+            {"class": "soundness", "oracle": "soundness", "check": 0, "guilty": None, "reason": ""},
+            "unsat",
+            "Solvers disagree on the formula below: z3 `unsat`, z3-4.8.5 `sat`. Who is wrong is not known"
+            " yet.",
+            "The same answer from all; which one is right is not known.",
+        ),
     ],
 )
-def test_the_other_classes_have_their_words(tmp_path: Path, kind: str, said: str) -> None:
-    text = report_text(write(tmp_path / "f", **{"class": kind}, reason="old said sat"))
-    assert said in text
+def test_two_releases_of_one_solver_are_told_apart(
+    tmp_path: Path, changes: dict[str, Any], own: str, description: str, expected: str
+) -> None:
+    folder = write(tmp_path / "f", stdout=f"{own}\n", entry={**OWN, "answers": [own]}, **changes)
+    text = report_text(add_solver(folder, **OLDER))
+    assert description in text
+    blocks = (
+        f"`z3` (version 5.4.0), 6.60 s:\n\n```console\n$ z3 original.smt2\n{own}\n```\n\n"
+        "`z3-4.8.5` (version 4.8.5), 0.12 s:\n\n```console\n$ z3 original.smt2\nsat\n```"
+    )
+    if changes.get("guilty", "z3") is None:  # nobody's tracker: the plain form
+        assert f"{blocks}\n\n## Expected\n\n{expected}\n\n## Version" in text
+    else:
+        assert section(text, "Actual Behavior") == blocks
+        assert section(text, "Expected Behavior") == expected
+
+
+def test_programs_of_their_own_names_need_no_labels(tmp_path: Path) -> None:
+    folder = write(tmp_path / "f", entry={**OWN, "answers": ["unsat"]}, **{"class": "soundness"}, check=0)
+    cvc5 = {"name": "cvc5", "shown": "cvc5 original.smt2", "answers": ["sat"], "family": "cvc5"}
+    shown = section(report_text(add_solver(folder, **cvc5)), "Actual Behavior")
+    assert shown.startswith("```console\n$ z3 original") and "version" not in shown
+
+
+@pytest.mark.parametrize(
+    ("follows", "kind", "expected"),
+    [
+        (
+            "sat",
+            "weakened",
+            "`sat`: the formula that it was weakened from is satisfiable, and a model of that one is one of"
+            " this.",
+        ),
+        (
+            "unsat",
+            "strengthened",
+            "`unsat`: the formula that it was strengthened from is unsatisfiable, and a model of this would"
+            " be one of that.",
+        ),
+    ],
+)
+def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: str, expected: str) -> None:
+    reason = f"it says {follows} to the formula that this one was {kind} from, and unknown to this one"
+    told = {"class": "incompleteness", "oracle": "implication", "reason": reason, "evidence": [reason]}
+    folder = write(tmp_path / "f", check=0, entry={**OWN, "answers": ["unknown"]}, **told)
+    (folder / "parent.smt2").write_text("(check-sat)\n")
+    text = report_text(folder)
+    assert f"z3 5.4.0 gives up on the formula below, whose answer follows from another: {reason}." in text
+    beside = "(The formula that it was made from, `parent.smt2`)\n\n```smt2\n(check-sat)\n```"
+    assert section(text, "Expected Behavior") == f"{expected}\n\n{beside}"
+
+
+@pytest.mark.parametrize(
+    ("family", "guilty", "told", "words"),
+    [
+        ("cvc5", "s", {"safe_mode": True}, "With `--safe-mode=safe` it shows, too."),
+        ("cvc5", "s", {"safe_mode": False}, "With `--safe-mode=safe` it does not show."),
+        (
+            "cvc5",
+            "s",
+            {"safe_mode": False, "safe_mode_refuses": "no `sets`"},
+            "With `--safe-mode=safe` it does not show: that refuses it (`` no `sets` ``).",
+        ),
+        ("cvc5", "s", {"safe_mode": None}, "Whether it shows with `--safe-mode=safe` is not known: it was"),
+        ("cvc5", None, {"safe_mode": True}, "With `--safe-mode=safe` it shows, too."),
+        # What is said of the original is not said of the formula that is shown.
+        (
+            "cvc5",
+            "s",
+            {"safe_mode": True, "reduced": {"safe_mode": False, "confirmed": True, "size_before": 9}},
+            "With `--safe-mode=safe` it does not show.",
+        ),
+        (
+            "cvc5",
+            "s",
+            {"safe_mode": True, "reduced": {"confirmed": True, "size_before": 9}},
+            "Whether it shows with `--safe-mode=safe` is not known: it was",
+        ),
+        ("z3", "s", {"safe_mode": True}, ""),
+    ],
+)
+def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
+    tmp_path: Path, family: str, guilty: str | None, told: dict[str, Any], words: str
+) -> None:
+    if "reduced" in told:
+        told["reduced"]["size_after"] = 5
+    folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**told, "guilty": guilty})
+    (folder / "reduced.smt2").write_text("(check-sat)\n")
+    text = report_text(folder)
+    assert words in text
+    assert text.count("safe-mode") == bool(words)
 
 
 def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
@@ -299,6 +432,7 @@ def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
         assert len(pieces) == len(set(pieces))
         needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND, Piece.SAFE_MODE}
         assert needed <= set(pieces), form.family
+        assert Piece.SAFE_MODE in pieces or form.family == "z3"
     assert form_of("z3").tracker == "Z3Prover/z3"
     assert form_of("mine") is PLAIN and form_of(None) is PLAIN
 
