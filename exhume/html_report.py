@@ -176,7 +176,7 @@ class _Finding:
             "class": str(self.record.finding_class),
             "solver": self.record.solver,
             "title": title_of(folder),
-            "key": self.record.key,
+            "key": folder.key,
             "folder": self.record.path.name,
             "duplicates": self.duplicates,
             "found": _time(self.state.found_at) if self.state else None,

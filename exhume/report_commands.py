@@ -9,6 +9,7 @@ import typer
 
 from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
+from difftest.triage.fingerprint import Fingerprint, fold
 from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
 from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
@@ -51,10 +52,11 @@ def triage_command(
                 compare_with_history(opened, [record.path], read_folder, rewrite_report)
                 tick(number, len(found))
     rows = [finding_row(record) for record in found]
-    groups = maybe_one_cause(rows)
+    groups = [(group, "key") for group in one_key(rows)]
+    groups += [(group, "class, theories and releases") for group in maybe_one_cause(rows)]
     for row in rows:
-        others = next((group for group in groups if row["id"] in group), [])
-        row["maybe_same_as"] = [identity for identity in others if identity != row["id"]]
+        others = {identity for group, _ in groups if row["id"] in group for identity in group}
+        row["maybe_same_as"] = sorted(others - {row["id"]})
     if json:
         print_json(rows)
         return
@@ -76,9 +78,9 @@ def triage_command(
         shrink=2,
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
-    for group in groups:
+    for group, sign in groups:
         names = [Path(row["path"]).name for row in rows if row["id"] in group]
-        out.print(f"maybe one cause, by class, theories and releases: {', '.join(names)}", markup=False)
+        out.print(f"maybe one cause, by {sign}: {', '.join(names)}", markup=False)
     _say_what_is_left(rows)
 
 
@@ -118,7 +120,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "id": record.id,
         "class": str(record.finding_class),
         "solver": record.solver,
-        "key": record.key,
+        "key": found.key,
         "title": title_of(found),
         "theories": list(found.theories),
         "size": _size(record.path / ("trace.txt" if calls else "original.smt2")),
@@ -135,6 +137,16 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "resembles": resembles,
         "path": str(record.path),
     }
+
+
+def one_key(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings of hunts whose keys, by their reduced formulas, fold into one as a hunt would fold
+    them.
+    """
+    alike: dict[str, list[str]] = {}
+    for row in sorted((row for row in rows if not row["calls"]), key=lambda row: len(row["key"])):
+        alike.setdefault(fold(Fingerprint(row["key"], "", True), alike), []).append(row["id"])
+    return [group for group in alike.values() if len(group) > 1]
 
 
 def maybe_one_cause(rows: list[dict[str, Any]]) -> list[list[str]]:
@@ -175,7 +187,7 @@ def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
     near = row["resembles"]
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
     solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
-    return [row["class"], solver, cause(record), size, affected, resembles, record.path.name]
+    return [row["class"], solver, cause(row["key"]), size, affected, resembles, record.path.name]
 
 
 def _say_what_is_left(rows: list[dict[str, Any]]) -> None:

@@ -43,15 +43,15 @@ def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:
     show_table(["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1)))
 
 
-def cause(record: FindingRecord) -> str:
-    """What tells this finding from others of its class and solver: the crash's place, or the theories."""
-    text = record.key.split("|", 2)[-1].replace("|", ", ")
+def cause(key: str) -> str:
+    """What tells a finding from others of its class and solver: the crash's place, or the theories."""
+    text = key.split("|", 2)[-1].replace("|", ", ")
     return text if len(text) <= _CAUSE_WIDTH else text[: _CAUSE_WIDTH - 3] + "..."
 
 
 def finding_line(record: FindingRecord) -> str:
     """A finding in one line, for when it turns up."""
-    return f"{record.finding_class} of {record.solver}: {cause(record)} ({record.path.name})"
+    return f"{record.finding_class} of {record.solver}: {cause(record.key)} ({record.path.name})"
 
 
 def _show_findings(summary: HuntSummary) -> None:
@@ -69,7 +69,7 @@ def _show_findings(summary: HuntSummary) -> None:
     shown = [record for _, _, record in sorted(ranked)[:_ROWS]]
     old = sum(record.known for record in findings)
     known = f", {old} of them from an earlier hunt" if old else ""
-    rows = [[str(r.finding_class), r.solver, cause(r), r.path.name] for r in shown]
+    rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
     out.print(f"\n[bold]{len(findings)} finding{'s' * (len(findings) > 1)}[/bold]{known}")
     show_table(["class", "solver", "where", "folder"], rows, shrink=2)
     folder = findings[0].path.parent

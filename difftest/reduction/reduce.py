@@ -21,6 +21,7 @@ from typing import Any
 from difftest.errors import BadOutput
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
+from difftest.reduction.conclusions import conclude
 from difftest.reduction.variants import shorter_settings
 from difftest.running.script import Script
 from difftest.solvers import Solver
@@ -35,12 +36,12 @@ from difftest.triage.expectation import (
 )
 from difftest.triage.findings import FindingClass, theories
 from difftest.triage.folders import FORMULA, record_runs
+from difftest.triage.reading import REDUCED
 from difftest.triage.reports import rewrite_report
 from generator import GenerationError
 from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
 
-REDUCED = "reduced.smt2"
 REDUCED_PARENT = "reduced-parent.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.
 _OWN_SHARE = 0.5
@@ -378,6 +379,7 @@ def _is_interpreter(program: str) -> bool:
 def _update_finding(folder: Path, report: ReductionReport, expected: Expectation) -> None:
     """Note what came of the reduction in ``finding.json``, and make ``report.md`` anew."""
     data = read_finding(folder)
+    left = replace(expected, solvers=tuple(_with_options(expected, report.options)))
     data["reduced"] = {
         "file": REDUCED,
         "size_before": report.size_before,
@@ -388,8 +390,10 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
         "confirmed": report.confirmed,
         "theories": list(theories(report.text)),
         "options": {name: list(options) for name, options in report.options.items()},
-        "runs": record_runs(folder, REDUCED, _with_options(expected, report.options), expected.seconds),
+        "runs": record_runs(folder, REDUCED, left.solvers, expected.seconds),
     }
+    if report.confirmed:
+        data["reduced"] |= conclude(str(data["key"]), left, report.text)
     _replace_text(folder / "finding.json", json.dumps(data, indent=2) + "\n")
     rewrite_report(folder)
 

@@ -209,8 +209,8 @@ def in_safe_mode(solver: Solver) -> Solver | None:
     except DifftestError:
         return None
     # In front of the others: an option that safe mode does not allow is then refused.
-    without = solver.without_option(SAFE_MODE)
-    return replace(without.with_options([SAFE_MODE]), checks=(f"--{SAFE_MODE}", *without.checks))
+    others = (check for check in solver.checks if check != f"--{SAFE_MODE}")
+    return replace(solver.with_options([SAFE_MODE]), checks=(f"--{SAFE_MODE}", *others))
 
 
 def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> bool | None:

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,12 @@ import difftest.reduction.reduce as reduction_module
 from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
+from difftest.reduction.conclusions import reduced_key
 from difftest.reduction.reduce import reduce
-from difftest.triage.expectation import NotShown
+from difftest.triage.expectation import Expectation, NotShown
+from difftest.triage.findings import FindingClass
+from difftest.triage.folders import read_findings
+from difftest.triage.reading import FindingFolder
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 
@@ -82,7 +87,7 @@ def test_a_tactic_in_the_text_goes_or_gets_shorter() -> None:
     )
     assert passes(text, lambda t: "(check-sat" in t).text == "(check-sat)\n"
     short = passes(text, lambda t: "solve-eqs" in t and "(check-sat" in t).text
-    assert short == "(check-sat-using (then solve-eqs smt))\n"
+    assert short == "(check-sat-using solve-eqs)\n"
 
 
 def test_levels_go_with_both_ends() -> None:
@@ -156,9 +161,37 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
         assert shown.count("## Options that it takes") == 1
         assert "$ " in shown and "reduced.smt2" in shown
         assert "(> x 1)" not in shown
-        reduced = json.loads((folder / "finding.json").read_text())["reduced"]
+        data = json.loads((folder / "finding.json").read_text())
+        reduced = data["reduced"]
         assert (reduced["size_after"], reduced["confirmed"]) == (report.size_after, True)
+        # By the first key the hunt knows the finding, by the second one people do.
+        assert (data["key"], reduced["key"]) == ("soundness|liar|Int", "soundness|liar|Int|div")
+        assert [record.key for record in read_findings(folder.parent)] == [data["key"]]
+        assert FindingFolder.read(folder).key == reduced["key"]
+        assert reduced["safe_mode"] is None
     assert report.steps[0].checks < 60
+
+
+def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
+    z3 = find_solver("z3[smt.arith.solver=2,smt.case_split=3]")
+    left = replace(z3, checks=("smt.case_split=3",))
+    expected = Expectation(FindingClass.CRASH, (left,), left.name, shape="signal SIGSEGV")
+    text = "(declare-const x Int)\n(assert (= 0 (mod 1 x)))\n(check-sat)\n"
+    key = f"crash|{z3.name}|signal SIGSEGV|Int+Seq+String|mod,seq.len"
+    now = "crash|z3[smt.case_split=3]|signal SIGSEGV|Int+Nonlinear|mod"
+    assert reduced_key(key, expected, text) == now
+    assert reduced_key(key.rpartition("|")[0], expected, text) == now
+    assert reduced_key("crash|z3|a.cpp:7", expected, text) == "crash|z3|a.cpp:7"
+
+
+def test_safe_mode_is_asked_about_the_reduced_formula(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+    unsafe = "(declare-const b (Bag Int))\n(assert (= b (bag 1 1)))\n(check-sat)\n"
+    folder = finding(tmp_path, make_test(unsafe), find_solver("cvc5"), fake("say('unsat')", "liar"))
+    assert "`--safe-mode=safe` it does not show" in (folder / "report.md").read_text()
+    reduce(folder, seconds=60, ddsmt=False)
+    data = json.loads((folder / "finding.json").read_text())
+    assert (data["safe_mode"], data["reduced"]["safe_mode"]) == (False, True)
+    assert "`--safe-mode=safe` it shows, too" in (folder / "report.md").read_text()
 
 
 def test_an_interrupted_reduction_goes_on_from_what_it_had(fake: Fake, tmp_path: Path) -> None:

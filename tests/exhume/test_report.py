@@ -252,6 +252,20 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
     assert exhume("triage", tmp_path / "findings" / folder.name / "none").code == 2
 
 
+def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Path) -> None:
+    after = ["Real|/", "Int+Real|/", "Real|/,mod", None, "Real|/"]
+    for number, left in enumerate(after):
+        told = {"confirmed": number != 4, "size_before": 90, "size_after": 30}
+        reduced = {**told, "key": f"invalid-model|z3-4.8.5|{left}"} if left else None
+        (finding(tmp_path, number, reduced=reduced) / "reduced.smt2").write_text("(check-sat)\n")
+    rows = exhume("triage", tmp_path, "--json").json
+    assert [row["key"].partition("z3-4.8.5|")[2] for row in rows] == [*after[:3], "Int3", "Int4"]
+    assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], [], []]
+    out = exhume("triage", tmp_path).out
+    assert f"maybe one cause, by key: invalid-model-{0:012x}, invalid-model-{1:012x}" in out
+    assert "Real, /,mod" in out
+
+
 def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_path: Path) -> None:
     for number, (first, fixed) in enumerate([("1.0", "2.0"), ("1.0", "2.0"), ("1.1", "2.0"), ("1.0", None)]):
         told = {"first_affected": first, "since_the_oldest": fixed is None, "first_fixed": fixed, "tried": []}
