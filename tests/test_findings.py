@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from difftest.running import cvc5_driver
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2")}
 
-# Folder, file, solver, options, first line that it prints.
+# Folder, file, solver, options, how it ends: by an answer, or otherwise.
 ANSWERS = [
     ("z3-constant-array-two-elements", "formula.smt2", "z3", [], "unsat"),
     ("z3-constant-array-two-elements", "finite.smt2", "z3", [], "sat"),
@@ -26,6 +27,19 @@ ANSWERS = [
     ("z3-tree-order-invalid-model", "values.smt2", "z3", [], "contradicted"),
     ("z3-tree-order-invalid-model", "axioms.smt2", "z3", [], "sat"),
     ("z3-tree-order-invalid-model", "axioms.smt2", "cvc5", [], "sat"),
+    ("z3-qfidl-division-unsat", "formula.smt2", "z3", [], "unsat"),
+    ("z3-qfidl-division-unsat", "plain.smt2", "z3", ["model_validate=true"], "sat"),
+    ("z3-qfidl-division-unsat", "plain.smt2", "cvc5", [], "sat"),
+    (
+        "z3-euf-completion-invalid-model",
+        "formula.smt2",
+        "z3",
+        ["model_validate=true"],
+        "invalid-model",
+    ),
+    ("z3-euf-completion-double-negation-segfault", "formula.smt2", "z3", [], "segmentation fault"),
+    ("z3-sls-strings-not-implemented", "formula.smt2", "z3", ["smt.sls.enable=true"], "Line: 338"),
+    ("z3-sls-strings-not-implemented", "from-code.smt2", "z3", ["smt.sls.enable=true"], "Line: 508"),
     ("cvc5-fp-round-to-integral", "formula.smt2", "cvc5", ["--fp-exp"], "unsat"),
     ("cvc5-fp-round-to-integral", "fixed.smt2", "cvc5", ["--fp-exp"], "sat"),
     ("cvc5-fp-round-to-integral", "formula.smt2", "z3", [], "sat"),
@@ -49,12 +63,13 @@ ANSWERS = [
 
 
 def printed(solver: str, options: list[str], file: Path) -> str:
-    """What the installed solver prints."""
+    """What the installed solver prints, and whether it dies."""
     start = find_solver("z3").argv if solver == "z3" else (sys.executable, "-I", str(cvc5_driver.__file__))
     done = subprocess.run(
         [*start, *options, file.name], cwd=file.parent, capture_output=True, text=True, timeout=60
     )
-    return done.stdout + done.stderr
+    died = "segmentation fault" if done.returncode == -signal.SIGSEGV else ""
+    return done.stdout + done.stderr + died
 
 
 @pytest.mark.parametrize(("folder", "file", "solver", "options", "answer"), ANSWERS)
@@ -71,6 +86,8 @@ def test_a_finding_is_still_what_its_report_says(
             "an invalid model was generated" if solver == "z3" else "ERRORS SATISFYING ASSERTIONS WITH MODEL"
         )
         assert said in text
+    elif answer == "segmentation fault" or answer.startswith("Line: "):
+        assert answer in text
     elif answer == "contradicted":
         assert "((_ tree-order 0) b c) true)" in text  # the formula asserts that it is false
     else:

@@ -1,0 +1,3 @@
+(declare-const a String)
+(assert (distinct a "" "1"))
+(check-sat)

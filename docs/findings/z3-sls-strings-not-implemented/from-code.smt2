@@ -1,0 +1,3 @@
+(declare-const x Int)
+(assert (= (str.to_int (str.from_code x)) 0))
+(check-sat)
