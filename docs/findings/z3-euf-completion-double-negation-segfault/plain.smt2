@@ -1,0 +1,2 @@
+(assert (not (not true)))
+(check-sat)

@@ -1,0 +1,3 @@
+(declare-const a Real)
+(assert (= a 1.0))
+(check-sat)
