@@ -9,9 +9,9 @@ other.
 
 Keys that differ are still one cause where what differs says nothing (seen in hunts of 20 minutes, where one
 fault of a rare operator or of one option made up to sixteen findings): the sorts of an operator's arguments
-bring theories along; what fails by default fails under options, too; and an option that makes the solver die
-does so whatever the formula; a row of tactics may be an option or a command. A finding never folds into one
-that needs more options than itself.
+bring theories along; what fails by default fails under options, too; an option that makes the solver die does
+so whatever the formula, and so does one that makes it err where no operator matters; a row of tactics may be
+an option or a command. A finding never folds into one that needs more options than itself.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class _Key:
         if self.operators != known.operators:
             return False
         if not self.operators:
-            return self.options == known.options and self.theories == known.theories
+            return self.options == known.options and (bool(self.options) or self.theories == known.theories)
         return self.theories <= known.theories or known.theories <= self.theories
 
 

@@ -164,7 +164,10 @@ def test_a_complete_key_folds_into_nothing_else() -> None:
         ("crash|z3|signal SIGSEGV|Int", "crash|z3|signal SIGSEGV|String", False),
         ("crash|z3-4.8.5|signal SIGSEGV|Int|div", "crash|z3|signal SIGSEGV|Int|div", False),
         ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Int", True),
-        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Real", False),
+        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Real", True),
+        ("soundness|z3[a=1]|Int", "soundness|z3[a=1]|Real|abs", False),
+        ("soundness|z3[a=1,b=2]|Int", "soundness|z3[a=1]|Real", False),
+        ("soundness|z3|Int", "soundness|z3|Real", False),
         ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=qe2]|Int", False),
     ],
 )
