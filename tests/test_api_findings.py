@@ -12,16 +12,21 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from apifuzz.running.faults import LEAK
 from apifuzz.running.runs import Runner
+from apifuzz.running.safe_mode import run_in_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import print_trace, read_trace
 from difftest import Limits, find_solver
 from difftest.running import bitwuzla_driver, cvc5_driver
+from difftest.running.process import Run
+from difftest.running.runner import Runner as TextRunner
+from difftest.running.script import Script
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}
@@ -243,6 +248,32 @@ def test_a_program_shows_what_its_report_says(folder: str) -> None:
 def test_text_shows_it_too(folder: str) -> None:
     skip_unless_installed(folder)
     check((*reader(folder.partition("-")[0]), "formula.smt2"), folder, TEXTS[folder])
+
+
+@pytest.fixture(scope="module")
+def safely() -> Iterator[Callable[[str], Run]]:
+    """Runs the formula of a folder in cvc5's safe mode: it is loaded once, each formula gets a fork."""
+    with TextRunner() as loaded:
+        cvc5 = replace(find_solver("cvc5"), checks=("--safe-mode=safe", "--incremental"))
+        limits = Limits(60.0)
+        yield lambda folder: loaded.run(cvc5, Script((FOLDER / folder / "formula.smt2").read_bytes()), limits)
+
+
+@pytest.mark.parametrize("folder", [folder for folder in PROGRAMS if folder.startswith("cvc5-")])
+def test_a_report_on_cvc5_says_what_its_safe_mode_does(folder: str, safely: Callable[[str], Run]) -> None:
+    skip_unless_installed(folder)
+    if folder in TEXTS:
+        done, expected = safely(folder), TEXTS[folder]
+    else:
+        done = run_in_safe_mode(FOLDER / folder / "script.py", Limits(60.0))
+        expected = PROGRAMS[folder]
+    ended = expected if isinstance(expected, tuple) else (expected,)
+    shows = expected in done.stdout if isinstance(expected, str) else done.signal in ended
+    report = (FOLDER / folder / "report.md").read_text("utf-8")
+    told = re.search(r"^With `--safe-mode=safe` it (shows, too|does not show: `([^`]+)`)", report, re.M)
+    assert told is not None
+    assert shows == (told[2] is None), done
+    assert shows or told[2] in done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import signal
 import subprocess
 import sys
@@ -62,6 +63,14 @@ ANSWERS = [
 ]
 
 
+def skip_unless_installed(solver: str) -> None:
+    """Skip where the reports are about another release than the installed one."""
+    distribution, release = RELEASES[solver]
+    installed = importlib.metadata.version(distribution)
+    if not installed.startswith(release):
+        pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
+
+
 def printed(solver: str, options: list[str], file: Path) -> str:
     """What the installed solver prints, and whether it dies."""
     start = find_solver("z3").argv if solver == "z3" else (sys.executable, "-I", str(cvc5_driver.__file__))
@@ -76,10 +85,7 @@ def printed(solver: str, options: list[str], file: Path) -> str:
 def test_a_finding_is_still_what_its_report_says(
     folder: str, file: str, solver: str, options: list[str], answer: str
 ) -> None:
-    distribution, release = RELEASES[solver]
-    installed = importlib.metadata.version(distribution)
-    if not installed.startswith(release):
-        pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
+    skip_unless_installed(solver)
     text = printed(solver, options, FOLDER / folder / file)
     if answer == "invalid-model":
         said = (
@@ -100,6 +106,30 @@ def test_a_finding_folder_is_whole(folder: str) -> None:
     assert {"formula.smt2", "command.txt", "report.md", "z3-5.4.0.txt", "cvc5-1.4.2.txt"} <= names
     report = (FOLDER / folder / "report.md").read_text("utf-8")
     assert (FOLDER / folder / "formula.smt2").read_text("utf-8").strip() in report
+
+
+@pytest.mark.parametrize(
+    ("folder", "option"),
+    [
+        ("cvc5-fp-invalid-model", "fp-exp"),
+        ("cvc5-fp-round-to-integral", "fp-exp"),
+        ("cvc5-nested-array-invalid-model", "arrays-exp"),
+    ],
+)
+def test_what_needs_an_option_for_experts_does_not_show_in_safe_mode(folder: str, option: str) -> None:
+    refusal = f"expert option {option} cannot be set in safe mode."
+    told = f"With `--safe-mode=safe` it does not show: `{refusal}`"
+    assert told in (FOLDER / folder / "report.md").read_text("utf-8")
+    skip_unless_installed("cvc5")
+    assert refusal in printed("cvc5", ["--safe-mode=safe", f"--{option}"], FOLDER / folder / "formula.smt2")
+
+
+def test_every_finding_of_cvc5_says_what_its_safe_mode_does() -> None:
+    reports = list(FOLDER.glob("cvc5-*/report.md"))
+    assert reports
+    for report in reports:
+        said = re.findall(r"^With `--safe-mode=safe` it (?:shows|does not)", report.read_text("utf-8"), re.M)
+        assert len(said) == 1, report
 
 
 def test_every_finding_is_listed_and_replayed() -> None:

@@ -1,21 +1,24 @@
-"""Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be; and
-who is wrong.
+"""Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be; who
+is wrong; and whether cvc5's safe mode has it, too.
 """
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from apifuzz.running.evidence import Evidence, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
 from apifuzz.running.older import MOST_ASKED, ask_older
 from apifuzz.running.runs import Runner
+from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
 from difftest import DifftestError, find_solvers
 from difftest.oracles.base import FindingClass
+from difftest.reduction.variants import SAFE_MODE
 from difftest.solvers import DISTRIBUTIONS
 from difftest.triage.bisect import CACHE as BISECTED
 from difftest.triage.evidence import WITH_MODEL
@@ -34,10 +37,9 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
     script = smtlib_script(trace)
     program = runner.program(print_trace(trace), fault)
     kept = _hear_older(found, runner.setup, fault, program) if program and older else ""
-    facts = {
-        **found.to_json(),
-        "text_shows": None if script is None else text_shows(script, runner.setup, fault),
-    }
+    shows = None if script is None else text_shows(script, runner.setup, fault)
+    safe = _safe_mode(runner.setup, fault, program, script if shows else None)
+    facts = {**found.to_json(), "text_shows": shows, **safe}
     texts = {
         FORMULA: script,
         SCRIPT: program,
@@ -46,6 +48,22 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
         EVIDENCE: json.dumps(facts),
     }
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | None) -> dict[str, Any]:
+    """What ``ask_safe_mode`` tells where cvc5 takes part: of the program, else of a script that shows it."""
+    if "cvc5" not in (setup.solver, setup.cross_check):
+        return {}
+    if program is not None:
+        return ask_safe_mode(fault, program)
+    if script is None:
+        return {"safe_mode": None}
+
+    def safely(spec: str) -> str:
+        return f"cvc5[{SAFE_MODE}]" if spec == "cvc5" else spec
+
+    safe = Setup(safely(setup.solver), setup.cross_check and safely(setup.cross_check))
+    return {"safe_mode": text_shows(script, safe, fault)}
 
 
 def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> str:

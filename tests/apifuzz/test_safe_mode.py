@@ -1,0 +1,94 @@
+"""Whether findings of cvc5's interface show in its safe mode: asked with their programs, else their text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from apifuzz.running import describing
+from apifuzz.running.describing import describe
+from apifuzz.running.evidence import Evidence
+from apifuzz.running.faults import CRASH, Fault, told
+from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.runs import Runner
+from apifuzz.running.safe_mode import ask_safe_mode
+from apifuzz.running.setup import Setup
+from apifuzz.trace import read_trace
+
+DIES = Fault(CRASH, "check-sat", "SIGSEGV in check-sat", None, "SIGSEGV")
+PROGRAM = """import os, signal, cvc5
+
+manager = cvc5.TermManager()
+solver = cvc5.Solver(manager)
+solver.setOption("{option}", "true")
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+REFUSES = "Fatal error in option parsing: expert option fp-exp cannot be set in safe mode."
+
+
+@pytest.mark.parametrize(
+    ("fault", "option", "stands", "refuses"),
+    [
+        (DIES, "produce-models", True, ""),
+        (DIES, "fp-exp", False, REFUSES),
+        (told("rejected", "set-option", "no such option"), "fp-exp", False, REFUSES),
+        (told("crash", "check-sat", "Fatal failure at a.cpp:7"), "produce-models", False, ""),
+    ],
+)
+def test_the_program_is_run_in_safe_mode(fault: Fault, option: str, stands: bool, refuses: str) -> None:
+    told = ask_safe_mode(fault, PROGRAM.format(option=option))
+    assert told == {"safe_mode": stands, "safe_mode_refuses": refuses}
+
+
+class _Programmed(Runner):
+    """Has the program, or none, at once."""
+
+    text: str | None = None
+
+    def program(self, trace: str, fault: Fault, limits: object = None) -> str | None:
+        return self.text
+
+
+@pytest.mark.parametrize(
+    ("solvers", "program", "asked", "words"),
+    [
+        (
+            ("cvc5", None),
+            PROGRAM.format(option="fp-exp"),
+            [],
+            f"does not show: that refuses it (`{REFUSES}`)",
+        ),
+        (("cvc5", None), None, ["cvc5[safe-mode=safe]"], "shows, too"),
+        (("z3", "cvc5"), None, ["z3", "cvc5[safe-mode=safe]"], "shows, too"),
+        (("z3", None), None, [], ""),
+    ],
+)
+def test_what_is_known_of_safe_mode_stands_in_the_report(
+    solvers: tuple[str, str | None],
+    program: str | None,
+    asked: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[list[str]] = []
+
+    def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
+        tried.append([spec for spec in (setup.solver, setup.cross_check) if spec])
+        return True
+
+    monkeypatch.setattr(describing, "weigh", lambda *args: Evidence("cvc5" if words else "z3"))
+    monkeypatch.setattr(describing, "text_shows", text_shows)
+    monkeypatch.setattr(_Programmed, "text", program)
+    setup = Setup(*solvers)
+    trace = read_trace(f"exhume-trace 1 {setup.solver} 1\n1 new\n2 make-sort Bool\nreturn s1\n")
+    with _Programmed(setup) as runner:
+        texts = describe(runner, trace, DIES, older=False)
+    assert tried[1:] == [asked] * bool(asked)
+    seen = Seen(DIES, "x", trace, trace, True, setup, "1", {"seed": 1, "run": 2}, "", texts)
+    report = (file_finding(tmp_path, seen).path / "report.md").read_text("utf-8")
+    assert words in report
+    assert ("--safe-mode=safe" in report) == bool(words)
+    assert ("safe_mode" in json.loads(texts["evidence"])) == ("cvc5" in solvers)
