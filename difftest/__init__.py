@@ -22,7 +22,8 @@ from difftest.campaign.events import (
     WorkersTold,
 )
 from difftest.campaign.executor import Executor, LocalExecutor
-from difftest.campaign.hunt import DEFAULT_STAGES, HuntOptions, Stage, hunt
+from difftest.campaign.hunt import HuntOptions, hunt
+from difftest.campaign.stages import DEFAULT_STAGES, Stage
 from difftest.errors import (
     BadOutput,
     DifftestError,

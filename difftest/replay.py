@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from difftest.errors import DifftestError
-from difftest.oracles import default_oracles, look, probe
+from difftest.oracles import look, oracles_on, probe
 from difftest.oracles.base import Observation
 from difftest.running.outcomes import Outcome, Verdict
 from difftest.running.process import Limits
@@ -82,11 +82,11 @@ def replay(
     """Run ``solvers`` on ``files``, lazily, results in the order of the files.
 
     What looks wrong on the fast path is run again in fresh processes, whose verdicts then stand in the rows.
-    What counts as wrong is said by ``oracles`` (none: the defaults for these solvers); an answer that the
-    file's ``(set-info :status ...)`` contradicts is wrong, too.
+    What counts as wrong is said by ``oracles``, as ``difftest.oracles.select`` gives them (none: the defaults
+    for these solvers); an answer that the file's ``(set-info :status ...)`` contradicts is wrong, too.
     """
     limits = limits or Limits()
-    names = tuple(oracles) or default_oracles(solvers)
+    names = oracles_on(oracles, solvers)
     source = iter(files)
     free: SimpleQueue[Runner] = SimpleQueue()
     with ExitStack() as stack:

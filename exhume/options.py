@@ -38,12 +38,15 @@ Oracles = Annotated[
     typer.Option(
         "--oracles",
         metavar="NAME,NAME",
-        help=f"What counts as wrong: {', '.join(ORACLES)}.  [default: those that fit the solvers]",
+        help=f"What counts as wrong: {', '.join(ORACLES)}; --oracles=-NAME,-NAME: the default without these."
+        "  [default: those that fit the solvers]",
         show_default=False,
     ),
 ]
 
 
 def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:
-    """The oracles named on the command line, none for the defaults; UnknownOracle for a name that is none."""
+    """The oracles named on the command line, on or off, none for the defaults; UnknownOracle for a name that
+    is none.
+    """
     return select(named) if named else ()

@@ -1,8 +1,8 @@
 """The hunt: tests go to the solvers, what looks wrong is confirmed, and events tell of it.
 
 One thread (the caller's, inside the generator) holds all state and decides; workers only run what they are
-given and hand back what came of it. A test first gets a short limit; of those that run out of it, a share
-chosen by seed and index is set aside and tried again with longer ones, so that hard tests neither starve the
+given and hand back what came of it. A test first gets a short limit; some of those that run out of it are set
+aside and tried again with longer ones (``difftest.campaign.stages``), so that hard tests neither starve the
 rest nor go unseen.
 
 With a campaign's state (``difftest.campaign.state``) everything that counts is committed about once a second,
@@ -13,7 +13,6 @@ commit: tests that were handed out and not done then are run again, and what the
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 import time
 from collections import deque
@@ -43,8 +42,8 @@ from difftest.campaign.executor import (
     Task,
     TestName,
 )
-from difftest.campaign.pace import Pace
 from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
+from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
@@ -60,25 +59,11 @@ from generator.strategy import GeneratedTest
 # One set-aside test is tried again after so many new ones.
 _FRESH_PER_RETRY = 8
 _MAX_SET_ASIDE = 1_000
-_CONFIRM_SECONDS = 10.0
 # The state is committed this often, or less often where commits take more than a fiftieth of the time.
 _COMMIT_SECONDS = 1.0
 _COMMIT_SHARE = 50
 # Memory is looked at this often.
 _MEASURE_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A time limit per solver and test, and the ``share`` of the tests undecided before that get it."""
-
-    seconds: float
-    share: float
-
-
-# Nine in ten of the tests that are decided at all are decided within 50 ms (measured on generated tests), so
-# the first limit is short; the others keep the hard tests in the hunt for about a quarter of its time.
-DEFAULT_STAGES = (Stage(0.1, 1.0), Stage(1.0, 0.06), Stage(10.0, 0.08))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +74,10 @@ class HuntOptions:
     ``seed`` names the run in findings and chooses which tests are set aside. ``limits.seconds`` is not used:
     ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
-    ``oracles`` say what counts as wrong (none: the solvers' defaults). ``mode_share`` of the tests run one of
-    the solvers under options of the kinds ``modes``. ``paced``: the first stage's time may be
-    shorter, following what decided tests took (``difftest.campaign.pace``); which tests there are does not
-    depend on it.
+    ``oracles`` say what counts as wrong, as ``difftest.oracles.select`` gives them (none: the solvers'
+    defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``.
+    ``paced``: the first stage's time may be shorter, following what decided tests took
+    (``difftest.campaign.pace``); which tests there are does not depend on it.
     """
 
     out: Path
@@ -168,10 +153,9 @@ class _Hunt:
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             *(self._paid_finding, loaded),
         )
-        self.stage_limits = [replace(options.limits, seconds=stage.seconds) for stage in options.stages]
-        self.pace = Pace(options.stages[0].seconds) if options.paced else None
-        longest = max(stage.seconds for stage in options.stages)
-        self.confirm_limits = replace(options.limits, seconds=max(_CONFIRM_SECONDS, 2 * longest))
+        self.stages = Stages(
+            *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
+        )
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.
         self.fresh_running: set[TestName] = set()
@@ -187,10 +171,11 @@ class _Hunt:
 
     def _restore(self, again: Again) -> None:
         name = TestName(again.strategy, again.test_class, again.index)
-        stage = min(again.stage, len(self.options.stages) - 1)
+        stage = min(again.stage, self.stages.last)
         counted = {solver: Outcome(outcome) for solver, outcome in again.outcomes.items()}
         confirms = again.reason == "confirm"
-        self.set_aside.append(RunTask(name, stage, self._limits(stage), counted=counted, confirms=confirms))
+        limits = self.stages.limits(stage)
+        self.set_aside.append(RunTask(name, stage, limits, counted=counted, confirms=confirms))
 
     def run(self) -> Iterator[Event]:
         """Feed, collect, and sum up."""
@@ -307,9 +292,8 @@ class _Hunt:
 
     def _again(self) -> Iterator[Again]:
         """The tests that are to be run again though they are counted."""
-        last = len(self.options.stages) - 1
         for name in self.book.pending():
-            yield Again(name.strategy, name.test_class, name.index, last, {}, "confirm")
+            yield Again(name.strategy, name.test_class, name.index, self.stages.last, {}, "confirm")
         for task in (*self.set_aside, *self.again_running.values()):
             counted = {solver: outcome.value for solver, outcome in task.counted.items()}
             reason = "confirm" if task.confirms else "later"
@@ -328,7 +312,7 @@ class _Hunt:
             self.running += 1
 
     def _next_task(self) -> Task | None:
-        confirm = self.book.next_task(self.confirm_limits)
+        confirm = self.book.next_task(self.stages.confirming)
         if confirm is not None:
             return confirm
         if self._is_over():
@@ -345,7 +329,7 @@ class _Hunt:
         self.fresh += 1
         name, test = taken
         self.fresh_running.add(name)
-        return RunTask(name, 0, self._limits(0), test)
+        return RunTask(name, 0, self.stages.limits(0), test)
 
     def _next_set_aside(self) -> Task:
         task = self.set_aside.popleft()
@@ -358,11 +342,6 @@ class _Hunt:
         if self.stop.is_set():
             return True
         return self.options.seconds is not None and self.clock() - self.started >= self.options.seconds
-
-    def _limits(self, stage: int) -> Limits:
-        if stage == 0 and self.pace is not None:
-            return replace(self.stage_limits[0], seconds=self.pace.limit)
-        return self.stage_limits[stage]
 
     def _take(self, result: Result) -> Iterator[Event]:
         if isinstance(result, Notice):
@@ -400,10 +379,10 @@ class _Hunt:
             self.schedule.exhausted(task.name)
             return
         decided = all(verdict.is_decided for verdict in result.verdicts.values())
-        if decided and self.pace is not None and task.stage == 0:
-            self.pace.decided(max(verdict.seconds for verdict in result.verdicts.values()))
+        if decided:
+            self.stages.decided(result)
         if not task.confirms:
-            later = self._later(result)
+            later = self.stages.later(result, self.tally.solver_seconds)
             if later is not None and len(self.set_aside) < _MAX_SET_ASIDE:
                 self.set_aside.append(later)
             first = not task.counted
@@ -415,24 +394,3 @@ class _Hunt:
         if not task.confirms:
             self.tally.count(result, decided)
             yield TestDone(task.name.index, result.verdicts, decided, task.stage, task.name.strategy)
-
-    def _later(self, result: RunResult) -> RunTask | None:
-        """The same test with the next limit, if more time may decide it and its lot is drawn."""
-        stage = result.task.stage + 1
-        verdicts = result.verdicts.values()
-        useful = all(v.is_decided or v.outcome is Outcome.TIMEOUT for v in verdicts)
-        late = any(v.outcome is Outcome.TIMEOUT for v in verdicts)
-        if not (useful and late) or stage >= len(self.options.stages):
-            return None
-        name = result.task.name
-        if _lot(self.options.seed, name, stage) >= self.options.stages[stage].share:
-            return None
-        counted = {solver: verdict.outcome for solver, verdict in result.verdicts.items()}
-        limits = self._limits(stage)
-        return RunTask(name, stage, limits, result.task.test, dict(result.verdicts), counted)
-
-
-def _lot(seed: int, name: TestName, stage: int) -> float:
-    """A number in [0, 1) that depends on nothing but its arguments."""
-    digest = hashlib.sha256(f"{seed}/{name.strategy}/{name.index}/{stage}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64

@@ -49,8 +49,9 @@ ORACLES: dict[str, Oracle] = {
 PLAIN = ("crash", "soundness", "invalid-model")
 """Those that need nothing but the verdicts on the test itself."""
 
-
 _CROSSED_ONE_IN = 4
+# Before the name of an oracle that is switched off.
+_OFF = "-"
 
 
 class UnknownOracle(DifftestError):
@@ -58,18 +59,23 @@ class UnknownOracle(DifftestError):
 
 
 def select(names: Sequence[str]) -> tuple[str, ...]:
-    """``names`` (each may hold several, separated by commas) as names of oracles; UnknownOracle if one is
-    not.
+    """``names`` (each may hold several, separated by commas) as oracles: those that are on, or, each with a
+    ``-`` before it, those that are off among the defaults. UnknownOracle if one is none, or for a mixture.
     """
     chosen = [part.strip() for name in names for part in name.split(",") if part.strip()]
     for name in chosen:
-        if name not in ORACLES:
-            near = difflib.get_close_matches(name, ORACLES, n=2, cutoff=0.65)
+        bare = name.removeprefix(_OFF)
+        if bare not in ORACLES:
+            near = difflib.get_close_matches(bare, ORACLES, n=2, cutoff=0.65)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise UnknownOracle(f"oracle {name!r}: not known. There are {', '.join(ORACLES)}.{hint}")
+            raise UnknownOracle(f"oracle {bare!r}: not known. There are {', '.join(ORACLES)}.{hint}")
     if not chosen:
         raise UnknownOracle(f"no oracle is named. There are {', '.join(ORACLES)}.")
-    return tuple(name for name in ORACLES if name in chosen)
+    if len({name.startswith(_OFF) for name in chosen}) > 1:
+        raise UnknownOracle(
+            f"oracles {','.join(chosen)}: name those that are on, or with '-' those that are off, not both."
+        )
+    return tuple(name for oracle in ORACLES for name in (oracle, _OFF + oracle) if name in chosen)
 
 
 def default_oracles(solvers: Sequence[Solver]) -> tuple[str, ...]:
@@ -77,15 +83,24 @@ def default_oracles(solvers: Sequence[Solver]) -> tuple[str, ...]:
     return tuple(name for name, oracle in ORACLES.items() if oracle.is_default(solvers))
 
 
-def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
-    """The oracles for one test of a hunt: those named, or the defaults.
-
-    By default models are crossed on one test in four, drawn by the text: on all of them a hunt is half as
-    slow again (measured), on these it is an eighth.
+def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
+    """What ``names``, as ``select`` gives them, mean for these solvers: those named, or the defaults without
+    those named with a ``-``.
     """
-    if names:
+    if names and not names[0].startswith(_OFF):
         return tuple(names)
-    chosen = default_oracles(solvers)
+    return tuple(name for name in default_oracles(solvers) if _OFF + name not in names)
+
+
+def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
+    """The oracles that ``names`` mean for one test of a hunt.
+
+    Unless it is named, models are crossed on one test in four, drawn by the text: on all of them a hunt is
+    half as slow again (measured), on these it is an eighth.
+    """
+    chosen = oracles_on(names, solvers)
+    if model_cross_check.ORACLE.name in names:
+        return chosen
     if zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0:
         return chosen
     return tuple(name for name in chosen if name != model_cross_check.ORACLE.name)
@@ -102,6 +117,12 @@ def probe(
             seen, seconds = prober(seen, runner, limits)
             spent += seconds
     return seen, spent
+
+
+def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:
+    """Whether one of these oracles may see something when solvers that ran out of time get ``seconds``."""
+    hooks = (ORACLES[name].promises for name in names)
+    return any(promise(seen, seconds) for promise in hooks if promise is not None)
 
 
 def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
@@ -126,7 +147,9 @@ __all__ = [
     "is_same",
     "look",
     "observe_test",
+    "oracles_on",
     "probe",
+    "promises",
     "select",
     "theories",
 ]

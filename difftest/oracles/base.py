@@ -105,7 +105,8 @@ class Oracle:
     ``look`` finds what is wrong in an observation, without running anything. ``probe`` (where there is one)
     makes the runs that it needs beyond the test's own: it gives the observation with what they brought, and
     the seconds spent in solvers. ``measure`` repeats, in fresh processes, what one run cannot show.
-    ``is_default`` says whether it is on for these solvers when nobody says otherwise.
+    ``is_default`` says whether it is on for these solvers when nobody says otherwise. ``promises`` says
+    whether it may see something when the solvers that ran out of time get as many seconds as given.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Oracle:
     is_default: Callable[[Sequence[Solver]], bool]
     probe: Probe | None = None
     measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
+    promises: Callable[[Observation, float], bool] | None = None
 
 
 def decided(answers: Sequence[str | None], check: int) -> str | None:

@@ -42,6 +42,19 @@ def look(seen: Observation) -> list[Candidate]:
     return list(found.values())
 
 
+def promises(seen: Observation, seconds: float) -> bool:
+    """Whether one of two releases ran out of time, the newer one where the older one answered, or the older
+    one where the newer one does not know.
+    """
+    for newer, older in older_pairs(seen.trusted):
+        now, before = seen.verdicts[newer.name], seen.verdicts[older.name]
+        if now.outcome is Outcome.TIMEOUT and before.is_decided:
+            return True
+        if now.outcome is Outcome.UNKNOWN and newer.unknown_is_telling and before.outcome is Outcome.TIMEOUT:
+            return True
+    return False
+
+
 def _is_contradicted(seen: Observation, check: int, answer: str) -> bool:
     """Whether the older release's answer was wrong, so that not to give it is no loss."""
     others = [decided(seen.verdicts[solver.name].answers, check) for solver in seen.trusted]
@@ -49,5 +62,9 @@ def _is_contradicted(seen: Observation, check: int, answer: str) -> bool:
 
 
 ORACLE = Oracle(
-    "incompleteness", "an older release decided it, the newer one says unknown", look, has_older_release
+    "incompleteness",
+    "an older release decided it, the newer one says unknown",
+    look,
+    has_older_release,
+    promises=promises,
 )

@@ -7,6 +7,7 @@ of both in turn, in fresh processes: the fastest of the newer release against th
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
@@ -53,6 +54,15 @@ def is_slow(now: Verdict, before: Verdict) -> bool:
     )
 
 
+def promises(seen: Observation, seconds: float) -> bool:
+    """Whether a newer release ran out of time where an older one was so fast that ``seconds`` are slow."""
+    return any(
+        seen.verdicts[newer.name].outcome is Outcome.TIMEOUT
+        and is_slow(replace(seen.verdicts[newer.name], seconds=seconds), seen.verdicts[older.name])
+        for newer, older in older_pairs(seen.trusted)
+    )
+
+
 def measure(candidate: Candidate, seen: Observation, runner: Runner, limits: Limits) -> bool:
     """Whether it is so in every one of three measurements."""
     newer = seen.solver(candidate.guilty or "")
@@ -78,4 +88,5 @@ ORACLE = Oracle(
     look,
     has_older_release,
     measure=measure,
+    promises=promises,
 )

@@ -25,7 +25,7 @@ from difftest import (
     hunt,
     replay,
 )
-from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, select
+from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, oracles_on, select
 from difftest.oracles import slowdown as slow
 from difftest.oracles.base import Observation
 from difftest.oracles.releases import older_pairs, release_of
@@ -84,6 +84,18 @@ def test_oracles_are_chosen_by_name_in_one_order() -> None:
         select([" , "])
 
 
+def test_oracles_are_switched_off_by_name() -> None:
+    off = select(["-slowdown, -crash", "-crash"])
+    assert off == ("-crash", "-slowdown")
+    assert set(oracles_on(off, [NEW, OLD])) == set(ORACLES) - {"crash", "slowdown"}
+    assert oracles_on(off, [NEW]) == ("soundness", "invalid-model", "implication")
+    assert oracles_on(select(["crash"]), [NEW, OLD]) == ("crash",)
+    with pytest.raises(UnknownOracle, match="crash,-slowdown: name those that are on, or with '-'"):
+        select(["crash", "-slowdown"])
+    with pytest.raises(UnknownOracle, match=r"oracle 'slow-down': not known.*mean slowdown"):
+        select(["-slow-down"])
+
+
 def test_the_defaults_depend_on_the_solvers() -> None:
     plain = ("crash", "soundness", "invalid-model", "implication")
     assert default_oracles([NEW]) == plain
@@ -96,6 +108,13 @@ def test_hunts_cross_models_on_a_share_of_the_tests_unless_told() -> None:
     drawn = [hunting_oracles((), [NEW, OTHER], f"{TEXT};{i}") for i in range(400)]
     assert 60 < sum("model-cross-check" in names for names in drawn) < 140
     assert hunting_oracles(("crash",), [NEW, OTHER], TEXT) == ("crash",)
+    # Not so where it is named; to switch another off is not to name it.
+    named = [hunting_oracles(("model-cross-check",), [NEW, OTHER], f"{TEXT};{i}") for i in range(40)]
+    assert all("model-cross-check" in names for names in named)
+    drawn_without = [hunting_oracles(("-crash",), [NEW, OTHER], f"{TEXT};{i}") for i in range(400)]
+    assert [("crash", *names) for names in drawn_without] == drawn
+    off = [hunting_oracles(("-model-cross-check",), [NEW, OTHER], f"{TEXT};{i}") for i in range(40)]
+    assert not any("model-cross-check" in names for names in off)
 
 
 def test_every_oracle_says_what_it_is() -> None:
