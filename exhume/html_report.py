@@ -35,7 +35,7 @@ _FOR_TEXTS = 3_000_000
 _LONGEST_FORMULA = 20_000
 _LONGEST_PRINTED = 6_000
 _MOST_BARS = 24
-_HOURS_FROM = 2 * 3600
+_MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CLASSES = (
     *("soundness", "answer", "invalid-model", "model", "core", "assumptions", "crash", "value"),
@@ -351,9 +351,13 @@ def _campaign_plots(campaign: Campaign | None) -> Iterable[Plot]:
 
 def _over_time(campaign: Campaign) -> Plot:
     """Tests and findings added up over time, from the buckets."""
-    begin = campaign.buckets[0].start
-    ends = [0, *(bucket.start + campaign.bucket_seconds - begin for bucket in campaign.buckets)]
-    unit, seconds = ("hours", 3600) if ends[-1] >= _HOURS_FROM else ("minutes", 60)
+    begin = min(run.started for run in campaign.runs)
+    last = max(run.seen for run in campaign.runs)
+    # What a bucket counts is drawn where it ends; the last one ends with the campaign.
+    ends = [0.0, *(min(b.start + campaign.bucket_seconds, last) - begin for b in campaign.buckets)]
+    unit, seconds = ("seconds", 1) if ends[-1] < _MINUTES_FROM else ("minutes", 60)
+    if ends[-1] >= _HOURS_FROM:
+        unit, seconds = "hours", 3600
     times = [end / seconds for end in ends]
     sums = {
         name: [0, *accumulate(getattr(bucket, name) for bucket in campaign.buckets)]

@@ -35,7 +35,8 @@ from difftest.campaign.stored import (
 )
 from difftest.errors import BadOutput
 
-_FIRST_WIDTH = 60
+# Seconds; a short campaign is told second by second, a longer one's buckets get wider.
+_FIRST_WIDTH = 1
 
 
 class CampaignState:
@@ -266,26 +267,31 @@ def _setting(opened: sqlite3.Connection, name: str) -> str | None:
 
 def _merge_buckets(opened: sqlite3.Connection, width: int) -> None:
     """Make one of each two buckets until there are few enough."""
+    first = width
+    while _count_buckets(opened) > MAX_BUCKETS:
+        width *= 2
+        for table, merged in (("bucket", _MERGED_BUCKETS), ("outcome", _MERGED_OUTCOMES)):
+            opened.execute(f"create temp table merged as {merged}", (width,))
+            opened.execute(f"delete from {table}")
+            opened.execute(f"insert into {table} select * from merged")
+            opened.execute("drop table merged")
+    if width != first:
+        opened.execute("update setting set value = ? where name = 'bucket_seconds'", (json.dumps(width),))
+
+
+def _count_buckets(opened: sqlite3.Connection) -> int:
     (count,) = opened.execute("select count(*) from bucket").fetchone()
-    if count <= MAX_BUCKETS:
-        return
-    width *= 2
-    opened.execute(
-        "create temp table merged as select start - start % ? as start, sum(tests), sum(decided),"
-        " sum(findings), sum(duplicates), sum(unconfirmed), sum(solver_seconds), max(memory)"
-        " from bucket group by 1",
-        (width,),
-    )
-    opened.execute(
-        "create temp table merged_outcome as select start - start % ? as start, kind, name, solver, outcome,"
-        " sum(count) from outcome group by 1, 2, 3, 4, 5",
-        (width,),
-    )
-    for table, merged in (("bucket", "merged"), ("outcome", "merged_outcome")):
-        opened.execute(f"delete from {table}")
-        opened.execute(f"insert into {table} select * from {merged}")
-        opened.execute(f"drop table {merged}")
-    opened.execute("update setting set value = ? where name = 'bucket_seconds'", (json.dumps(width),))
+    return int(count)
+
+
+_MERGED_BUCKETS = (
+    "select start - start % ? as start, sum(tests), sum(decided), sum(findings), sum(duplicates),"
+    " sum(unconfirmed), sum(solver_seconds), max(memory) from bucket group by 1"
+)
+_MERGED_OUTCOMES = (
+    "select start - start % ? as start, kind, name, solver, outcome, sum(count) from outcome"
+    " group by 1, 2, 3, 4, 5"
+)
 
 
 def _arm_row(arm: ArmState) -> Sequence[object]:

@@ -141,7 +141,7 @@ def test_it_stays_small_however_long_it_runs(tmp_path: Path, monkeypatch: pytest
             opened.commit(changes(tests=1, decided=1), 1.0)
         seen = read_campaign(tmp_path)
     assert len(seen.buckets) <= MAX_BUCKETS
-    assert seen.bucket_seconds == 240
+    assert seen.bucket_seconds == 256
     assert sum(bucket.tests for bucket in seen.buckets) == 3 * MAX_BUCKETS
     assert sum(row.count for row in seen.outcomes if row.kind == "theory") == 6 * MAX_BUCKETS
     assert (tmp_path / FILE).stat().st_size < 1 << 20

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from difftest.campaign import state as state_module
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState
 from exhume.html_report import MAX_BYTES
@@ -115,7 +116,7 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "Affected releases of z3",
         "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
         "seen 42 times", "z3#9: same place", "no known issue", "first affected: 4.8.5; fixed in 4.8.7",
-        "35", "finished", "1 not yet", "minutes since the campaign began",
+        "35", "finished", "1 not yet", "seconds since the campaign began",
     ):  # fmt: skip
         assert words in page.text, words
     # Figure 4: the finding affects 4.8.5 and no other of the releases that ran.
@@ -124,6 +125,32 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
     assert "default-src 'none'" in text and "http://" not in text and "https://" not in text
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("length", "unit", "end"),
+    [(36, "seconds", "36.00"), (1800, "minutes", "30.00"), (36_000, "hours", "10.00")],
+)
+def test_time_is_told_as_fine_as_the_campaign_is_long(
+    length: int, unit: str, end: str, exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_700_000_000.3
+    monkeypatch.setattr(state_module.time, "time", lambda: now)
+    (tmp_path / "findings").mkdir()
+    with CampaignState.open(tmp_path, {"seed": 4}) as state:
+        for _ in range(36):
+            now += length / 36
+            state.commit(Changes(tests=1), now - 1_700_000_000.3, ending="finished")
+    assert exhume("report", tmp_path).code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert f"{unit} since the campaign began" in page
+    table = re.search(rf'<th scope="col">{unit}</th>.*?</table>', page, re.S)
+    assert table is not None
+    rows = re.findall(r"<tr><td>([\d.]+)</td><td>(\d+)</td>", table[0])
+    assert rows[0] == ("0.00", "0") and rows[-1] == (end, "36")
+    # All along, not in one step at the end.
+    assert len(rows) > 20
+    assert all(abs(float(at) / float(end) - int(tests) / 36) < 0.1 for at, tests in rows)
 
 
 def test_a_folder_without_a_campaign_says_what_is_missing(exhume: Any, tmp_path: Path) -> None:
