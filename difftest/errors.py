@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 
 class DifftestError(Exception):
     """The base of all errors of this package; ``exit_code`` is what a command line should end with."""
@@ -46,3 +49,11 @@ class ReleaseNotFound(EnvironmentProblem):
 
 class RunnerLost(EnvironmentProblem):
     """A supervisor process of ours ended or stopped answering, twice in a row."""
+
+
+def name_full_folder(error: OSError, folder: Path | str) -> None:
+    """Where nothing more could be written: the system names files that it cannot open, not those that it
+    cannot write to, so ``error`` gets ``folder``, in which it happened, for its file's name.
+    """
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:
+        error.filename = str(folder)

@@ -7,6 +7,7 @@ on another machine stand behind the same few methods (``Executor``).
 from __future__ import annotations
 
 import queue
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from difftest.campaign import _orphans
-from difftest.errors import RunnerLost
+from difftest.errors import RunnerLost, name_full_folder
 from difftest.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.reduction.pairs import pair_of
@@ -303,4 +304,6 @@ class LocalExecutor:
                 try:
                     self._results.put(perform(task, self._solvers, runner))
                 except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
+                    if isinstance(error, OSError):
+                        name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else
                     self._results.put(Failure(error))

@@ -47,7 +47,7 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
-from difftest.errors import DifftestError
+from difftest.errors import DifftestError, name_full_folder
 from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.running.outcomes import Outcome
 from difftest.running.process import Limits
@@ -366,6 +366,8 @@ class _Hunt:
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
                 self._commit()
         except (OSError, DifftestError) as error:
+            if isinstance(error, OSError):
+                name_full_folder(error, self.book.folder)
             problem = error
         yield from events
         if problem is not None:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -514,6 +515,27 @@ def test_a_finding_is_told_though_a_full_disk_keeps_it_from_being_committed(
     (ended,) = of(HuntFinished, events)
     assert [told.record] == list(ended.summary.findings)  # type: ignore[union-attr]
     assert [told.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "place", ["difftest.campaign.book.write_finding", "difftest.campaign.executor.perform"]
+)
+def test_a_full_disk_is_told_with_where_it_is(
+    make_test: Make,
+    fake: Fake,
+    honest: Solver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(place, no_room)
+    with pytest.raises(OSError, match="No space left") as caught:
+        run([make_test(TEXT)], [honest, fake("say('unsat')", "liar")], tmp_path)
+    expected = tmp_path / "findings" if "book" in place else tempfile.gettempdir()
+    assert caught.value.filename == str(expected)
 
 
 def test_a_test_that_kills_its_supervisor_is_a_refusal_and_no_end(
