@@ -48,5 +48,5 @@ def _row(found: CallsFolder) -> FoundRecord:
         (),
         (),
         found.command(""),
-        str(found.path),
+        str(found.path.absolute()),
     )

@@ -130,7 +130,7 @@ def record_findings(
                 test.atoms,
                 test.rules,
                 (record.path / "command.txt").read_text("utf-8"),
-                str(record.path),
+                str(record.path.absolute()),
             )
         )
     with Corpus.open(corpus, write=True, wait=wait) as opened:

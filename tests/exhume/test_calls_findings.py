@@ -84,11 +84,14 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
 
 
 def test_findings_are_compared_with_history_and_kept_in_the_corpus(
-    exhume: Any, campaign: Path, corpus: Path
+    exhume: Any, campaign: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert store_findings(corpus, campaign, 3) == 2
+    monkeypatch.chdir(campaign.parent)
+    assert store_findings(corpus, Path(campaign.name), 3) == 2
     assert store_findings(corpus, campaign, 3) == 0
     with Corpus.open(corpus) as opened:
+        paths = {path for (path,) in opened.rows("select path from finding")}
+        assert paths >= {str(found) for found in (campaign / "findings").iterdir()}
         rows = opened.rows(
             "select class, key, test.index, batch.strategy, command_line, body from finding"
             " join test on test.id = test_id join batch on batch.id = batch_id"

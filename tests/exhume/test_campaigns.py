@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,9 +98,10 @@ def test_what_is_missing_is_said(
 
 
 def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
-    exhume: Any, corpus: Path, breaks: str, tmp_path: Path
+    exhume: Any, corpus: Path, breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "h"
+    monkeypatch.chdir(tmp_path)
+    out = Path("h")
     command = [*hunting(corpus, out, breaks), "--tests", 8, "--strategy", "skeletons,opfuzz"]
     found = exhume(*command).json["findings"]
     arms = {arm.strategy: arm.tests for arm in read_campaign(out).arms}
@@ -109,7 +111,8 @@ def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
         " join test on test.id = test_id join batch on batch.id = batch_id"
     )
     rows = exhume("query", sql, "--corpus", corpus, "--json").json
-    assert {row["path"] for row in rows} == {finding["path"] for finding in found}
+    # The corpus may be asked from another folder.
+    assert {row["path"] for row in rows} == {str(tmp_path / finding["path"]) for finding in found}
     assert {row["strategy"] for row in rows} == {"skeletons", "opfuzz"}
     for row in rows:
         head = (Path(row["path"]) / "original.smt2").read_text()
@@ -143,7 +146,7 @@ def test_a_full_disk_stops_a_hunt_with_its_summary(
                     pass
             out, err = process.communicate(timeout=120)
         assert process.returncode == 2, err
-        assert "No space left on device" in err.splitlines()[-1]
+        assert f"No space left on device: {small}" in err.splitlines()[-1]
         assert "--resume" in err
         assert "findings" in out
         # The corpus lies elsewhere and has what was found until then.
@@ -190,6 +193,21 @@ def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) 
     assert any("cvc5[evil]" in line and "299" in line for line in lines)
     assert any(line.split()[:6] == ["skeletons", "Ints", "70%", "70", "2.5", "3"] for line in lines)
     assert screen.line(progress_of(20, 300)).startswith("1:00:20: 300 tests (20.0/s)")
+
+
+def test_elsewhere_a_line_a_minute_tells(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("exhume.live.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with HuntScreen("hunt") as screen, HuntScreen("hunt", quiet=True) as quiet:
+        for second in range(0, 150, 10):
+            clock[0] = 1000.0 + second
+            screen.update(progress_of(second, 10 * second))
+            quiet.update(progress_of(second, 10 * second))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" tests")[0] for line in lines] == ["1:01:00: 600", "1:02:00: 1200"]
+    assert all("(10.0/s)" in line and line.endswith("300 MB") for line in lines)
 
 
 def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
