@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from difftest import EnvironmentProblem, find_solver
+from tests.releases import no_release
 
 SECONDS = 180
 
@@ -26,7 +27,7 @@ def test_the_demo_does_it_all_in_three_minutes(exhume: Any, tmp_path: Path) -> N
     try:
         find_solver("z3==4.8.5")
     except EnvironmentProblem as problem:
-        pytest.skip(f"the old release cannot be had, so nothing was looked for in it: {problem}")
+        no_release(problem)
     findings = list((tmp_path / "demo" / "hunt" / "findings").iterdir())
     assert findings
     stored = exhume(

@@ -11,6 +11,7 @@ import pytest
 
 from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
+from tests.releases import no_release
 
 OUTCOMES = {"ok", "timeout", "memout", "unknown", "refused", "crash", "invalid-model"}
 Fake = Callable[[str, str], str]
@@ -167,7 +168,7 @@ def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> 
     try:
         find_solver("z3==4.8.5")
     except EnvironmentProblem as problem:
-        pytest.skip(f"the release cannot be had (no network, no cache?): {problem}")
+        no_release(problem)
     ended = exhume(
         "hunt",
         "--corpus",
@@ -289,7 +290,7 @@ def test_a_solver_that_the_corpus_was_not_probed_with_is_told(
 def test_install_names_what_it_fetched(exhume: Any) -> None:
     ended = exhume("solvers", "install", "z3==4.8.5", "--json")
     if ended.code == 3:
-        pytest.skip(f"the release cannot be had (no network, no cache?): {ended.err}")
+        no_release(ended.err)
     assert ended.json["spec"] == "z3==4.8.5"
     assert "4.8.5" in ended.json["version"]
 
