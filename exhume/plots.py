@@ -117,6 +117,7 @@ def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks
                 colour = _colour(number + 3 * offset)
                 axes.step(times, values, where="post", color=colour, label=_short(text), lw=1.6)
             axes.set_ylim(bottom=0)
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))
             axes.legend(loc="upper left", fontsize=9)
         both[1].set_xlabel(label)
         return _svg(name, figure)
