@@ -128,7 +128,7 @@ def test_a_driver_that_is_started_again_goes_on(
                 elif isinstance(event, FindingConfirmed):
                     found.append(event.record.id)
                     if limit == 10:
-                        break  # as if it had been killed: what runs is not waited for
+                        break  # what runs is not waited for; tests/exhume/test_dask_hunt.py kills a driver
             events.close()  # type: ignore[attr-defined]
     assert set(seen) == set(range(40))
     assert len(found) == 1
