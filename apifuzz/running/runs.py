@@ -25,6 +25,7 @@ from apifuzz.running.leaking import REPEATS, leak_of
 from apifuzz.running.programs import dressed, programs, renumbered, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
+from difftest.running.crash_places import file_of
 from difftest.running.process import Limits, Run, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -287,7 +288,7 @@ def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
         if shown is None:
             return False
         if not exact and fault.place and shown.place:
-            return fault.place.rpartition(":")[0] == shown.place.rpartition(":")[0]
+            return file_of(fault.place) == file_of(shown.place)
         return (shown.place, shown.shape) == (fault.place, fault.shape)
     return run.ended == "exit" and shows(fault, text, run.code, run.stderr)
 

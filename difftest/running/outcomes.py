@@ -12,8 +12,8 @@ import re
 import signal
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import PurePosixPath
 
+from difftest.running.crash_places import GOES_ON, find_crash_place
 from difftest.running.process import Run
 from difftest.running.script import ANSWERS, Script
 
@@ -35,8 +35,9 @@ class Verdict:
     """The meaning of one run.
 
     ``answers`` has an entry per check-sat (None: not answered, or not to be trusted). ``location`` is the
-    ``file:line`` or function of a crash, ``shape`` its message without numbers, addresses and paths; both
-    stay the same when the formula is renamed or reduced. ``detail`` is the line that decided, for people.
+    ``file:line`` or function of a crash, if one is known that tells of its cause, ``shape`` its message
+    without numbers, addresses and paths; both stay the same when the formula is renamed or reduced.
+    ``detail`` is the line that decided, for people.
     """
 
     outcome: Outcome
@@ -61,22 +62,29 @@ _CRASH_SIGNALS = {
 _Z3_MEMOUT_CODES = frozenset({101, 113})
 _Z3_CRASH_CODES = frozenset({104, 110, 114})
 
+# Characters of a message that its shape is made of.
+_MOST_MESSAGE = 2000
+
+# What begins a part that is looked for to the end of its line is not in that part again: time is linear.
 # In order: z3, cvc5, cvc4, cvc5, bitwuzla. yices does not check its models.
 _INVALID_MODEL = re.compile(
     r"an invalid model was generated|ERRORS SATISFYING ASSERTIONS WITH MODEL|[Ii]nvalid model generated|"
-    r"checkModel\(\): .*(?:ERROR|failed)|^(?:\[bzla\] |\(error \")?(?:\w+: )*model check failed"
+    r"checkModel\(\): (?:(?!checkModel\(\): ).)*(?:ERROR|failed)|"
+    r"^(?:\[bzla\] |\(error \")?(?:\w+: )*model check failed"
 )
 _CRASH = re.compile(
     r"ASSERTION VIOLATION|UNEXPECTED CODE WAS REACHED|Fatal failure within|Internal error detected|"
     r"Failed to verify:|unreachable code was reached|[Ss]egmentation fault|cvc5 suffered a segfault|"
-    r"(?:ERROR|WARNING): \w*Sanitizer|^.*: runtime error: |Assertion [`'].*failed|^Assertion failed|"
+    r"(?:ERROR|WARNING): \w*Sanitizer|: runtime error: |Assertion [`'](?:(?!Assertion [`']).)*failed|"
+    r"^Assertion failed|"
     r"ast_manager LEAKED|terminate called|std::(?:logic|runtime)_error|double free|corrupted size|"
     r"[Ii]llegal (?:argument|instruction) detected|Unhandled case encountered|panicked at|"
-    # yices
-    r"^FATAL ERROR(?::|$)|^BUG(?:: unexpected| detected)"
+    # yices; Java; OCaml
+    r"^FATAL ERROR(?::|$)|^BUG(?:: unexpected| detected)|^Exception in thread \"|^Fatal error: exception "
 )
 _MEMORY = re.compile(
-    r"out of memory|std::bad_alloc|bad_alloc|memory limit|max\. memory exceeded|memout", re.I
+    r"out[ _]of[ _]memory|OutOfMemoryError|bad_alloc|memory limit|max\. memory exceeded|memout",
+    re.I,
 )
 _TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b")
 # cvc5 adds its reason: unknown (INCOMPLETE).
@@ -89,13 +97,6 @@ _BENIGN = re.compile(
     r"core construction is not enabled|proof construction is not enabled|unknown parameter|"
     r"last result wasn't|there is no current model",
     re.I,
-)
-_LOCATIONS = (
-    re.compile(r"File: (?P<file>\S+)\s*\n\s*Line: (?P<line>\d+)"),
-    re.compile(r"Fatal failure within .*? at (?P<file>\S+?):(?P<line>\d+)"),
-    re.compile(r"(?P<file>[\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(?P<line>\d+)(?::\d+)?: runtime error"),
-    re.compile(r"^\s*#\d+ 0x\w+ in \S.*? (?P<file>\S+\.(?:cpp|cc|c|h|hpp)):(?P<line>\d+)", re.M),
-    re.compile(r"(?P<file>[\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(?P<line>\d+)"),
 )
 
 
@@ -127,7 +128,12 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     outcome, detail = _decide(reading, run, family)
     location = shape = None
     if outcome is Outcome.CRASH:
-        location, shape = crash_place(run.stderr + "\n" + run.stdout), message_shape(detail)
+        found = find_crash_place(run.stderr + "\n" + run.stdout)
+        location = found.place
+        if location is None and found.named and found.named not in detail:
+            # It tells too little to be the place, but more than nothing.
+            detail += f" at {found.named}"
+        shape = message_shape(detail)
     elif outcome is Outcome.INVALID_MODEL:
         shape = message_shape(detail)
     return Verdict(outcome, tuple(reading.answers), run.seconds, detail, location, shape)
@@ -147,17 +153,17 @@ def _is_harmless(run: Run, family: str) -> bool:
 
 def _messages(text: str) -> list[str]:
     """The lines of standard output, those of one ``(error "...")`` joined."""
-    found: list[str] = []
+    found: list[list[str]] = []
     open_error = False
     for line in text.splitlines():
         if open_error and line.strip() not in ANSWERS and not line.startswith("(error"):
-            found[-1] += "\n" + line
+            found[-1].append(line)
         else:
-            found.append(line)
+            found.append([line])
             open_error = line.startswith("(error")
         if open_error and line.rstrip().endswith('")'):
             open_error = False
-    return found
+    return ["\n".join(lines) for lines in found]
 
 
 def _read_line(reading: _Reading, line: str) -> None:
@@ -180,7 +186,7 @@ def _read_stray(reading: _Reading, line: str, crash: re.Pattern[str]) -> None:
     elif _MEMORY.search(line) and not line.startswith((" ", "(")):
         reading.note("memory", line)
     elif crash.search(line):
-        reading.note("crash", line)
+        reading.note("report" if GOES_ON.search(line) else "crash", line)
     elif _TIME.search(line):
         reading.note("time", line)
 
@@ -228,14 +234,15 @@ def _take_error(reading: _Reading, message: str) -> None:
 
 def _decide(reading: _Reading, run: Run, family: str) -> tuple[Outcome, str]:
     notes = reading.notes
+    crash = notes.get("crash", notes.get("report"))
     if "memory" in notes and (run.signal or run.code):
         return Outcome.MEMOUT, notes["memory"]
     if "invalid" in notes:
         return Outcome.INVALID_MODEL, notes["invalid"]
     if run.ended == "exit" and (how := _died(run, family)):
-        return Outcome.CRASH, notes.get("crash", how)
-    if "crash" in notes:
-        return Outcome.CRASH, notes["crash"]
+        return Outcome.CRASH, crash or how
+    if crash is not None:
+        return Outcome.CRASH, crash
     if run.ended in ("timeout", "cancelled"):
         return Outcome.TIMEOUT, f"{run.ended} after {run.seconds:.2f} s"
     if run.ended in ("memory", "output"):
@@ -276,18 +283,9 @@ def tells_of_a_crash(text: str) -> bool:
     return _CRASH.search(text) is not None
 
 
-def crash_place(text: str) -> str | None:
-    """The ``file:line`` that a crash message names, without its folders; None if it names none."""
-    for pattern in _LOCATIONS:
-        match = pattern.search(text)
-        if match:
-            return f"{PurePosixPath(match['file']).name}:{match['line']}"
-    return None
-
-
 def message_shape(text: str) -> str:
     """A message without what differs from run to run and from formula to formula."""
-    shape = re.sub(r"0x[0-9a-fA-F]+", "0x", text)
+    shape = re.sub(r"0x[0-9a-fA-F]+", "0x", text[:_MOST_MESSAGE])
     shape = re.sub(r"==\d+==", "", shape)
     shape = re.sub(r"(?:[\w.+-]*/)+([\w.+-]+)", r"\1", shape)
     shape = re.sub(r"\d+", "N", shape)

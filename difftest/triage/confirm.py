@@ -23,6 +23,7 @@ from difftest.errors import DifftestError, RunnerLost
 from difftest.oracles import ORACLES, probe
 from difftest.oracles.base import Observation
 from difftest.reduction.pairs import Pair
+from difftest.running.crash_places import file_of
 from difftest.running.outcomes import Outcome, Verdict, judge
 from difftest.running.process import Limits
 from difftest.running.runner import Runner
@@ -80,7 +81,7 @@ class Confirmer:
             return True
         if self.expected.location is not None:
             if not self.expected.exact:
-                return _file(verdict.location) == _file(self.expected.location)
+                return file_of(verdict.location or "") == file_of(self.expected.location)
             return verdict.location == self.expected.location
         return verdict.location is None and verdict.shape == self.expected.shape
 
@@ -194,10 +195,6 @@ class Confirmer:
             self.refused = True
             return None
         return verdict
-
-
-def _file(location: str | None) -> str | None:
-    return location.rpartition(":")[0] if location else None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,10 +1,11 @@
 """A finding against the history: which issues of the corpus it resembles, so that nobody reports them again.
 
 Three things are compared, each giving a score from 0 to 1: where a crash is (the place that an issue's text
-names: 0.9 for the same line, 0.6 for the same file, as lines move from commit to commit), what the solver
-said (the shape of a message, without what changes from run to run: 0.8), and the formula (the geometric mean
-of how like its signatures are, see ``corpus.similar``, and its operators: a signature does not see below an
-atom's own operands). A resemblance is a hint for a person, never a verdict: nothing is dropped because of it.
+names: 0.9 for the same line, 0.6 for a function or the same file, as lines move from commit to commit), what
+the solver said (the shape of a message, without what changes from run to run: 0.8), and the formula (the
+geometric mean of how like its signatures are, see ``corpus.similar``, and its operators: a signature does not
+see below an atom's own operands). A resemblance is a hint for a person, never a verdict: nothing is dropped
+because of it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
+from difftest.running.crash_places import file_of
 from difftest.running.outcomes import message_shape
 from difftest.triage.fingerprint import NEUTRAL
 from difftest.triage.reading import FindingFolder
@@ -37,7 +39,9 @@ _SAME_FILE = 0.6
 _SAME_MESSAGE = 0.8
 # A crash's message says what went wrong; these say only that something did.
 _TELLS_NOTHING = re.compile(
-    r"invalid model|^signal |^exit status|segmentation fault|^abort|^killed|^assertion violation$|^$", re.I
+    r"invalid model|^signal |^exit status|segmentation fault|^abort|^killed|^assertion violation$|sanitizer: |"
+    r"^$",
+    re.I,
 )
 _PLACE = re.compile(r"File: (\S+)\s*\n\s*Line: (\d+)|([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)")
 _SHORTEST_MESSAGE = 12
@@ -105,10 +109,13 @@ def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
     detail = str(entry.get("detail") or "").partition("\n")[0]
     shape = message_shape(detail)
     if location:
-        file, _, line = str(location).rpartition(":")
+        file = file_of(str(location))
+        line = str(location).removeprefix(f"{file}:")
         for row, text in _texts_with(corpus, file):
             places = _places(text)
-            if location in places:
+            if location == file:
+                yield _row(row, f"it names the function of the crash, {file}", _SAME_FILE)
+            elif location in places:
                 yield _row(row, f"crash at the same place, {location}", _SAME_LINE)
             elif any(place.startswith(f"{file}:") for place in places):
                 yield _row(row, f"crash in the same file, {file} (line {line} here)", _SAME_FILE)

@@ -131,6 +131,17 @@ def test_the_line_may_differ_where_releases_are_compared(fake: Fake) -> None:
         assert loose("(check-sat)")
 
 
+def test_a_function_is_a_place_of_its_own_where_releases_are_compared(fake: Fake) -> None:
+    body = "say('ERROR: AddressSanitizer: SEGV', '#0 0x1 in smt::check(int) (/z3+0x1)'); sys.exit(1)"
+    expected = observe(TEXT, [fake(body)])
+    assert expected.location == "smt::check"
+    for location, same in (("smt::check", True), ("smt::other", False)):
+        with Confirmer(
+            Expectation(expected.finding_class, expected.solvers, "fake", location, exact=False)
+        ) as loose:
+            assert loose(TEXT) is same
+
+
 def test_real_solvers_agree_so_there_is_nothing_to_confirm() -> None:
     with pytest.raises(NotShown):
         observe(TEXT, [find_solver("z3"), find_solver("cvc5")])

@@ -21,6 +21,7 @@ SAID = [
     "ASSERTION VIOLATION\nFile: ../src/smt/theory_seq.cpp\nLine: 333\nUNEXPECTED CODE WAS REACHED.",
     "Fatal failure at /build/7/src/smt/theory_seq.cpp:90\n Check failure",
     "Failed to verify: m_size[3] == 17\n",
+    "==71==ERROR: AddressSanitizer: SEGV on address 0x18\n    #2 0x55e1 in nla::core::propagate(int) (z3+0x7)\n",
 ]
 
 
@@ -35,7 +36,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             corpus.execute("insert into tracker values (900, 'Z3Prover/z3', 'github', null, 'z3')")
             corpus.execute("insert into tracker values (901, 'cvc5/cvc5', 'github', null, 'cvc5')")
             texts = corpus.add_texts(SAID)
-            for number, (tracker, text) in enumerate(zip((900, 901, 900), texts, strict=True), 1):
+            for number, (tracker, text) in enumerate(zip((900, 901, 900, 900), texts, strict=True), 1):
                 corpus.execute(
                     "insert into issue (id, tracker_id, number, title, text_id, url) values"
                     f" ({9000 + number}, {tracker}, {number}, 'Issue {number}', {text}, 'x://{number}')"
@@ -59,6 +60,9 @@ def test_a_crash_resembles_those_at_its_place(path: Path, tmp_path: Path) -> Non
     near = names(path, crash(tmp_path / "b", location="theory_seq.cpp:334"))
     assert near["Z3Prover/z3#1"] == pytest.approx(0.6)
     assert names(path, crash(tmp_path / "c", location="theory_se.cpp:333")) == {}
+    function = names(path, crash(tmp_path / "d", location="nla::core::propagate"))
+    assert function == {"Z3Prover/z3#4": pytest.approx(0.6)}
+    assert names(path, crash(tmp_path / "e", location="nla::core::other")) == {}
 
 
 def test_a_crash_resembles_those_with_its_message(path: Path, tmp_path: Path) -> None:
@@ -66,6 +70,9 @@ def test_a_crash_resembles_those_with_its_message(path: Path, tmp_path: Path) ->
     assert found == {"Z3Prover/z3#3": pytest.approx(0.8)}
     assert names(path, crash(tmp_path / "b", detail="Failed to verify: m_other[99] == 1")) == {}
     assert names(path, crash(tmp_path / "c", detail="signal SIGSEGV")) == {}
+    assert (
+        names(path, crash(tmp_path / "d", detail="==9==ERROR: AddressSanitizer: SEGV on address 0x10")) == {}
+    )
 
 
 def test_a_known_formula_resembles_its_issue(path: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from difftest.running.outcomes import Outcome, Verdict, crash_place, judge, message_shape, tells_of_a_crash
+from difftest.running.outcomes import Outcome, Verdict, judge, message_shape, tells_of_a_crash
 from difftest.running.process import Ended, Run
 from difftest.running.script import Script
 
@@ -183,6 +183,50 @@ def test_crash_messages_are_known_with_their_place(stdout: str, stderr: str, pla
     assert got.shape
 
 
+def test_a_crash_in_a_container_has_no_place_but_says_which_container() -> None:
+    said = "ASSERTION VIOLATION\nFile: ../src/util/{}\nLine: {}\nidx < size()\n"
+    got, moved, other = (
+        verdict(ONE, "", said.format(*place), code=114)
+        for place in (("vector.h", 369), ("vector.h", 912), ("obj_hashtable.h", 40))
+    )
+    assert (got.location, got.detail) == (None, "ASSERTION VIOLATION at vector.h:369")
+    assert (moved.location, moved.shape) == (None, got.shape)
+    assert other.shape != got.shape
+    # A finding is read from its folder, which holds the detail only.
+    assert message_shape(got.detail) == got.shape
+
+
+def test_runtime_errors_do_not_fold_by_their_header_nor_hide_what_ended_the_run() -> None:
+    error = "/s/src/util/vector.h:{}: runtime error: {}\n"
+    null, moved, index = (
+        verdict(ONE, "sat\n", error.format(place, text))
+        for place, text in (
+            ("477:5", "member access within null pointer of type 'expr'"),
+            ("480:9", "member access within null pointer of type 'expr'"),
+            ("477:5", "index 7 out of bounds for type 'unsigned int [4]'"),
+        )
+    )
+    assert (null.outcome, null.location, null.shape) == (Outcome.CRASH, None, moved.shape)
+    assert null.shape != index.shape
+    deadly = "==9==ERROR: AddressSanitizer: SEGV on unknown address 0x08\n    #0 0x1 in f a/q.cpp:8:1\n"
+    ended = verdict(ONE, "", "b.cpp:3:1: runtime error: signed integer overflow\n" + deadly, code=1)
+    assert (ended.location, ended.detail) == ("q.cpp:8", deadly.partition("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ('Exception in thread "main" java.lang.NullPointerException\n\tat a.B.c(B.java:3)\n', Outcome.CRASH),
+        ('Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n', Outcome.MEMOUT),
+        ('Fatal error: exception Not_found\nCalled from M.f in file "m.ml", line 3, x\n', Outcome.CRASH),
+        ("Fatal error: exception Out_of_memory\n", Outcome.MEMOUT),
+    ],
+)
+def test_java_and_ocaml_crash_by_exceptions(said: str, outcome: Outcome) -> None:
+    got = verdict(ONE, "", said, code=2, family="other")
+    assert (got.outcome, bool(got.location)) == (outcome, outcome is Outcome.CRASH)
+
+
 def test_an_assertion_violation_after_the_answer_keeps_the_answer() -> None:
     got = verdict(ONE, "unsat\nASSERTION VIOLATION\nFile: a.cpp\nLine: 3\n", code=114)
     assert (got.outcome, got.answers) == (Outcome.CRASH, ("unsat",))
@@ -237,7 +281,6 @@ def test_the_shape_of_a_message_forgets_what_differs_between_runs() -> None:
     two = message_shape("==7==ERROR: bad at 0x55 in /b/x.cpp:99 after  41 steps")
     assert one == two
     assert message_shape("other") != one
-    assert crash_place("nothing here") is None
 
 
 def test_a_message_from_inside_is_told_from_a_complaint() -> None:
