@@ -193,7 +193,9 @@ class _Finding:
             "runs": [
                 {
                     "command": folder.command(str(entry.get("name"))),
+                    "name": str(entry.get("name")),
                     "version": str(entry.get("version", "")),
+                    "seconds": folder.seconds(str(entry.get("name"))),
                     "printed": _cut(printed, room // 3 // max(1, len(folder.solvers))),
                     "ending": ending,
                 }

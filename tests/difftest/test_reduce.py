@@ -18,6 +18,7 @@ from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import reduced_key
 from difftest.reduction.reduce import reduce
+from difftest.reduction.variants import in_safe_mode
 from difftest.triage.expectation import Expectation, NotShown
 from difftest.triage.findings import FindingClass
 from difftest.triage.folders import read_findings
@@ -192,6 +193,12 @@ def test_safe_mode_is_asked_about_the_reduced_formula(fake: Fake, make_test: Mak
     data = json.loads((folder / "finding.json").read_text())
     assert (data["safe_mode"], data["reduced"]["safe_mode"]) == (False, True)
     assert "`--safe-mode=safe` it shows, too" in (folder / "report.md").read_text()
+
+
+def test_an_option_that_was_left_out_does_not_come_back_in_safe_mode() -> None:
+    safe = in_safe_mode(replace(find_solver("cvc5[mbqi=true]"), checks=("--check-models",)))
+    assert safe is not None
+    assert safe.checks == ("--safe-mode=safe", "--check-models")
 
 
 def test_an_interrupted_reduction_goes_on_from_what_it_had(fake: Fake, tmp_path: Path) -> None:

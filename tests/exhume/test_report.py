@@ -116,6 +116,7 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "Affected releases of z3",
         "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
         "seen 42 times", "z3#9: same place", "no known issue", "first affected: 4.8.5; fixed in 4.8.7",
+        "z3-4.8.5: Z3 version 4.8.5 - 64 bit, 0.10 s",
         "35", "finished", "1 not yet", "seconds since the campaign began",
     ):  # fmt: skip
         assert words in page.text, words
