@@ -39,8 +39,8 @@ _SAME_FILE = 0.6
 _SAME_MESSAGE = 0.8
 # A crash's message says what went wrong; these say only that something did.
 _TELLS_NOTHING = re.compile(
-    r"invalid model|^signal |^exit status|segmentation fault|^abort|^killed|^assertion violation$|sanitizer: |"
-    r"^$",
+    r"invalid model|^signal |^exit status|segmentation fault|^abort|^killed|^assertion violation$"
+    r"|sanitizer: |^$",
     re.I,
 )
 _PLACE = re.compile(r"File: (\S+)\s*\n\s*Line: (\d+)|([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)")

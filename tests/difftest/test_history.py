@@ -21,7 +21,7 @@ SAID = [
     "ASSERTION VIOLATION\nFile: ../src/smt/theory_seq.cpp\nLine: 333\nUNEXPECTED CODE WAS REACHED.",
     "Fatal failure at /build/7/src/smt/theory_seq.cpp:90\n Check failure",
     "Failed to verify: m_size[3] == 17\n",
-    "==71==ERROR: AddressSanitizer: SEGV on address 0x18\n    #2 0x55e1 in nla::core::propagate(int) (z3+0x7)\n",
+    "==71==ERROR: AddressSanitizer: SEGV on address 0x18\n  #2 0x55 in nla::core::propagate(int) (z3+0x7)\n",
 ]
 
 
