@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from difftest.running.plumbing import is_plumbing_file, is_plumbing_function, is_plumbing_module
 
-# Characters of a text that are read, half at its beginning and half at its end, and of a function or path.
+# Characters that are read of a text (half at its beginning, half at its end), of a function, and of a path.
 _MOST_TEXT = 1 << 20
 _MOST_NAME = 8000
 _MOST_PATH = 1000
@@ -94,6 +94,7 @@ class _Reading:
     # Weight of frames to come; None in reports that are not of the crash that is told of.
     weight: _Weight | None = _Weight.FIRST_REPORT
     reports: int = 0
+    # What z3 named in the line before as the file of a failed assertion.
     z3_file: str | None = None
     # How often a stack that has overflown holds a place.
     overflown: Counter[str] | None = None
@@ -119,13 +120,14 @@ def crash_place(text: str) -> str | None:
     return find_crash_place(text).place
 
 
-def find_crash_place(text: str) -> CrashPlace:
-    """``crash_place`` with what a message names besides."""
+def find_crash_place(*texts: str) -> CrashPlace:
+    """``crash_place`` of what was printed to several streams, with what a message names besides."""
     reading = _Reading()
-    if len(text) > _MOST_TEXT:
-        text = text[: _MOST_TEXT // 2] + "\n" + text[-_MOST_TEXT // 2 :]
-    for line in text.splitlines():
-        _read(reading, line)
+    for text in texts:
+        if len(text) > _MOST_TEXT:
+            text = text[: _MOST_TEXT // 2] + "\n" + text[-_MOST_TEXT // 2 :]
+        for line in text.splitlines():
+            _read(reading, line)
     if reading.overflown and _Weight.SAID not in reading.found:
         # Where it ended is chance; the places that the recursion goes through are not. Its last turn is cut.
         most = max(reading.overflown.values())
@@ -140,13 +142,13 @@ def file_of(place: str) -> str:
 
 
 def _read(reading: _Reading, line: str) -> None:
+    z3_file, reading.z3_file = reading.z3_file, None
     if _REPORT.search(line):
         _begin_report(reading, line)
     elif match := _Z3_FILE.match(line):
         reading.z3_file = match["file"]
-    elif reading.z3_file is not None and (match := _Z3_LINE.match(line)):
-        reading.at(_Weight.SAID, reading.z3_file, match["line"])
-        reading.z3_file = None
+    elif z3_file is not None and (match := _Z3_LINE.match(line)):
+        reading.at(_Weight.SAID, z3_file, match["line"])
     elif "Fatal failure within" in line:
         reading.said(_Weight.SAID, _CVC5_AT.search(line, line.index("Fatal failure within")))
     elif "Assertion" in line and "failed" in line:

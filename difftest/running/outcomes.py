@@ -128,7 +128,7 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     outcome, detail = _decide(reading, run, family)
     location = shape = None
     if outcome is Outcome.CRASH:
-        found = find_crash_place(run.stderr + "\n" + run.stdout)
+        found = find_crash_place(run.stderr, run.stdout)
         location = found.place
         if location is None and found.named and found.named not in detail:
             # It tells too little to be the place, but more than nothing.

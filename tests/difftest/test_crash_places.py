@@ -212,6 +212,12 @@ def test_of_several_reports_the_first_counts_unless_one_is_deadly() -> None:
     assert crash_place(report(SEGV, NLA) + second) == "nla_core.cpp:12"
 
 
+def test_the_end_of_each_stream_is_read_however_much_was_printed() -> None:
+    much = ("warning " * 100 + "\n") * 2000
+    assert find_crash_place(much + report(SEGV, NLA), much) == CrashPlace("nla_core.cpp:12")
+    assert crash_place(much + report(SEGV, NLA) + "\n" + much) is None
+
+
 def test_what_freed_the_memory_counts_only_where_its_use_tells_nothing() -> None:
     freed = "\nfreed by thread T0 here:\n    #0 0x1 in free (/b/z3+0x1)\n    #1 0x2 in " + NLA
     assert crash_place(report(USED_FREED, COUNT, SEQ) + freed) == "theory_seq.cpp:77"
