@@ -66,13 +66,14 @@ def run_campaign(
     if recorder:
         for record in _not_stored(options.out, state):
             recorder.add(record)
-    try:
-        with stop_on_interrupt() as stop, screen:
-            events = hunt(schedule, solvers, options, stop, state=state, executor=executor)
-            end = _follow(events, screen, state, recorder)
-    finally:
-        if recorder:
-            recorder.close()
+    with stop_on_interrupt() as stop:
+        try:
+            with screen:
+                events = hunt(schedule, solvers, options, stop, state=state, executor=executor)
+                end = _follow(events, screen, state, recorder)
+        finally:
+            if recorder:
+                recorder.close()
     if recorder:
         with contextlib.suppress(OSError):
             state.mark_stored(recorder.take_stored())

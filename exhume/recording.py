@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ class Recorder:
         self._guard = threading.Lock()
         self._awake = threading.Event()
         self._closed = False
+        self._ended = threading.Event()
         self.problem = ""
         self._thread = threading.Thread(target=self._work, name="exhume-recorder", daemon=True)
         self._thread.start()
@@ -62,19 +64,30 @@ class Recorder:
         return stored
 
     def close(self) -> None:
-        """Try once more, waiting a little for whoever holds the corpus, and end."""
+        """Try once more, waiting a little for whoever holds the corpus, and end.
+
+        Ctrl-C does not cut that short: it is over in seconds, and a process that ends while a thread of it is
+        inside the database is aborted.
+        """
         self._closed = True
         self._awake.set()
+        # Not by join: in Python 3.11 one that was interrupted takes the thread for ended.
+        with contextlib.suppress(KeyboardInterrupt):
+            self._ended.wait()
+        self._ended.wait()
         self._thread.join()
 
     def _work(self) -> None:
-        while not self._closed:
-            self._awake.wait(_RETRY_SECONDS if self.left else None)
-            self._awake.clear()
-            if self.left and not self._closed:
-                self._try(0.0)
-        if self.left:
-            self._try(_LAST_WAIT)
+        try:
+            while not self._closed:
+                self._awake.wait(_RETRY_SECONDS if self.left else None)
+                self._awake.clear()
+                if self.left and not self._closed:
+                    self._try(0.0)
+            if self.left:
+                self._try(_LAST_WAIT)
+        finally:
+            self._ended.set()
 
     def _try(self, wait: float) -> None:
         with self._guard:

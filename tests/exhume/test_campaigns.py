@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +16,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from corpus.errors import CorpusLocked
 from difftest import FindingRecord, Outcome, Progress
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.findings import FindingClass
+from exhume import recording
 from exhume.hunt_screen import HuntScreen
 from exhume.live import size, span
+from exhume.recording import Recorder
 
 Fake = Callable[[str, str], str]
 
@@ -95,6 +99,31 @@ def test_what_is_missing_is_said(
     ended = exhume("hunt", *given, "--out", tmp_path / "h")
     assert ended.code == 2
     assert said in ended.err
+
+
+def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
+    exhume: Any, corpus: Path, breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing = threading.Event()
+    signals = [signal.SIGINT, signal.SIGINT]
+
+    def locked(*_: object) -> None:
+        while closing.is_set() and signals:
+            time.sleep(0.3)
+            os.kill(os.getpid(), signals.pop())
+        raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
+
+    def close(recorder: Recorder) -> None:
+        closing.set()
+        close_really(recorder)
+
+    close_really = Recorder.close
+    monkeypatch.setattr(recording, "store_hunt", locked)
+    monkeypatch.setattr(Recorder, "close", close)
+    ended = exhume(*hunting(corpus, tmp_path / "h", breaks), "--tests", 1, "--first-limit", 20)
+    assert not signals
+    assert (ended.code, len(ended.json["findings"])) == (1, 1)
+    assert "1 findings are not in the corpus yet: " in ended.err
 
 
 def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
