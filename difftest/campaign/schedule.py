@@ -13,6 +13,7 @@ arm took on average, and the difference when it is done.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,9 @@ _ENDLESS = 1 << 40
 _FIRST_GUESS = 0.05
 # An arm is out of tests when so many indices in a row are of other classes.
 _LONGEST_SCAN = 20_000
+# So many indices are looked at together, and so many of these bytes kept: 16 MB.
+_CHUNK = 1024
+_CHUNKS = 16_384
 
 
 @runtime_checkable
@@ -155,6 +159,7 @@ class Schedule:
                 arm = self._arms[strategy.name, test_class] = _Arm(strategy, test_class)
                 if found := stored.get(arm.key):
                     _restore(arm, found)
+        self._ahead = {s.name: _Ahead(s) for s in strategies if isinstance(s, ClassedStrategy)}
         self._bandits = _Bandits(self._arms.values(), seed, stored) if bandit else None
         self._turns = itertools.cycle(list(self._arms.values()))
         opened = loaded.open if loaded else ()
@@ -267,11 +272,8 @@ class Schedule:
         return name, test
 
     def _find(self, arm: _Arm) -> int | None:
-        assert isinstance(arm.strategy, ClassedStrategy)
-        for index in range(arm.next_index, arm.next_index + _LONGEST_SCAN):
-            if arm.strategy.class_of(index) == arm.test_class:
-                return index
-        return None
+        ahead = self._ahead[arm.strategy.name]
+        return ahead.find(arm.test_class, arm.next_index, arm.next_index + _LONGEST_SCAN)
 
     @staticmethod
     def _in_order(arm: _Arm) -> GeneratedTest | None:
@@ -293,6 +295,33 @@ def handed_out(names: Iterable[TestName]) -> Iterator[tuple[str, str, int, int]]
     for (strategy, test_class), indices in sorted(by_arm.items()):
         for start, stop in ranges(indices):
             yield strategy, test_class, start, stop
+
+
+class _Ahead:
+    """The classes of a strategy's tests, asked for once for all its arms while these are not too far apart:
+    the rarest class may be hundreds of indices away, and each arm goes through all of them.
+    """
+
+    def __init__(self, strategy: ClassedStrategy) -> None:
+        self._numbers = {test_class: number for number, test_class in enumerate(strategy.classes)}
+        assert len(self._numbers) <= 256, "a class is a byte"
+        self._strategy = strategy
+        self._chunk = functools.lru_cache(_CHUNKS)(self._look)
+
+    def find(self, test_class: str, start: int, stop: int) -> int | None:
+        """The first index in a range whose test is of this class."""
+        wanted = self._numbers[test_class]
+        for number in range(start // _CHUNK, (stop - 1) // _CHUNK + 1):
+            first = number * _CHUNK
+            place = self._chunk(number).find(wanted, max(0, start - first), stop - first)
+            if place >= 0:
+                return first + place
+        return None
+
+    def _look(self, number: int) -> bytes:
+        first = number * _CHUNK
+        class_of = self._strategy.class_of
+        return bytes(self._numbers[class_of(index)] for index in range(first, first + _CHUNK))
 
 
 class _Bandits:

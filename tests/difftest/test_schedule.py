@@ -179,3 +179,25 @@ def test_listed_tests_are_taken_as_they_come() -> None:
     source = ListedTests(tests, 2)
     assert [name.index for name in names(source, 5)] == [4, 2]
     assert (source.make(TestName("by-hand", "", 4)), source.arms()) == (None, [])
+
+
+def test_classes_are_asked_once_for_all_arms_and_found_in_order() -> None:
+    class Rare(Classed):
+        """Every 700th test is of class a."""
+
+        def __init__(self) -> None:
+            super().__init__("one")
+            self.asked: Counter[int] = Counter()
+
+        def class_of(self, index: int) -> str:
+            self.asked[index] += 1
+            return "a" if index % 700 == 699 else "b"
+
+    strategy = Rare()
+    given = names(Schedule([strategy], 1, bandit=True), 200, made=False)
+    for test_class in "ab":
+        indices = [name.index for name in given if name.test_class == test_class]
+        assert len(indices) > 50
+        of_class = [i for i in range(indices[-1] + 1) if (i % 700 == 699) == (test_class == "a")]
+        assert indices == of_class
+    assert max(strategy.asked.values()) == 1
