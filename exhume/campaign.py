@@ -106,6 +106,9 @@ def _follow(
                     state.mark_stored(stored)
             elif isinstance(event, HuntFinished):
                 summary = event.summary
+    except KeyboardInterrupt:
+        if summary is None:
+            raise
     except Exception as error:
         if summary is None:
             raise

@@ -285,7 +285,16 @@ class LocalExecutor:
             return None
 
     def close(self) -> None:
-        """Drop what is not done, end what runs, and wait for the workers."""
+        """Drop what is not done, end what runs, and wait for the workers.
+
+        It is over soon, so Ctrl-C only makes it begin again: nothing of ours is to be left.
+        """
+        try:
+            self._end()
+        except KeyboardInterrupt:
+            self._end()
+
+    def _end(self) -> None:
         while True:
             try:
                 self._tasks.get_nowait()

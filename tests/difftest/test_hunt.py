@@ -42,6 +42,7 @@ from difftest import (
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
 from difftest.campaign.tally import Tally
+from difftest.running.runner import Runner
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -425,6 +426,29 @@ def test_ctrl_c_ends_a_hunt_with_its_summary_and_no_process(
     assert process.stdout.readline() == "interrupted True True\n"
     process.stdout.close()
     assert process.wait() == 0
+    assert_gone(solver.name)
+
+
+def test_ctrl_c_while_a_hunt_is_closed_leaves_no_process(
+    make_test: Make,
+    fake: Fake,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    assert_gone: Callable[[str], None],
+) -> None:
+    def interrupted(runner: Runner) -> None:
+        if threading.current_thread() is threading.main_thread() and interrupts:
+            raise interrupts.pop()
+        close(runner)
+
+    close, interrupts = Runner.close, [KeyboardInterrupt()]
+    monkeypatch.setattr(Runner, "close", interrupted)
+    solver = fake("time.sleep(30)", "sleeps" + uuid.uuid4().hex)
+    options = HuntOptions(tmp_path, stages=(Stage(30.0, 1.0),), progress_seconds=0.1)
+    events = hunt([make_test(TEXT)], [solver], options)
+    assert isinstance(next(events), Progress)
+    events.close()  # type: ignore[attr-defined]
+    assert not interrupts
     assert_gone(solver.name)
 
 
