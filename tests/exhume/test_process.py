@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -124,10 +125,22 @@ def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
 
+def open_files(pid: int) -> set[str]:
+    """What the process has open just now."""
+    found = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.add(str(entry.readlink()))
+    return found
+
+
 def test_ctrl_c_elsewhere_ends_at_once(start: Any, learned: Path) -> None:
     sql = "select count(*) from range(100000000) a, range(100000) b"
     with start("query", sql, "--corpus", learned) as process:
-        time.sleep(2)
+        while str(learned) not in open_files(process.pid):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
         printed, err = process.communicate(timeout=30)
