@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,18 @@ def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() ->
     assert fold(found, ["soundness|bad|Int|mod"]) == found.key
     assert fold(found, ["soundness|bad|Int", "invalid-model|bad|Int"]) == "soundness|bad|Int"
     assert fold(found, ["soundness|other|Int"]) == found.key
+
+
+def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> None:
+    """No function can stand for an operator in one of two formulas, so its operators may say nothing."""
+    text = "(declare-const x Int)(assert (> (mod (abs x) 3) 5))(check-sat)"
+    key = "soundness|bad|implied|Int"
+    found = Candidate(FindingClass.SOUNDNESS, ("bad",), key, "bad", oracle="implication")
+    followed = fingerprint(found, text, lambda tried: "abs" in tried and "mod" in tried)
+    assert followed.key == "soundness|bad|implied|Int|abs,mod"
+    assert fold(followed, ["soundness|bad|implied|Int|mod"]) == "soundness|bad|implied|Int|mod"
+    alone = fingerprint(replace(found, oracle="soundness"), text, lambda t: "abs" in t and "mod" in t)
+    assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
 
 
 def test_a_complete_key_folds_into_nothing_else() -> None:
