@@ -146,11 +146,15 @@ def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> N
     """No function can stand for an operator in one of two formulas, so its operators may say nothing."""
     text = "(declare-const x Int)(assert (> (mod (abs x) 3) 5))(check-sat)"
     key = "soundness|bad|implied|Int"
+
+    def shown(tried: str) -> bool:
+        return "(abs " in tried and "(mod " in tried
+
     found = Candidate(FindingClass.SOUNDNESS, ("bad",), key, "bad", oracle="implication")
-    followed = fingerprint(found, text, lambda tried: "abs" in tried and "mod" in tried)
+    followed = fingerprint(found, text, shown)
     assert followed.key == "soundness|bad|implied|Int|abs,mod"
     assert fold(followed, ["soundness|bad|implied|Int|mod"]) == "soundness|bad|implied|Int|mod"
-    alone = fingerprint(replace(found, oracle="soundness"), text, lambda t: "abs" in t and "mod" in t)
+    alone = fingerprint(replace(found, oracle="soundness"), text, shown)
     assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
 
 
