@@ -1,0 +1,6 @@
+(set-logic ALL)
+(declare-const a Real)
+(assert (> (tan a) 0.0))
+(assert (<= a 0.0))
+(assert (> a (- 1.0)))
+(check-sat)
