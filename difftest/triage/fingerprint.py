@@ -79,7 +79,7 @@ def fingerprint(
     complete = passes.run(max_rounds=3)
     operators, told = essential_operators(passes.text, check, deadline)
     left = "+".join(theories(passes.text))
-    # Where a formula follows from another one, no function can stand for an operator: it would in one of both.
+    # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     told &= candidate.oracle != "implication"
     return Fingerprint(_key(stem, left, operators), passes.text, complete and told)
 
