@@ -8,7 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import is_hypothesis_test
+from hypothesis import is_hypothesis_test, settings
+
+# How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
