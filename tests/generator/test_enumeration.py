@@ -80,7 +80,7 @@ def test_nothing_comes_twice(skeleton: str) -> None:
     assert len(texts) == len(set(texts))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cuts=st.lists(st.integers(0, 130), max_size=4))
 def test_pieces_together_are_the_whole(cuts: list[int]) -> None:
     strategy = enumeration("(and (hole 0) (hole 1))")

@@ -323,7 +323,7 @@ def test_incremental_tests_balance_push_and_pop_and_end_with_check_sat(library: 
     assert pushes > 200
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=st.integers(0, 2**40), index=st.integers(0, 2**39), incremental=st.booleans())
 def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incremental: bool) -> None:
     check(strategy(library, seed=seed, incremental=incremental).test(index).text)

@@ -50,7 +50,7 @@ def heads(text: str) -> Counter[str]:
     return Counter(t.op.text for t in postorder(checked.assertions) if t.op.kind is not Kind.ANNOTATION)
 
 
-@hypothesis_settings(max_examples=40, deadline=None)
+@hypothesis_settings(max_examples=40)
 @given(st.sampled_from(NAMES), st.integers(0, 100_000), st.integers(0, 2000))
 def test_a_mutant_reads_back_and_is_well_sorted(source: SeedSource, name: str, seed: int, index: int) -> None:
     (text,) = mutants_of(source, name, index, index + 1, seed=seed)

@@ -215,7 +215,7 @@ _SEEDS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(_SEEDS), st.lists(st.tuples(st.integers(0, 12_000), st.integers(0, 255)), max_size=6))
 def test_a_damaged_archive_raises_nothing(seed: bytes, harm: list[tuple[int, int]]) -> None:
     data = bytearray(seed)

@@ -457,7 +457,7 @@ def test_what_is_no_repository_is_told(text: str) -> None:
         parse_tracker(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_any_text_is_stored(issues: list[tuple[str, str, str]]) -> None:
     assert _ANY is not None

@@ -61,7 +61,7 @@ def test_each_is_told_once_a_text_and_with_its_words() -> None:
     assert "duplicate of #2" in found[1].text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXTS)
 def test_any_text_is_read(text: str) -> None:
     references_of(Issue("a/b", 1, "", text))

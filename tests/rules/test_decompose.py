@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules import OWN_NAME, Atom, Decomposition, decompose, decompose_script
@@ -325,7 +325,6 @@ def renamed(text: str) -> str:
     return re.sub(r'"(?:[^"]|"")*"|:[a-z]+|[A-Za-z_][A-Za-z0-9_.]*', lambda m: RENAMED.get(m[0], m[0]), text)
 
 
-@settings(deadline=None)
 @given(assertions())
 def test_renaming_symbols_changes_nothing(assertion: str) -> None:
     original = taken_apart(assertion)
@@ -335,7 +334,6 @@ def test_renaming_symbols_changes_nothing(assertion: str) -> None:
     assert [a.to_json() for a in original.atoms] == [a.to_json() for a in other.atoms]
 
 
-@settings(deadline=None)
 @given(assertions())
 def test_atoms_check_by_themselves_and_are_their_own_atoms(assertion: str) -> None:
     for atom in taken_apart(assertion).atoms:
@@ -347,7 +345,6 @@ def test_atoms_check_by_themselves_and_are_their_own_atoms(assertion: str) -> No
         assert read == atom and read.to_json() == atom.to_json()
 
 
-@settings(deadline=None)
 @given(assertions())
 def test_refilling_the_skeleton_gives_the_assertion_back(assertion: str) -> None:
     found = taken_apart(assertion)
@@ -364,7 +361,6 @@ def test_refilling_the_skeleton_gives_the_assertion_back(assertion: str) -> None
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(assertions(), st.integers(0, 3))
 def test_large_atoms_do_not_depend_on_how_they_were_shared(assertion: str, copies: int) -> None:
     same = "(= " + " ".join([assertion] * (copies + 2) * 8) + ")"

@@ -39,7 +39,7 @@ def brute_force(
     return found
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.frozensets(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=30),
     st.integers(1, 9),

@@ -15,7 +15,7 @@ from tests.smtlib.solving import is_same_for_z3, is_well_sorted
 from tests.smtlib.strategies import scripts
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
-many = settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+many = settings(max_examples=150, suppress_health_check=SLOW)
 
 
 def normal(text: str) -> str:
@@ -43,9 +43,7 @@ def collect(solvers: frozenset[str], count: int) -> list[str]:
     """Printed random scripts that the solvers know."""
     found: list[str] = []
 
-    @settings(
-        max_examples=count, deadline=None, suppress_health_check=SLOW, phases=[Phase.generate], database=None
-    )
+    @settings(max_examples=count, suppress_health_check=SLOW, phases=[Phase.generate], database=None)
     @given(scripts(solvers))
     def draw(script: tuple[str, frozenset[str]]) -> None:
         text, takers = script

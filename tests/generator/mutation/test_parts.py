@@ -130,7 +130,7 @@ SORTS = [
 ]
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=60)
 @given(st.sampled_from(SORTS), st.randoms(use_true_random=False))
 def test_new_literals_have_their_sort_also_near_others(sort: Sort, chance: random.Random) -> None:
     table = TermTable()

@@ -266,7 +266,7 @@ def formulas() -> st.SearchStrategy[str]:
     return st.recursive(st.sampled_from(ATOMS), extend, max_leaves=8)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(formulas(), min_size=1, max_size=3))
 def test_all_values_hold_in_one_interpretation(process: SolvingProcess, asserted: list[str]) -> None:
     import z3
