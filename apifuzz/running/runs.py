@@ -183,8 +183,7 @@ class Runner:
         """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
         file = Path(self._folder.name, "script.py")
         file.write_text(text, "utf-8", "backslashreplace")
-        factor = REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR
-        limits = _with_seconds(limits, FRESH_SECONDS + factor * limits.seconds)
+        limits = program_limits(fault, limits)
         return ends_in(fault, text, self._programs.execute([sys.executable, "-I", str(file)], limits))
 
     def record(self, trace: str, limits: Limits = RUN_LIMITS) -> str:
@@ -211,6 +210,12 @@ class Runner:
                 return handle.read(MAX_TEXT).decode("utf-8", "replace")
         except OSError:
             return ""
+
+
+def program_limits(fault: Fault, limits: Limits = RUN_LIMITS) -> Limits:
+    """What a program gets that shows ``fault``, where a run has ``limits``: time to load the solver, too."""
+    factor = REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR
+    return _with_seconds(limits, FRESH_SECONDS + factor * limits.seconds)
 
 
 def _with_seconds(limits: Limits, seconds: float) -> Limits:

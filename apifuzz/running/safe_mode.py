@@ -11,10 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from apifuzz.running.faults import CRASH, LEAK, Fault
+from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.folder import SCRIPT
-from apifuzz.running.leaking import REPEATS
-from apifuzz.running.runs import FRESH_FACTOR, FRESH_SECONDS, RUN_LIMITS, ends_in
+from apifuzz.running.runs import ends_in, program_limits
 from difftest.errors import DifftestError
 from difftest.reduction.variants import in_safe_mode
 from difftest.running.process import Limits, Run, run
@@ -43,12 +42,10 @@ def ask_safe_mode(fault: Fault, program: str) -> dict[str, Any]:
             return told
     except DifftestError:
         return told
-    factor = REPEATS if fault.kind == LEAK else FRESH_FACTOR
-    limits = Limits(FRESH_SECONDS + factor * RUN_LIMITS.seconds, RUN_LIMITS.memory, RUN_LIMITS.output)
     with tempfile.TemporaryDirectory(prefix="exhume-safe-") as folder:
         file = Path(folder, SCRIPT)
         file.write_text(program, "utf-8", "backslashreplace")
-        ended = run_in_safe_mode(file, limits)
+        ended = run_in_safe_mode(file, program_limits(fault))
     if ended.ended != "exit":
         return told
     # Memory that is not what it was ends a process by one signal or another.

@@ -38,6 +38,7 @@ class Place:
 
 
 def pack(name: str, solvers: Sequence[Solver], strategies: Sequence[Strategy]) -> tuple[Place, bool]:
+    """What workers need for a hunt, and whether the strategies travel, so that workers make the tests."""
     packed = b""
     if strategies:
         with contextlib.suppress(Exception):  # whatever keeps them here: then the tests travel

@@ -159,7 +159,8 @@ class Schedule:
                 arm = self._arms[strategy.name, test_class] = _Arm(strategy, test_class)
                 if found := stored.get(arm.key):
                     _restore(arm, found)
-        self._ahead = {s.name: _Ahead(s) for s in strategies if isinstance(s, ClassedStrategy)}
+        classed = [s for s in strategies if isinstance(s, ClassedStrategy)] if bandit else []
+        self._ahead = {s.name: _Ahead(s) for s in classed}
         self._bandits = _Bandits(self._arms.values(), seed, stored) if bandit else None
         self._turns = itertools.cycle(list(self._arms.values()))
         opened = loaded.open if loaded else ()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.pace import Pace
 from difftest.modes import under_options
-from difftest.oracles import oracles_on, promises
+from difftest.oracles import ORACLES, oracles_on, promises
 from difftest.oracles.base import Observation
 from difftest.running.outcomes import Outcome
 from difftest.running.process import Limits
@@ -59,7 +59,8 @@ class Stages:
         self._stages = stages
         self._seed = seed
         self._solvers = solvers
-        self._oracles = oracles
+        # Of most hunts none: late tests are many.
+        self._promising = tuple(name for name in oracles_on(oracles, solvers) if ORACLES[name].promises)
         self._limits = [replace(limits, seconds=stage.seconds) for stage in stages]
         self._longest = max(stage.seconds for stage in stages)
         self._pace = Pace(stages[0].seconds) if paced else None
@@ -102,12 +103,12 @@ class Stages:
     def _promises(self, result: RunResult, stage: int, spent: float) -> bool:
         """Whether an oracle may see something, and there is time for it."""
         taken = self._promising_seconds + self._stages[stage].seconds
-        if taken > _PROMISING_SECONDS + _PROMISING_SHARE * spent:
+        if not self._promising or taken > _PROMISING_SECONDS + _PROMISING_SHARE * spent:
             return False
         solvers = under_options(self._solvers, result.task.options)
         text = result.task.test.text if result.task.test else ""
         seen = Observation(text, solvers, result.verdicts)
-        if not promises(seen, oracles_on(self._oracles, solvers), self._longest):
+        if not promises(seen, self._promising, self._longest):
             return False
         self._promising_seconds = taken
         return True

@@ -92,6 +92,11 @@ class OptionTable:
         known = self.find(option)
         return known.option_class if known else None
 
+    def is_reportable(self, option: str) -> bool:
+        """Whether wrong answers under ``name=value`` are worth telling, as far as the file knows."""
+        known = self.class_of(option)
+        return known is None or known.is_reportable
+
     def tried(self) -> list[str]:
         """Every setting that a hunt tries, as a spec has it, in the order of the file."""
         return [

@@ -16,7 +16,7 @@ from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation
 from difftest.triage.findings import Candidate
-from difftest.triage.fingerprint import fingerprint, needs_reduction
+from difftest.triage.fingerprint import fingerprint, needs_reduction, without_operators
 
 _KEY_SECONDS = 10.0
 
@@ -38,9 +38,7 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     if not needs_reduction(found):
         return key
     found = renamed(found, {solver.name: _name(solver) for solver in expected.solvers})
-    stem, _, last = found.key.rpartition("|")
-    if not last[:1].isupper():  # operators; theories are in front of them
-        found = replace(found, key=stem)
+    found = replace(found, key=without_operators(found.key))
     with Confirmer(expected) as confirmer:
         return fingerprint(found, text, confirmer, _KEY_SECONDS).key
 

@@ -160,6 +160,13 @@ def _key(stem: str, left: str, operators: Iterable[str]) -> str:
     return f"{stem}|{left}|{names}" if names else f"{stem}|{left}"
 
 
+def without_operators(key: str) -> str:
+    """A key that ends with its theories."""
+    coarse, _, last = key.rpartition("|")
+    # Theories begin with a capital letter, operators do not.
+    return key if last[:1].isupper() or "|" not in coarse else coarse
+
+
 def _read(key: str) -> _Key:
     """Take a key apart."""
     stem, theories_left, operators = _parts(key)
@@ -176,11 +183,10 @@ def _unified(option: str) -> str:
 
 def _parts(key: str) -> tuple[str, frozenset[str], frozenset[str]]:
     """Stem, theories and operators of a key."""
-    *stem, last = key.split("|")
-    # Theories begin with a capital letter, operators do not.
-    if last[:1].isupper() or len(stem) < 2:
-        return "|".join(stem), frozenset(last.split("+")), frozenset()
-    return "|".join(stem[:-1]), frozenset(stem[-1].split("+")), frozenset(last.split(","))
+    coarse = without_operators(key)
+    operators = frozenset(key[len(coarse) + 1 :].split(",")) if coarse != key else frozenset()
+    stem, _, theories_left = coarse.rpartition("|")
+    return stem, frozenset(theories_left.split("+")), operators
 
 
 def _stem(key: str) -> str | None:

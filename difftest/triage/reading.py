@@ -49,7 +49,7 @@ class FindingFolder:
         """The name of the file that a solver was given: one of its own if it is asked by a tactic."""
         entry = entry or {}
         if self.is_reduced:
-            entry = (self._of_shown.get("runs") or {}).get(entry.get("name")) or {}
+            entry = self._run_of_shown(entry.get("name")) or {}
         name = str(entry.get("file") or self.file)
         return name if Path(name).name == name else self.file
 
@@ -78,6 +78,15 @@ class FindingFolder:
     def _of_shown(self) -> Mapping[str, Any]:
         """What was noted of the reduced formula, if it is the one to show."""
         return self.data["reduced"] if self.is_reduced else {}
+
+    def _run_of_shown(self, name: object) -> Mapping[str, Any] | None:
+        """What was noted of a solver's run on the reduced formula, if that is the one to show."""
+        found: Mapping[str, Any] | None = (self._of_shown.get("runs") or {}).get(name)
+        return found
+
+    def _entry(self, name: str) -> Mapping[str, Any]:
+        """The entry of a solver; empty if it takes no part."""
+        return next((entry for entry in self.solvers if entry.get("name") == name), {})
 
     @property
     def reproduction(self) -> tuple[str, str]:
@@ -112,26 +121,23 @@ class FindingFolder:
 
     def printed(self, name: str) -> tuple[str, str]:
         """What solver ``name`` printed on the formula to show, and how it ended."""
-        entry = next((e for e in self.solvers if e.get("name") == name), {})
-        stem = name
-        if self.is_reduced and name in self.data["reduced"].get("runs", {}):
-            entry, stem = self.data["reduced"]["runs"][name], f"{name}.reduced"
+        entry, stem = self._entry(name), name
+        if (run := self._run_of_shown(name)) is not None:
+            entry, stem = run, f"{name}.reduced"
         texts = [read_some(self.path / f"{stem}.{stream}").strip("\n") for stream in ("stdout", "stderr")]
         return "\n".join(text for text in texts if text), str(entry.get("ending", ""))
 
     def seconds(self, name: str) -> float | None:
         """How long solver ``name`` took for the formula to show, if that is known."""
-        entry = next((e for e in self.solvers if e.get("name") == name), {})
-        if self.is_reduced:
-            entry = (self._of_shown.get("runs") or {}).get(name) or {}
+        entry = (self._run_of_shown(name) or {}) if self.is_reduced else self._entry(name)
         told = entry.get("seconds")
         return float(told) if isinstance(told, int | float) else None
 
     def command(self, name: str) -> str:
         """The command line that shows it with solver ``name``, as one would type it."""
-        entry = next((e for e in self.solvers if e.get("name") == name), {})
-        if self.is_reduced and name in (runs := self.data["reduced"].get("runs", {})):
-            return str(runs[name]["shown"])
+        if (run := self._run_of_shown(name)) is not None:
+            return str(run["shown"])
+        entry = self._entry(name)
         shown = str(entry.get("shown") or " ".join(map(str, entry.get("command", ()))))
         return shown.replace(ORIGINAL, self.file)
 

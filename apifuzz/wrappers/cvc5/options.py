@@ -73,8 +73,7 @@ def is_harmless(name: str, value: str) -> bool:
     """Whether a value may be drawn: it is not dangerous, keeps answers right and formulas' meaning."""
     if value in profile().dangerous_values.get(name, ()):
         return False
-    known = option_table("cvc5").class_of(f"{name}={value}")
-    return known is None or known.is_reportable
+    return option_table("cvc5").is_reportable(f"{name}={value}")
 
 
 def check_conflicts(options: dict[str, str], logic: str, name: str, value: str) -> None:

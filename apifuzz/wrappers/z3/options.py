@@ -106,26 +106,27 @@ def _option(line: str) -> Option | None:
     default = told[1].strip() if told else "false" if kind is OptionKind.BOOL else ""
     if not _is_harmless(name, default):
         return None
-    if kind is OptionKind.BOOL:
-        return Option(name, kind, default) if all(_is_harmless(name, v) for v in ("false", "true")) else None
     if kind is OptionKind.FLOAT:
         return Option(name, kind, default, _LOWEST.get(name, 0.0))
-    if kind is OptionKind.INT:
-        highest = max((int(n) for n in _NUMBERED.findall(about)), default=0)
-        values = tuple(map(str, range(highest + 1)))
-        if highest == 0 or all(_is_harmless(name, value) for value in values):
-            return Option(name, kind, default, 0.0, float(highest or 2**32 - 1))
-    else:
-        values = tuple(dict.fromkeys(_QUOTED.findall(about)))
+    highest = max(map(int, _NUMBERED.findall(about)), default=0)
+    values = {
+        OptionKind.BOOL: ("false", "true"),
+        OptionKind.INT: tuple(map(str, range(highest + 1))),
+        OptionKind.MODE: tuple(dict.fromkeys(_QUOTED.findall(about))),
+    }[kind]
     choices = tuple(value for value in values if _is_harmless(name, value))
-    return Option(name, OptionKind.MODE, default, choices=choices) if len(choices) > 1 else None
+    if kind is OptionKind.INT and choices == values:
+        return Option(name, kind, default, 0.0, float(highest or 2**32 - 1))
+    if len(choices) < 2:
+        return None
+    if kind is OptionKind.BOOL:
+        return Option(name, kind, default)
+    return Option(name, OptionKind.MODE, default, choices=choices)
 
 
 def _is_harmless(name: str, value: str) -> bool:
     """Whether answers stand, and formulas mean what they say, under the setting."""
-    table = option_table("z3")
-    classes = [table.class_of(f"{module}{name}={value}") for module in _MODULES]
-    return all(known is None or known.is_reportable for known in classes)
+    return all(option_table("z3").is_reportable(f"{module}{name}={value}") for module in _MODULES)
 
 
 def is_of_context(name: str) -> bool:
