@@ -7,7 +7,6 @@ by itself, and only the plots, whose labels matplotlib escapes, are taken as the
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from markupsafe import Markup
 from apifuzz.running.folder import CallsFolder
 from difftest import BadOutput, Outcome
 from difftest.campaign.stored import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
+from difftest.files import put_bytes
 from difftest.triage.folders import FindingRecord
 from exhume.calls_page import read_counts
 from exhume.finding_folders import read_folder, title_of
@@ -103,10 +103,8 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         strategies=_strategy_table(campaign),
     )  # fmt: skip
     data = text.encode("utf-8", "replace")
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        beside.write_bytes(data)
-        beside.replace(out)
+        put_bytes(out, data)
     except OSError as problem:
         raise BadOutput(f"cannot write {out}: {problem.strerror or problem}") from problem
     return Page(out, len(data), len(found), tuple(missing))

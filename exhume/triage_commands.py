@@ -11,6 +11,7 @@ from apifuzz.running.bisecting import bisect_calls
 from difftest import DifftestError, find_solvers
 from difftest.reduction.reduce import ReductionReport, Step, reduce
 from difftest.triage.bisect import BisectReport, bisect
+from difftest.triage.splitting import SplitReport, split
 from exhume.finding_folders import is_of_calls
 from exhume.hunt_commands import parse_duration
 from exhume.options import Json
@@ -90,14 +91,26 @@ def bisect_command(
     """Find the first affected and the first fixed release of a finding's solver.
 
     Releases are fetched through pip into the cache, as z3==4.8.5 is; what was tried is kept in bisect.json.
+    Tests that a hunt counted under the same key become findings of their own if the releases tell them apart.
     """
-    with progress("trying releases", json) as tick:
-        search = bisect_calls if is_of_calls(target) else bisect
-        report = search(target, again=again, on_try=lambda done, most: tick(done, most))
+    if is_of_calls(target):
+        with progress("trying releases", json) as tick:
+            report, others = bisect_calls(target, again=again, on_try=tick), SplitReport(0, ())
+    else:
+        with progress("trying releases", json) as tick:
+            report = bisect(target, again=again, on_try=tick)
+        with progress("comparing tests of the same key", json) as tick:
+            others = split(target, report, again=again, on_try=tick)
     if json:
-        print_json(report.to_json())
+        print_json(report.to_json() | {"same_key": others.to_json()})
         return
     _show_bisection(report)
+    if others.compared:
+        told = ", ".join(path.name for path in others.findings) or "none"
+        out.print(
+            f"{others.compared} tests of the same key compared; with causes of their own: {told}",
+            markup=False,
+        )
 
 
 def _show_bisection(report: BisectReport) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from difftest.errors import BadOutput, DifftestError
+from difftest.files import put_text
 from difftest.running.process import Limits
 
 GOLDEN_FACTOR = 3.0
@@ -202,9 +202,7 @@ def _earlier(result: Path | None, trace: Trace) -> Trace | None:
 
 def write_trace(file: Path, trace: Trace) -> None:
     """Put a trace into a file, whole or not at all. Raises BadOutput."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        beside.write_text(print_trace(trace), "utf-8")
-        beside.replace(file)
+        put_text(file, print_trace(trace))
     except OSError as problem:
         raise BadOutput(f"cannot write {file}: {problem.strerror or problem}") from problem

@@ -39,6 +39,7 @@ from apifuzz.running.report import rewrite_report
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
 from difftest.errors import DifftestError
+from difftest.files import put_json
 from difftest.triage.findings import finding_id
 from difftest.triage.folders import platform_name
 
@@ -160,9 +161,7 @@ def update_finding(folder: Path, texts: Mapping[str, str], changes: Mapping[str,
     for name, text in texts.items():
         if name != EVIDENCE:
             _write(folder / name, text)
-    beside = folder / ".finding.json.part"
-    beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
-    beside.replace(folder / "finding.json")
+    put_json(folder / "finding.json", data)
     rewrite_report(folder)
 
 

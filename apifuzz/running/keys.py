@@ -17,6 +17,7 @@ from typing import Any
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.trace import Trace, split_line
 from difftest.errors import DifftestError
+from difftest.files import put_json
 from difftest.triage.fingerprint import NEUTRAL
 
 _FORMAT = "exhume-known-errors"
@@ -159,6 +160,4 @@ def export(file: Path, errors: Iterable[tuple[str, str]]) -> None:
         "version": _VERSION,
         "errors": [{"key": key, "note": note} for key, note in sorted(errors)],
     }
-    beside = file.with_name(f".{file.name}.part")
-    beside.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
-    beside.replace(file)
+    put_json(file, document)

@@ -11,6 +11,7 @@ from typing import Any
 
 from apifuzz.running.runs import RunResult
 from difftest.campaign.stored import NoCampaign, SettingsDiffer
+from difftest.files import put_json
 
 FILE = "apifuzz.json"
 FORMAT = 1
@@ -125,10 +126,7 @@ def load(out: Path, settings: Mapping[str, Any]) -> Tally:
 
 def save(out: Path, settings: Mapping[str, Any], tally: Tally) -> None:
     """Keep the counts, whole or not at all."""
-    beside = out / f".{FILE}.part"
-    document = {"format": FORMAT, "settings": dict(settings), "counts": tally.to_json()}
-    beside.write_text(json.dumps(document) + "\n", "utf-8")
-    beside.replace(out / FILE)
+    put_json(out / FILE, {"format": FORMAT, "settings": dict(settings), "counts": tally.to_json()})
 
 
 def called(trace: str) -> Counter[str]:

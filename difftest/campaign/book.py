@@ -35,6 +35,7 @@ from difftest.triage.folders import (
     working_folder,
     write_finding,
 )
+from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 
 _MAX_WAITING = 20
@@ -90,6 +91,7 @@ class Book:
         self._confirming: dict[str, _Shown] = {}
         self._confirm_seconds = 0.0
         self._listed: dict[str, set[str]] = {}
+        self._kept: dict[str, int] = {}
         self._numbers = count()
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         if loaded:
@@ -194,6 +196,8 @@ class Book:
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
         record = self.records.get(candidate.key)
         if record is not None:
+            if result.fingerprint is not None and not is_other:
+                self._keep_trigger(record, result)
             yield self._duplicate(record, name)
         elif candidate.key in self.known:
             yield FindingConfirmed(self._recognise(candidate.key), name.index)
@@ -232,6 +236,17 @@ class Book:
         self.tally.find(row)
         self.paid(name)
         return record
+
+    def _keep_trigger(self, record: FindingRecord, result: Confirmation) -> None:
+        """Keep what a look left of a test with a finding that has its key: releases may tell them apart."""
+        assert result.fingerprint is not None, "a look gives one"
+        if result.task.candidate.oracle == "implication":
+            return  # without the formula that it follows from, it shows nothing
+        if record.id not in self._kept:
+            self._kept[record.id] = sum(1 for _ in read_triggers(record.path))
+        if self._kept[record.id] < MOST_KEPT:
+            self._kept[record.id] += 1
+            keep_trigger(record.path, Trigger(result.task.test, result.fingerprint.text))
 
     def _ours(self, solver: Solver) -> Solver:
         """A worker's solver, with the options it has there, where this machine keeps it; one that is not of

@@ -16,7 +16,7 @@ from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation
 from difftest.triage.findings import Candidate
-from difftest.triage.fingerprint import fingerprint, needs_reduction, without_operators
+from difftest.triage.fingerprint import fingerprint, needs_reduction, taken_apart, without_operators
 
 _KEY_SECONDS = 10.0
 
@@ -37,10 +37,11 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     found = Candidate(expected.finding_class, names, key, expected.guilty, oracle=expected.oracle)
     if not needs_reduction(found):
         return key
-    found = renamed(found, {solver.name: _name(solver) for solver in expected.solvers})
+    plain, releases = taken_apart(key)
+    found = renamed(replace(found, key=plain), {solver.name: _name(solver) for solver in expected.solvers})
     found = replace(found, key=without_operators(found.key))
     with Confirmer(expected) as confirmer:
-        return fingerprint(found, text, confirmer, _KEY_SECONDS).key
+        return fingerprint(found, text, confirmer, _KEY_SECONDS).key + releases
 
 
 def _name(solver: Solver) -> str:

@@ -9,8 +9,6 @@ was made from is reduced with it: see ``difftest.reduction.pairs``.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import BadOutput
+from difftest.files import put_json, put_text
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import conclude
@@ -214,10 +213,8 @@ class _Work:
 
     def save(self, text: str) -> None:
         """Put ``text`` where the result goes, whole or not at all."""
-        beside = self._result.with_name(f".{self._result.name}.{os.getpid()}")
         try:
-            beside.write_bytes(text.encode("utf-8", "surrogateescape"))
-            beside.replace(self._result)
+            put_text(self._result, text)
         except OSError as problem:
             raise BadOutput(f"cannot write {self._result}: {problem.strerror or problem}") from problem
 
@@ -394,7 +391,7 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
     }
     if report.confirmed:
         data["reduced"] |= conclude(str(data["key"]), left, report.text)
-    _replace_text(folder / "finding.json", json.dumps(data, indent=2) + "\n")
+    put_json(folder / "finding.json", data)
     rewrite_report(folder)
 
 
@@ -404,9 +401,3 @@ def _with_options(expected: Expectation, needed: dict[str, tuple[str, ...]]) -> 
         replace(solver, checks=needed[solver.name]) if solver.family != "other" else solver
         for solver in expected.solvers
     ]
-
-
-def _replace_text(file: Path, text: str) -> None:
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.write_text(text, "utf-8")
-    beside.replace(file)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import os
 import re
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
+from difftest.files import put_json
 from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import (
@@ -122,7 +122,7 @@ def bisect(
     file = reduced if use_reduced else folder / FORMULA
     text = read_formula(file)
     expected = expectation_of_finding(folder)
-    solver = _accused(expected)
+    solver = accused(expected)
     family, release = release_of(solver)
 
     def look(release: str) -> State:
@@ -168,14 +168,14 @@ def search(
     finally:
         keep_states(folder, subject.text, under_way.states)
     done = {"complete": True, "states": under_way.states, "report": report.to_json()}
-    _write(folder, {"schema": _SCHEMA, "sha256": digest, **done})
+    put_json(folder / CACHE, {"schema": _SCHEMA, "sha256": digest, **done})
     return report
 
 
 def keep_states(folder: Path, text: str, states: Mapping[str, str]) -> None:
     """Leave what releases do with ``text`` in a folder, for a search that is not finished."""
     document = {"schema": _SCHEMA, "sha256": _digest(text), "complete": False, "states": dict(states)}
-    _write(folder, document)
+    put_json(folder / CACHE, document)
 
 
 def _digest(text: str) -> str:
@@ -260,7 +260,7 @@ class _Search:
         return State(self.states[release])
 
 
-def _accused(expected: Expectation) -> Solver:
+def accused(expected: Expectation) -> Solver:
     """The solver to search: the guilty one, else the only one that is a release of its own."""
     for solver in expected.solvers:
         if solver.name == expected.guilty:
@@ -306,9 +306,3 @@ def _read_cache(folder: Path, digest: str) -> dict[str, Any]:
 def _from_json(data: dict[str, Any]) -> BisectReport:
     tried = tuple((entry["release"], State(entry["state"])) for entry in data["tried"])
     return BisectReport(**{**data, "tried": tried})
-
-
-def _write(folder: Path, data: dict[str, Any]) -> None:
-    beside = folder / f".{CACHE}.{os.getpid()}"
-    beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
-    beside.replace(folder / CACHE)

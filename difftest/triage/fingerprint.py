@@ -50,6 +50,7 @@ _MOST_OPERATORS = 12
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
 _OPTIONS = re.compile(r"\[[^\]|]*\]")
+_REFINED = re.compile(r"\|(?:fixed in|since) [^|\s]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +113,11 @@ def essential_operators(
 def fold(found: Fingerprint, known: Iterable[str]) -> str:
     """The key to count ``found`` under, given the keys that are ``known``."""
     known = list(known)
-    if found.key in known:
+    if found.key in known or _REFINED.search(found.key):
         return found.key
     mine = _read(found.key)
-    others = [_read(key) for key in known]
+    # Which release mended it is not asked in a hunt.
+    others = [_read(key) for key in known if not _REFINED.search(key)]
     same = next((other for other in others if mine.has_the_cause_of(other)), None)
     if same is not None:
         return same.key
@@ -165,6 +167,17 @@ def without_operators(key: str) -> str:
     coarse, _, last = key.rpartition("|")
     # Theories begin with a capital letter, operators do not.
     return key if last[:1].isupper() or "|" not in coarse else coarse
+
+
+def refined(key: str, first_affected: str | None, first_fixed: str | None) -> str:
+    """``key`` with the first release that behaves otherwise, for a cause that only this tells apart."""
+    return f"{key}|fixed in {first_fixed}" if first_fixed else f"{key}|since {first_affected}"
+
+
+def taken_apart(key: str) -> tuple[str, str]:
+    """A key without what releases say of it, and that (or nothing)."""
+    said = _REFINED.search(key)
+    return (key[: said.start()], said.group()) if said else (key, "")
 
 
 def _read(key: str) -> _Key:

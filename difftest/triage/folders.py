@@ -2,7 +2,8 @@
 at all.
 
 ``original.smt2``, ``command.txt``, ``finding.json`` (schema below), ``NAME.stdout`` and ``NAME.stderr`` per
-solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test that shows the same.
+solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test that shows the same
+(``triggers.jsonl`` holds a few of these whole: ``difftest.triage.triggers``).
 ``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic.
 """
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +22,7 @@ from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
+from difftest.files import put_json
 from difftest.running.crash_places import file_of
 from difftest.running.outcomes import message_shape
 from difftest.triage.fingerprint import NEUTRAL
@@ -88,9 +88,7 @@ def compare_with_history(
         file = folder / "finding.json"
         data = json.loads(file.read_text("utf-8"))
         data["resembles"] = [{**asdict(row), "score": round(row.score, 3)} for row in rows]
-        beside = folder / f".{file.name}.{os.getpid()}"
-        beside.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
-        beside.replace(file)
+        put_json(file, data)
         rewrite(folder)
     return count
 

@@ -7,13 +7,13 @@ reduction, bisection and the comparison with the corpus each do so when they are
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from difftest.files import put_text
 from difftest.trackers import PLAIN, Form, Piece, form_of
 from difftest.triage.expected import expected
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
@@ -46,9 +46,7 @@ def rewrite_report(folder: Path) -> str:
 
 def write_report(folder: Path, text: str) -> str:
     """Make ``text`` the report in a finding's folder, whole or not at all; gives it back."""
-    beside = folder / f".{REPORT}.{os.getpid()}"
-    beside.write_text(text, "utf-8")
-    beside.replace(folder / REPORT)
+    put_text(folder / REPORT, text)
     return text
 
 

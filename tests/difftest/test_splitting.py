@@ -1,0 +1,142 @@
+"""Splitting over planted releases: two faults of one key that were mended in different releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import difftest.triage.bisect as bisecting
+import difftest.triage.expectation as expecting
+from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest.campaign import book
+from difftest.triage.bisect import BisectReport, State, bisect
+from difftest.triage.fingerprint import Fingerprint, fold, refined
+from difftest.triage.splitting import SplitReport, edges_of, split
+from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
+from generator.strategy import GeneratedTest
+
+RELEASES = [f"4.{number}.0" for number in range(40)]
+# What a release does: one fault has to do with 7 and was mended in 4.31.0, the other with 9, in 4.25.0.
+RELEASE = """
+wrong = 'div' in text and (' 7)' in text and 7 <= {number} < 31 or ' 9)' in text and 10 <= {number} < 25)
+say('sat', *['(error "line 4 column 10: an invalid model was generated")'] * wrong)
+sys.exit(wrong)
+"""
+Fake = Callable[..., Solver]
+Make = Callable[..., GeneratedTest]
+Bisected = Callable[..., tuple[Path, BisectReport]]
+
+
+def text(number: int, sort: str = "String") -> str:
+    """A test of the fault that has to do with ``number``; the ``sort`` is what reduction takes away."""
+    return (
+        f"(declare-const x Int)\n(declare-const y {sort})\n(declare-const z {sort})\n"
+        f"(assert (> (div x {number}) 1))\n(assert (distinct y z))\n(check-sat)\n"
+    )
+
+
+@pytest.fixture
+def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bisected:
+    """The one finding of a hunt through the tests given, bisected."""
+
+    def release(number: int) -> Solver:
+        body = RELEASE.format(number=number)
+        spec = f"z3==4.{number}.0"
+        return replace(fake(body, f"r{number}"), spec=spec, name=spec.replace("==", "-"), family="z3")
+
+    def make(*texts: str) -> tuple[Path, BisectReport]:
+        guilty = release(20)
+        monkeypatch.setattr(expecting, "find_solver", lambda spec: guilty)
+        monkeypatch.setattr(bisecting, "find_release", lambda family, r: release(RELEASES.index(r)))
+        monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
+        tests = [make_test(text, index) for index, text in enumerate(texts)]
+        *_, last = hunt(tests, [guilty], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
+        assert isinstance(last, HuntFinished)
+        (found,) = last.summary.findings
+        assert found.key == "invalid-model|z3-4.20.0|Int|div"
+        return found.path, bisect(found.path)
+
+    return make
+
+
+def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisected) -> None:
+    whole = text(9, "(_ BitVec 8)")
+    folder, report = bisected(text(7), text(7, "Real"), whole)
+    assert (report.first_affected, report.first_fixed) == ("4.7.0", "4.31.0")
+    assert [trigger.test.index for trigger in read_triggers(folder)] == [1, 2]
+    done = split(folder, report)
+    assert done.compared == 2
+    (other,) = done.findings
+    assert (other / "original.smt2").read_text() == whole
+    assert "BitVec" not in (other / "reduced.smt2").read_text()
+    data = json.loads((other / "finding.json").read_text())
+    assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Int|div|fixed in 4.25.0"
+    told = (other / "report.md").read_text()
+    assert "First affected release: 4.10.0; first fixed in 4.25.0." in told
+    # A second time nothing is run, and the finding is not made again.
+    kept = (folder / "split.json").read_text()
+    assert split(folder, report) == done
+    assert split(folder, report, again=True) == done
+    assert (folder / "split.json").read_text() == kept
+    assert len(list(folder.parent.iterdir())) == 2
+
+
+def test_what_they_do_not_tell_apart_stays(bisected: Bisected) -> None:
+    folder, report = bisected(text(7), text(7, "Real"), text(7, "(_ BitVec 8)"))
+    assert split(folder, report) == SplitReport(2, ())
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_test_that_does_not_show_it_any_more_says_nothing(bisected: Bisected) -> None:
+    folder, report = bisected(text(7), text(7, "Real"))
+    keep_trigger(folder, Trigger(GeneratedTest(5, text(3), "by-hand"), text(3)))
+    # Its whole text shows nothing, so that no finding can be made of it.
+    keep_trigger(folder, Trigger(GeneratedTest(6, text(3), "by-hand"), text(9)))
+    assert split(folder, report) == SplitReport(1, ())
+
+
+def test_few_tests_are_kept_and_bad_lines_passed_over(
+    bisected: Bisected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book, "MOST_KEPT", 2)
+    folder, report = bisected(*(text(7, sort) for sort in ("String", "Real", "(_ BitVec 8)", "Float32")))
+    kept = list(read_triggers(folder))
+    assert [trigger.test.index for trigger in kept] == [1, 2]
+    with (folder / "triggers.jsonl").open("a") as handle:
+        handle.write('{"test": {"index": 1}, "reduced": ""}\n[]\n{"test": 3}\n\x00\n{"test": {"ind')
+    assert list(read_triggers(folder)) == kept
+    keep_trigger(folder, Trigger(GeneratedTest(1, "x" * 300_000, "by-hand"), ""))
+    assert list(read_triggers(folder)) == kept
+    (folder / "triggers.jsonl").unlink()
+    assert split(folder, report) == SplitReport(0, ())
+    assert not (folder / "split.json").exists()
+
+
+def test_the_edges_are_the_neighbours_of_what_is_affected() -> None:
+    tried = [
+        ("1", "free"),
+        ("2", "free"),
+        ("3", "skipped"),
+        ("4", "affected"),
+        ("5", "affected"),
+        ("6", "free"),
+    ]
+    states = tuple((release, State(state)) for release, state in tried)
+    report = BisectReport("z3", "4", "original.smt2", "4", False, "5", "6", states)
+    free, affected = State.FREE, State.AFFECTED
+    assert edges_of(report) == {"4": affected, "5": affected, "2": free, "6": free}
+    newest = BisectReport("z3", "4", "original.smt2", "4", True, "5", None, states[3:5])
+    assert edges_of(newest) == {"4": affected, "5": affected}
+
+
+def test_a_hunt_does_not_count_under_a_key_that_releases_made() -> None:
+    plain = "invalid-model|z3|Int|div"
+    made = refined(plain, "4.8.7", None)
+    assert made == f"{plain}|since 4.8.7"
+    assert fold(Fingerprint("invalid-model|z3|Int+Real|div", "", False), [made]) != made
+    assert fold(Fingerprint(plain, "", True), [made]) == plain
+    assert fold(Fingerprint(made, "", True), [plain]) == made
