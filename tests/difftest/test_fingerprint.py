@@ -158,6 +158,17 @@ def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> N
     assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
 
 
+def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
+    """Of operators a solver that gives up has any mixture, so they tell nothing."""
+    text = "(declare-const x Int)(declare-const y Real)(assert (> (* x x) 5))(assert (> y 1.0))(check-sat)"
+    key = "incompleteness|bad|implied|Int+Nonlinear+Real"
+    found = Candidate(FindingClass.INCOMPLETENESS, ("bad",), key, "bad", oracle="implication")
+    left = fingerprint(found, text, lambda tried: "(* x x)" in tried)
+    assert left.key == "incompleteness|bad|implied|Int+Nonlinear"
+    assert fold(left, ["incompleteness|bad|implied|Int"]) == "incompleteness|bad|implied|Int"
+    assert fold(left, ["incompleteness|bad|implied|Int+String", "soundness|bad|implied|Int"]) == left.key
+
+
 def test_a_complete_key_folds_into_nothing_else() -> None:
     found = Fingerprint("soundness|a|Int+Real", "", True)
     assert fold(found, ["soundness|a|Int"]) == found.key
