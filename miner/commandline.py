@@ -181,6 +181,8 @@ def _is_bare_command(text: str) -> bool:
         return any(solver_family(word) for word in words)
     if not solver_family(first) or not words or first[-1] in ":,.":
         return False
+    if "(`" in tail:
+        return False  # prose that names a command
     prose = sum(1 for word in words if word.isalpha() and word.islower())
     marked = sum(
         1

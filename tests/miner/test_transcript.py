@@ -103,6 +103,8 @@ def test_no_answers(text: str) -> None:
         ("cat a.smt2", "cat a.smt2"),
         ("z3 returns sat on a.smt2", None),
         ("z3 is wrong", None),
+        ("CVC4 1.8 (`cvc4 --check-models bug.smt2`) says", None),
+        ("cvc4 --lang smt2 `ls *.smt2`", "cvc4 --lang smt2 `ls *.smt2`"),
         ("z3: sat", None),
         ("cat videos", None),
         ("# a heading", None),
