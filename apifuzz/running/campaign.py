@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import tempfile
 import threading
 import time
 from collections import deque
@@ -27,6 +28,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
 from apifuzz.trace import Trace
 from difftest.campaign.state import lock_folder
+from difftest.errors import name_full_folder
 from difftest.running.process import Limits
 from difftest.triage.folders import prepare_output
 from generator.text import VERSION
@@ -139,6 +141,9 @@ def campaign(
         with _Workers(setup, options) as workers:
             made = _Campaign(setup, drawing, options, folder, known, workers, stop or threading.Event())
             yield from made.run()
+    except OSError as error:
+        name_full_folder(error, options.out)
+        raise
     finally:
         os.close(lock)
 
@@ -184,6 +189,8 @@ class _Workers:
             try:
                 self.results.put(self._perform(runner, task, drawing))
             except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
+                if isinstance(error, OSError):
+                    name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else
                 self.results.put(_Done(task, error=error))
 
     def _perform(self, runner: Runner, task: _Task, drawing: Drawing) -> _Done:

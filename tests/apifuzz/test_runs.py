@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -352,6 +355,19 @@ def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
     assert came.findings == ()
     assert came.tally.unconfirmed == came.tally.errors["crash"] > 0
     assert list((tmp_path / "unconfirmed").iterdir())
+
+
+@pytest.mark.parametrize("place", ["apifuzz.running.tally.save", "apifuzz.running.campaign.run_seed"])
+def test_a_full_disk_is_told_with_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(place, no_room)
+    with pytest.raises(OSError, match="No space left") as caught:
+        list(campaign(double("honest"), DRAWING, Options(tmp_path, runs=5)))
+    assert caught.value.filename == (str(tmp_path) if "tally" in place else tempfile.gettempdir())
 
 
 def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
