@@ -173,9 +173,11 @@ def without_operators(key: str) -> str:
     return key if last[:1].isupper() or "|" not in coarse else coarse
 
 
-def refined(key: str, first_affected: str | None, first_fixed: str | None) -> str:
-    """``key`` with the first release that behaves otherwise, for a cause that only this tells apart."""
-    return f"{key}|fixed in {first_fixed}" if first_fixed else f"{key}|since {first_affected}"
+def refined(key: str, release: str) -> str:
+    """``key`` with the first release that behaves otherwise (``fixed in 4.8.9``, ``since 4.8.7``), where only
+    that tells its cause from another one.
+    """
+    return f"{key}|{release}"
 
 
 def taken_apart(key: str) -> tuple[str, str]:

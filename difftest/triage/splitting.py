@@ -5,7 +5,7 @@ release, though. So the tests that a hunt kept with a finding (``difftest.triage
 releases at the edges of what bisection found: the first and the last affected one and their free neighbours.
 Where one of these behaves otherwise on a test than on the finding, the test has a cause of its own, and the
 key of that is the finding's with the release that is the first to be free of it (``...|fixed in 4.8.9``), or,
-where none is, the first that is not (``...|since 4.8.7``).
+where that is none or the same, the first that is affected (``...|since 4.8.7``).
 
 A release that cannot run a test says nothing of it, and a test that does not show what the finding shows, by
 the finding's own release and options, is left where it is. What was compared stands in ``split.json``.
@@ -157,7 +157,9 @@ class _Splitter:
 
     def _write(self, trigger: Trigger, own: BisectReport) -> Path | None:
         """A finding of its own; None if fresh processes do not show it with the whole test."""
-        key = refined(str(self._data["key"]), own.first_affected, own.first_fixed)
+        is_told_by_fix = own.first_fixed not in (None, self._report.first_fixed)
+        release = f"fixed in {own.first_fixed}" if is_told_by_fix else f"since {own.first_affected}"
+        key = refined(str(self._data["key"]), release)
         known = {record.key: record for record in read_findings(self._folder.parent)}
         if key in known:
             note_duplicate(known[key], trigger.test.index)

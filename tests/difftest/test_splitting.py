@@ -20,9 +20,10 @@ from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 
 RELEASES = [f"4.{number}.0" for number in range(40)]
-# What a release does: one fault has to do with 7 and was mended in 4.31.0, the other with 9, in 4.25.0.
+# What a release does: one fault has to do with 7, one with 8, both mended in 4.31.0, one with 9, in 4.25.0.
 RELEASE = """
-wrong = 'div' in text and (' 7)' in text and 7 <= {number} < 31 or ' 9)' in text and 10 <= {number} < 25)
+wrong = 'div' in text and (' 7)' in text and 7 <= {number} < 31 or ' 9)' in text and 10 <= {number} < 25
+                         or ' 8)' in text and 12 <= {number} < 31)
 say('sat', *['(error "line 4 column 10: an invalid model was generated")'] * wrong)
 sys.exit(wrong)
 """
@@ -85,6 +86,13 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     assert len(list(folder.parent.iterdir())) == 2
 
 
+def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
+    folder, report = bisected(text(7), text(8, "Real"))
+    (other,) = split(folder, report).findings
+    key = json.loads((other / "finding.json").read_text())["key"]
+    assert key == "invalid-model|z3-4.20.0|Int|div|since 4.12.0"
+
+
 def test_what_they_do_not_tell_apart_stays(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(7, "Real"), text(7, "(_ BitVec 8)"))
     assert split(folder, report) == SplitReport(2, ())
@@ -135,7 +143,7 @@ def test_the_edges_are_the_neighbours_of_what_is_affected() -> None:
 
 def test_a_hunt_does_not_count_under_a_key_that_releases_made() -> None:
     plain = "invalid-model|z3|Int|div"
-    made = refined(plain, "4.8.7", None)
+    made = refined(plain, "since 4.8.7")
     assert made == f"{plain}|since 4.8.7"
     assert fold(Fingerprint("invalid-model|z3|Int+Real|div", "", False), [made]) != made
     assert fold(Fingerprint(plain, "", True), [made]) == plain
