@@ -9,7 +9,7 @@ import typer
 
 from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
-from difftest.triage.fingerprint import Fingerprint, fold
+from difftest.triage.fingerprint import Fingerprint, fold, grown
 from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
 from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
@@ -54,6 +54,7 @@ def triage_command(
     rows = [finding_row(record) for record in found]
     groups = [(group, "key") for group in one_key(rows)]
     groups += [(group, "class, theories and releases") for group in maybe_one_cause(rows)]
+    groups += [(group, "operators (all have those of the first)") for group in grown_from_one(rows)]
     for row in rows:
         others = {identity for group, _ in groups if row["id"] in group for identity in group}
         row["maybe_same_as"] = sorted(others - {row["id"]})
@@ -79,7 +80,8 @@ def triage_command(
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
     for group, sign in groups:
-        names = [Path(row["path"]).name for row in rows if row["id"] in group]
+        named = {row["id"]: Path(row["path"]).name for row in rows}
+        names = [named[identity] for identity in group]
         out.print(f"maybe one cause, by {sign}: {', '.join(names)}", markup=False)
     _say_what_is_left(rows)
 
@@ -159,6 +161,24 @@ def maybe_one_cause(rows: list[dict[str, Any]]) -> list[list[str]]:
             mark = (row["class"], row["solver"], *row["theories"], row["first_affected"], row["first_fixed"])
             alike.setdefault(mark, []).append(row["id"])
     return [group for group in alike.values() if len(group) > 1]
+
+
+def grown_from_one(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings of hunts whose operators hold all of another one's, that one first; not of those
+    that releases tell apart.
+    """
+    of_key = {row["key"]: row for row in reversed(rows) if not row["calls"]}
+    groups = []
+    for root, keys in grown(of_key).items():
+        near = [of_key[key]["id"] for key in keys if not _releases_differ(of_key[root], of_key[key])]
+        groups.append([of_key[root]["id"], *near])
+    return [group for group in groups if len(group) > 1]
+
+
+def _releases_differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether bisection tells two findings apart."""
+    marks = [(row["first_affected"], row["first_fixed"]) for row in (one, other)]
+    return one["bisected"] and other["bisected"] and marks[0] != marks[1]
 
 
 def _size(file: Path) -> int | None:

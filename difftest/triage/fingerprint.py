@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from difftest.profiles.options import option_table, split_option
 from difftest.reduction._passes import Passes
@@ -131,6 +131,22 @@ def fold(found: Fingerprint, known: Iterable[str]) -> str:
     return max(near, key=lambda other: len(other.theories) + len(other.operators), default=mine).key
 
 
+def grown(keys: Iterable[str]) -> dict[str, list[str]]:
+    """Keys that have all that a smaller one has, and more, by that key: what its operators show, theirs may
+    show, too. A key is listed below the smallest one only; keys without operators have none below them.
+    """
+    found: dict[str, list[str]] = {}
+    roots: list[_Key] = []
+    read = [_read(key) for key in keys if not _REFINED.search(key)]
+    for key in sorted(read, key=lambda key: (len(key.operators), len(key.theories), len(key.options))):
+        root = next((root for root in roots if key.grew_from(root)), None)
+        if root is not None:
+            found.setdefault(root.key, []).append(key.key)
+        elif key.operators:
+            roots.append(key)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Key:
     """A key, taken apart. ``stem`` is all before the theories, ``place`` the same without options."""
@@ -146,6 +162,12 @@ class _Key:
         """Whether ``other`` has nothing that this one has not."""
         return (
             other.stem == self.stem and other.theories <= self.theories and other.operators <= self.operators
+        )
+
+    def grew_from(self, other: _Key) -> bool:
+        """The same, whatever options it takes in addition."""
+        return replace(self, stem=other.stem).holds(other) and (
+            self.place == other.place and other.options <= self.options
         )
 
     def has_the_cause_of(self, known: _Key) -> bool:

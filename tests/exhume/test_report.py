@@ -288,10 +288,27 @@ def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Pa
         (finding(tmp_path, number, reduced=reduced) / "reduced.smt2").write_text("(check-sat)\n")
     rows = exhume("triage", tmp_path, "--json").json
     assert [row["key"].partition("z3-4.8.5|")[2] for row in rows] == [*after[:3], "Int3", "Int4"]
-    assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], [], []]
+    same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
+    assert same == [["1", "2"], ["0", "2"], ["0", "1"], [], []]
     out = exhume("triage", tmp_path).out
     assert f"maybe one cause, by key: invalid-model-{0:012x}, invalid-model-{1:012x}" in out
+    first = ", ".join(f"invalid-model-{number:012x}" for number in range(3))
+    assert f"maybe one cause, by operators (all have those of the first): {first}" in out
     assert "Real, /,mod" in out
+
+
+def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ(
+    exhume: Any, tmp_path: Path
+) -> None:
+    keys = ["Seq|seq.nth,seq.unit", "BV+Seq|bvadd,seq.nth", "Seq|seq.nth", "Int|mod,seq.nth", "Seq|seq.len"]
+    for number, key in enumerate([*keys, "Seq"]):
+        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|{key}")
+        if number in (1, 2):
+            told = {"first_affected": "1.0", "first_fixed": f"{number}.1", "tried": []}
+            (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    rows = exhume("triage", tmp_path, "--json").json
+    same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
+    assert same == [["2"], [], ["0"], [], [], []]
 
 
 def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_path: Path) -> None:
