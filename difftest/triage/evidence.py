@@ -32,7 +32,7 @@ from difftest.running.outcomes import Outcome
 from difftest.running.process import Limits
 from difftest.running.runner import Runner
 from difftest.running.script import Script
-from difftest.solvers import Solver, find_solver
+from difftest.solvers import Solver, find_solver, parse_spec
 
 _MAX_SECONDS = 10.0
 # A report on who refutes a right model runs so many others on it.
@@ -228,9 +228,11 @@ class _Court:
                 self.found.blame(name, reason)
         if crossing.answers.get(owner) == "unsat":
             self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
-        strangers = [third.name for third in thirds]
-        confirmed = [name for name in strangers if crossing.answers.get(name) == "sat"]
-        refuted = [name for name in strangers if crossing.answers.get(name) == "unsat"]
+        said = [(third, crossing.answers.get(third.name)) for third in thirds]
+        # Another release of a party says nothing for it: it may have the same fault.
+        own, theirs = {kind_of(solver)}, set(map(kind_of, judges))
+        confirmed = [third.name for third, word in said if word == "sat" and kind_of(third) not in own]
+        refuted = [third.name for third, word in said if word == "unsat" and kind_of(third) not in theirs]
         if confirmed and not refuted:
             for name in against:
                 self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
@@ -255,23 +257,30 @@ class _Court:
                 self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
         sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
         few, many = sorted(sides, key=len)
-        families = {self._family(name, thirds) for name in many}
+        families = {kind_of(solver) for solver in solvers if solver.name in many}
         if len(few) == 1 and len(families) > 1:
             self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")
 
-    def _family(self, name: str, thirds: Sequence[Solver]) -> str:
-        solver = next((s for s in (*self.seen.solvers, *thirds) if s.name == name), None)
-        return name if solver is None or solver.family == "other" else solver.family
+
+def kind_of(solver: Solver) -> str:
+    """What releases of one solver have in common; a program that is none is of its own kind."""
+    return solver.name if solver.family == "other" else solver.family
 
 
 def _third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:
-    """Solvers that are no party: of the campaign, then installed ones of other kinds."""
+    """Solvers that are no party: of the campaign, then installed ones, also where a party is another release
+    of the same.
+    """
     names = set(parties)
     known = [solver for solver in others if solver.name not in names and solver.answers_are_trusted]
     yield from known
-    families = {seen.solver(name).family for name in names} | {solver.family for solver in known}
+    installed = {
+        solver.family
+        for solver in (*map(seen.solver, names), *known)
+        if solver.family in PROFILES and parse_spec(solver.spec).release is None
+    }
     for family in PROFILES:
-        if family not in families:
+        if family not in installed:
             try:
                 yield find_solver(family)
             except DifftestError:
@@ -303,9 +312,11 @@ def _weigh_crossing(
             said[solver.name] = answer
             who = f"{owner} itself" if solver.name == owner else solver.name
             found.note(f"{who} says {answer} to that")
-    thirds = {name: answer for name, answer in said.items() if name != owner}
-    refute = [name for name, answer in thirds.items() if answer == "unsat"]
-    confirm = [name for name, answer in thirds.items() if answer == "sat"]
+    thirds = [solver for solver in asked[1:] if solver.name in said]
+    # As above: another release of a party says nothing for it.
+    own, theirs = kind_of(seen.solver(owner)), kind_of(seen.solver(judge))
+    refute = [third.name for third in thirds if said[third.name] == "unsat" and kind_of(third) != theirs]
+    confirm = [third.name for third in thirds if said[third.name] == "sat" and kind_of(third) != own]
     if said.get(owner) == "unsat":
         found.blame(owner, "it says unsat to the formula with its own model put in")
     elif refute and not confirm:

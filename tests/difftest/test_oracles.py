@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +26,13 @@ from difftest import (
     hunt,
     replay,
 )
+from difftest.errors import SolverMissing
 from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, oracles_on, select
 from difftest.oracles import slowdown as slow
 from difftest.oracles.base import Observation
 from difftest.oracles.releases import older_pairs, release_of
 from difftest.running.runner import Runner
+from difftest.triage import evidence
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
 from difftest.triage.expectation import load_expectation
@@ -394,6 +397,36 @@ def test_sat_is_refuted_by_third_solvers(model: str, fake: Fake, tmp_path: Path)
     data = guilty(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert "refute its model" in str(data["reason"]) or "say otherwise" in str(data["reason"])
+
+
+def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp_path: Path) -> None:
+    old = release(fake("say('unsat')", "old"), "4.8.5")
+    test = GeneratedTest(0, TEXT, "by-hand")
+    _, (data,) = run([test], [old, find_solver("cvc5")], tmp_path, "soundness")
+    assert data["guilty"] == "z3-4.8.5"
+    assert re.fullmatch(r"z3( and \w+)* confirm the model of cvc5", str(data["reason"]))
+
+
+@pytest.mark.parametrize("oracle", ["soundness", "model-cross-check"])
+def test_another_release_of_a_party_does_not_speak_for_it(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, oracle: str
+) -> None:
+    """They may have the same fault."""
+    body = "say('sat', '((define-fun x () Int 2))')"
+    installed = {"z3": replace(fake(body, "z3"), spec="z3", family="z3")}
+
+    def find(spec: str) -> Solver:
+        if spec not in installed:
+            raise SolverMissing(spec)
+        return installed[spec]
+
+    monkeypatch.setattr(evidence, "find_solver", find)
+    word = "unsat" if oracle == "soundness" else "unknown"
+    other = fake(f"say('unsat' if 'define-fun' in text else '{word}')", "other")
+    test = GeneratedTest(0, TEXT, "by-hand")
+    _, (data,) = run([test], [release(fake(body, "old"), "4.8.5"), other], tmp_path, oracle)
+    assert data["guilty"] is None
+    assert any(str(line).startswith("z3 says sat to") for line in data["evidence"])  # type: ignore[attr-defined]
 
 
 def test_an_answer_known_by_construction_decides(fake: Fake, tmp_path: Path) -> None:
