@@ -45,6 +45,18 @@ ANSWERS = [
     ("z3-euf-completion-double-negation-segfault", "formula.smt2", "z3", [], "segmentation fault"),
     ("z3-sls-strings-not-implemented", "formula.smt2", "z3", ["smt.sls.enable=true"], "Line: 338"),
     ("z3-sls-strings-not-implemented", "from-code.smt2", "z3", ["smt.sls.enable=true"], "Line: 508"),
+    ("z3-sls-strings-not-implemented", "suffixof.smt2", "z3", ["smt.sls.enable=true"], "Line: 137"),
+    ("z3-sls-ubv-to-int-unreachable", "formula.smt2", "z3", ["smt.sls.enable=true"], "Line: 2128"),
+    ("cvc5-sub-cbqi-scope-abort", "formula.smt2", "cvc5", ["--sub-cbqi"], "proof_node_manager.cpp:245"),
+    ("cvc5-sub-cbqi-scope-abort", "formula.smt2", "cvc5", [], "sat"),
+    (
+        "cvc5-debug-check-models-incomplete-abort",
+        "formula.smt2",
+        "cvc5",
+        ["--nl-ext=none", "--debug-check-models"],
+        "theory_engine.cpp:2276",
+    ),
+    ("cvc5-debug-check-models-incomplete-abort", "formula.smt2", "cvc5", ["--nl-ext=none"], "unknown"),
     ("cvc5-fp-round-to-integral", "formula.smt2", "cvc5", ["--fp-exp"], "unsat"),
     ("cvc5-fp-round-to-integral", "fixed.smt2", "cvc5", ["--fp-exp"], "sat"),
     ("cvc5-fp-round-to-integral", "formula.smt2", "z3", [], "sat"),
@@ -96,7 +108,7 @@ def test_a_finding_is_still_what_its_report_says(
             "an invalid model was generated" if solver == "z3" else "ERRORS SATISFYING ASSERTIONS WITH MODEL"
         )
         assert said in text
-    elif answer == "segmentation fault" or answer.startswith("Line: "):
+    elif answer == "segmentation fault" or re.search(r"^Line: |\.cpp:\d+$", answer):
         assert answer in text
     elif answer == "contradicted":
         assert "((_ tree-order 0) b c) true)" in text  # the formula asserts that it is false
@@ -126,6 +138,16 @@ def test_what_needs_an_option_for_experts_does_not_show_in_safe_mode(folder: str
     assert told in (FOLDER / folder / "report.md").read_text("utf-8")
     skip_unless_installed("cvc5")
     assert refusal in printed("cvc5", ["--safe-mode=safe", f"--{option}"], FOLDER / folder / "formula.smt2")
+
+
+def test_what_safe_mode_says_to_the_crashes() -> None:
+    skip_unless_installed("cvc5")
+    refused, shown = "cvc5-sub-cbqi-scope-abort", "cvc5-debug-check-models-incomplete-abort"
+    said = "cannot set option sub-cbqi in safe mode, as this option does not support proofs"
+    assert f"it does not show: `{said}`" in (FOLDER / refused / "report.md").read_text("utf-8")
+    assert said in printed("cvc5", ["--safe-mode=safe", "--sub-cbqi"], FOLDER / refused / "formula.smt2")
+    options = ["--safe-mode=safe", "--nl-ext=none", "--debug-check-models"]
+    assert "theory_engine.cpp:2276" in printed("cvc5", options, FOLDER / shown / "formula.smt2")
 
 
 def test_every_finding_of_cvc5_says_what_its_safe_mode_does() -> None:

@@ -1,0 +1,6 @@
+(set-logic ALL)
+(declare-const b (_ BitVec 8))
+(assert (= (mod (ubv_to_int b) 3) 1))
+(assert (= (mod (ubv_to_int b) 5) 2))
+(assert (= (mod (ubv_to_int b) 7) 3))
+(check-sat)
