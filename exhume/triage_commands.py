@@ -35,6 +35,15 @@ def reduce_command(
         typer.Option("--solver", metavar="SPEC", help="For a FILE: a solver to run; once per solver."),
     ] = None,
     duration: Annotated[str, typer.Option("--time", help="Stop after this time: 90s, 5m, 1h.")] = "5m",
+    tries: Annotated[
+        int | None,
+        typer.Option(
+            help="For what is a matter of chance: it has to show in two of so many runs.  [default: 1]",
+            min=1,
+            max=100,
+            show_default=False,
+        ),
+    ] = None,
     ddsmt: Annotated[bool, typer.Option(help="Use ddSMT where it is installed.")] = True,
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where the reduced formula goes.")
@@ -59,7 +68,7 @@ def reduce_command(
         if not json:
             say(f"{step.tool}: {step.size} bytes after {step.checks} checks, {step.seconds:.1f} s")
 
-    report = reduce(target, solvers, seconds, None if ddsmt else False, out_file, on_step=tell)
+    report = reduce(target, solvers, seconds, None if ddsmt else False, out_file, tries=tries, on_step=tell)
     if json:
         print_json(report.to_json())
         return
@@ -77,8 +86,10 @@ def _show_reduction(report: ReductionReport, wanted_ddsmt: bool) -> None:
         say("ddSMT is not installed (pip install 'exhume[reduce]'): by our own passes only")
     if not report.complete:
         say("stopped for lack of time; start it again to go on, or give it more with --time")
+    if report.shown is not None:
+        say(f"a matter of chance: of {report.tries} runs {report.shown} showed it")
     if not report.confirmed:
-        say("warning: fresh processes do not show it with the result; is it a matter of chance?")
+        say("warning: fresh processes do not show it with the result; if that is chance, try --tries 5")
 
 
 def bisect_command(

@@ -77,7 +77,8 @@ class ReductionReport:
     """What a reduction came to; sizes in bytes.
 
     ``complete``: it ended by itself, not for lack of time. ``options`` are those per solver that it still
-    takes to show the finding. ``confirmed``: seen once more in fresh processes.
+    takes to show the finding. ``confirmed``: seen once more in fresh processes. ``shown`` is in how many of
+    ``tries`` runs the result showed it; None where there was to be one only.
     """
 
     original: Path
@@ -93,6 +94,8 @@ class ReductionReport:
     complete: bool
     confirmed: bool
     with_ddsmt: bool
+    tries: int = 1
+    shown: int | None = None
 
     @property
     def seconds(self) -> float:
@@ -113,6 +116,8 @@ class ReductionReport:
             "complete": self.complete,
             "confirmed": self.confirmed,
             "ddsmt": self.with_ddsmt,
+            "tries": self.tries,
+            "shown": self.shown,
             "options": {name: list(options) for name, options in self.options.items()},
             "theories": list(theories(self.text)),
             "steps": [step.to_json() for step in self.steps],
@@ -126,13 +131,16 @@ def reduce(
     ddsmt: bool | None = None,
     out: Path | None = None,
     passes: bool = True,
+    tries: int | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> ReductionReport:
     """Reduce a finding (its folder), or what is wrong with ``solvers`` on a file.
 
     Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (or ``out``), and brings
     a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
-    installed. Raises NotShown if the original does not show what it should.
+    installed. ``tries``: what is a matter of chance has to show in two of so many runs (None: in the first,
+    or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
+    should.
     """
     source = target / FORMULA if target.is_dir() else target
     if target.is_dir():
@@ -143,13 +151,14 @@ def reduce(
         text = read_formula(source)
         expected = observe(text, solvers)
         result = out or target.with_name(f"{target.stem}.reduced.smt2")
+    expected = replace(expected, tries=tries or expected.tries)
     if result.exists() and result.samefile(source):
         raise NotShown(f"{result}: the result would overwrite the original")
     # ddSMT changes terms, and of a pair only whole commands can go.
     use_ddsmt = expected.pair is None and is_installed() and ddsmt is not False
     with Confirmer(expected) as confirmer:
         if not (confirmer(text) and confirmer.fresh(text)):
-            raise NotShown(f"{source}: does not show the {expected.finding_class} again")
+            raise NotShown(f"{source}: does not show the {expected.finding_class} again{_hint(expected)}")
         work = _Work(text, confirmer, result, time.monotonic() + seconds, on_step)
         work.resume()
         if passes and made_by_storm(target, text):
@@ -162,6 +171,8 @@ def reduce(
                 work.own_passes(1.0)
         work.tidy()
         confirmed = confirmer.fresh(work.text)
+        by_chance = confirmed and expected.tries > 1
+        shown = confirmer.times_shown(work.text, expected.tries) if by_chance else None
     options = _needed_options(expected, work.text)
     report = ReductionReport(
         source,
@@ -177,6 +188,8 @@ def reduce(
         all(step.finished for step in work.steps),
         confirmed,
         use_ddsmt,
+        expected.tries,
+        shown,
     )
     work.save(work.text)
     if expected.pair is not None:
@@ -186,6 +199,10 @@ def reduce(
     if target.is_dir():
         _update_finding(target, report, expected)
     return report
+
+
+def _hint(expected: Expectation) -> str:
+    return "" if expected.tries > 1 else "; where that is a matter of chance (threads, time), try --tries 5"
 
 
 class _Work:
@@ -385,6 +402,8 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
         "commands_after": report.commands_after,
         "complete": report.complete,
         "confirmed": report.confirmed,
+        "tries": report.tries,
+        "shown": report.shown,
         "theories": list(theories(report.text)),
         "options": {name: list(options) for name, options in report.options.items()},
         "runs": record_runs(folder, REDUCED, left.solvers, expected.seconds),

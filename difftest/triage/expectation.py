@@ -40,7 +40,8 @@ class Expectation:
     ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
     ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
     a crash's file differ, as they do from release to release. ``pair`` is set where it takes the formula that
-    this one was made from to show it.
+    this one was made from to show it. ``tries`` is in how many runs it is to show twice where it is a
+    matter of chance (threads, time), else 1.
     """
 
     finding_class: FindingClass
@@ -56,6 +57,7 @@ class Expectation:
     exact: bool = True
     oracle: str = ""
     pair: Pair | None = None
+    tries: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``python -m difftest.triage.confirm`` reads."""
@@ -72,6 +74,7 @@ class Expectation:
             "seconds": self.seconds,
             "oracle": self.oracle,
             "pair": [self.pair.text, self.pair.parent, self.pair.follows] if self.pair else None,
+            "tries": self.tries,
         }
 
     @classmethod
@@ -90,6 +93,7 @@ class Expectation:
             data["seconds"],
             oracle=data.get("oracle", ""),
             pair=Pair(*data["pair"]) if data.get("pair") else None,
+            tries=int(data.get("tries", 1)),
         )
 
 
@@ -158,6 +162,7 @@ def expectation_of_finding(folder: Path) -> Expectation:
         _seconds(max(entry["seconds"] for entry in data["solvers"])),
         oracle=oracle,
         pair=pair,
+        tries=int((data.get("reduced") or {}).get("tries", 1)),
     )
 
 

@@ -304,6 +304,8 @@ class Writer:
         if self.found.is_reduced:
             told = self.found.data["reduced"]
             text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
+            if isinstance(told.get("shown"), int):
+                text += f" It is a matter of chance: of {told['tries']} runs {told['shown']} showed it."
         return plain(text)
 
     # Facts that several pieces need

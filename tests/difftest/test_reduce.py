@@ -19,7 +19,7 @@ from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import reduced_key
 from difftest.reduction.reduce import reduce
 from difftest.reduction.variants import in_safe_mode
-from difftest.triage.expectation import Expectation, NotShown
+from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
 from difftest.triage.findings import FindingClass
 from difftest.triage.folders import read_findings
 from difftest.triage.reading import FindingFolder
@@ -225,6 +225,29 @@ def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
     solver = find_solver(f"s={program} --good --bad --other")
     report = reduce(file, [solver], seconds=60, ddsmt=False)
     assert report.options == {"s": ("--bad",)}
+
+
+def test_what_is_a_matter_of_chance_takes_several_tries(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+    """The solver crashes but in every third run; the hunt sees it."""
+    count = tmp_path / "count"
+    count.write_text("x")
+    body = f"""
+with open({str(count)!r}, 'a') as handle: handle.write('x')
+if '(div ' in text and '(check-sat' in text and len(open({str(count)!r}).read()) % 3 != 1: os.abort()
+say('sat')
+"""
+    folder = finding(tmp_path / "out", make_test(SMALL), fake(body))
+    count.write_text("x" * 3)
+    with pytest.raises(NotShown, match="try --tries 5"):
+        reduce(folder, ddsmt=False)
+    report = reduce(folder, seconds=20.0, ddsmt=False, tries=6)
+    assert (report.confirmed, report.tries) == (True, 6)
+    assert report.shown == 4
+    assert report.size_after < report.size_before
+    assert "It is a matter of chance: of 6 runs 4 showed it." in (folder / "report.md").read_text()
+    # Whoever looks again tries as often.
+    assert expectation_of_finding(folder).tries == 6
+    assert reduce(folder, seconds=20.0, ddsmt=False).tries == 6
 
 
 def test_a_file_on_which_nothing_goes_wrong_is_told(fake: Fake, tmp_path: Path) -> None:
