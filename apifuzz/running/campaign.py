@@ -43,6 +43,7 @@ _MISSES = 5
 _SAVE_SECONDS = 2.0
 _PROGRESS_SECONDS = 0.25
 _WAIT = 0.2
+_LAST_WAIT = 1.0
 _MOST_UNCONFIRMED = 20
 
 
@@ -177,9 +178,12 @@ class _Workers:
             self.tasks.put(None)
         for runner in self.runners:
             runner.close()
+        # What is asked about an error (other solvers, older releases) has runners of its own: when all is to
+        # stop at once, it is left behind, and ends with this process.
+        end = time.monotonic() + _LAST_WAIT
         for thread in self._threads:
             if thread.is_alive():
-                thread.join()
+                thread.join(max(0.0, end - time.monotonic()))
         for runner in self.runners:
             runner.__exit__(None, None, None)
 

@@ -370,6 +370,23 @@ def test_a_full_disk_is_told_with_where_it_is(
     assert caught.value.filename == (str(tmp_path) if "tally" in place else tempfile.gettempdir())
 
 
+def test_what_is_asked_about_an_error_does_not_keep_a_campaign_from_stopping_at_once(tmp_path: Path) -> None:
+    asking, done = threading.Event(), threading.Event()
+
+    def ask(*_: object) -> dict[str, str]:
+        asking.set()
+        done.wait(60)
+        return {}
+
+    telling = campaign(double("returns_wrong_cores"), DRAWING, Options(tmp_path, leaks=0, describe=ask))
+    while not asking.is_set():
+        next(telling)
+    started = time.monotonic()
+    telling.close()  # as the second Ctrl-C does
+    assert time.monotonic() - started < 20
+    done.set()
+
+
 def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
     telling = campaign(double("honest"), DRAWING, Options(tmp_path, runs=1000))
     next(telling)
