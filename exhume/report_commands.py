@@ -9,7 +9,7 @@ import typer
 
 from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
-from difftest.triage.fingerprint import Fingerprint, fold, grown
+from difftest.triage.fingerprint import count_under, grown
 from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
 from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
@@ -147,7 +147,7 @@ def one_key(rows: list[dict[str, Any]]) -> list[list[str]]:
     """
     alike: dict[str, list[str]] = {}
     for row in sorted((row for row in rows if not row["calls"]), key=lambda row: len(row["key"])):
-        alike.setdefault(fold(Fingerprint(row["key"], "", True), alike), []).append(row["id"])
+        alike.setdefault(count_under(row["key"], alike), []).append(row["id"])
     return [group for group in alike.values() if len(group) > 1]
 
 

@@ -86,7 +86,7 @@ def _show_reduction(report: ReductionReport, wanted_ddsmt: bool) -> None:
         say("ddSMT is not installed (pip install 'exhume[reduce]'): by our own passes only")
     if not report.complete:
         say("stopped for lack of time; start it again to go on, or give it more with --time")
-    if report.shown is not None:
+    if report.shown is not None and report.shown < report.tries:
         say(f"a matter of chance: of {report.tries} runs {report.shown} showed it")
     if not report.confirmed:
         say("warning: fresh processes do not show it with the result; if that is chance, try --tries 5")
@@ -104,19 +104,18 @@ def bisect_command(
     Releases are fetched through pip into the cache, as z3==4.8.5 is; what was tried is kept in bisect.json.
     Tests that a hunt counted under the same key become findings of their own if the releases tell them apart.
     """
-    if is_of_calls(target):
-        with progress("trying releases", json) as tick:
-            report, others = bisect_calls(target, again=again, on_try=tick), SplitReport(0, ())
-    else:
-        with progress("trying releases", json) as tick:
-            report = bisect(target, again=again, on_try=tick)
+    with progress("trying releases", json) as tick:
+        search = bisect_calls if is_of_calls(target) else bisect
+        report = search(target, again=again, on_try=tick)
+    if not json:
+        _show_bisection(report)
+    others = SplitReport(0, ())
+    if not is_of_calls(target):
         with progress("comparing tests of the same key", json) as tick:
             others = split(target, report, again=again, on_try=tick)
     if json:
         print_json(report.to_json() | {"same_key": others.to_json()})
-        return
-    _show_bisection(report)
-    if others.compared:
+    elif others.compared:
         told = ", ".join(path.name for path in others.findings) or "none"
         out.print(
             f"{others.compared} tests of the same key compared; with causes of their own: {told}",

@@ -7,7 +7,6 @@ may tell that they have another cause.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import time
@@ -25,11 +24,13 @@ from difftest.campaign.tally import Tally
 from difftest.modes import base_name
 from difftest.running.process import Limits
 from difftest.solvers import Solver
+from difftest.triage.expectation import read_finding
 from difftest.triage.findings import Candidate
 from difftest.triage.fingerprint import fold, needs_reduction
 from difftest.triage.folders import (
     FORMULA,
     FindingRecord,
+    duplicates_of,
     note_duplicate,
     read_findings,
     working_folder,
@@ -54,6 +55,22 @@ class _Shown:
     name: TestName
     candidate: Candidate
     test: GeneratedTest
+
+
+@dataclass(slots=True)
+class _Kept:
+    """How many tests are kept with a finding, and what the finding takes."""
+
+    count: int
+    solvers: frozenset[str]
+    oracle: str
+
+    @classmethod
+    def read(cls, record: FindingRecord) -> _Kept:
+        """As the finding's folder says it."""
+        data = read_finding(record.path)
+        names = frozenset(str(entry["name"]) for entry in data["solvers"])
+        return cls(sum(1 for _ in read_triggers(record.path)), names, str(data.get("oracle")))
 
 
 class Book:
@@ -91,7 +108,7 @@ class Book:
         self._confirming: dict[str, _Shown] = {}
         self._confirm_seconds = 0.0
         self._listed: dict[str, set[str]] = {}
-        self._kept: dict[str, int] = {}
+        self._kept: dict[str, _Kept] = {}
         self._numbers = count()
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         if loaded:
@@ -239,14 +256,17 @@ class Book:
 
     def _keep_trigger(self, record: FindingRecord, result: Confirmation) -> None:
         """Keep what a look left of a test with a finding that has its key: releases may tell them apart."""
-        assert result.fingerprint is not None, "a look gives one"
-        if result.task.candidate.oracle == "implication":
+        assert result.fingerprint is not None and result.evidence is not None, "a look gives both"
+        oracle = result.task.candidate.oracle
+        if oracle == "implication":
             return  # without the formula that it follows from, it shows nothing
-        if record.id not in self._kept:
-            self._kept[record.id] = sum(1 for _ in read_triggers(record.path))
-        if self._kept[record.id] < MOST_KEPT:
-            self._kept[record.id] += 1
-            keep_trigger(record.path, Trigger(result.task.test, result.fingerprint.text))
+        kept = self._kept.get(record.id)
+        if kept is None:
+            kept = self._kept[record.id] = _Kept.read(record)
+        names = frozenset(solver.name for solver in result.evidence.solvers)
+        # Under other options or by another solver it need not show what the finding does.
+        if (names, oracle) == (kept.solvers, kept.oracle) and kept.count < MOST_KEPT:
+            kept.count += keep_trigger(record.path, Trigger(result.task.test, result.fingerprint.text))
 
     def _ours(self, solver: Solver) -> Solver:
         """A worker's solver, with the options it has there, where this machine keeps it; one that is not of
@@ -259,9 +279,7 @@ class Book:
         self.tally.duplicate(record.id)
         listed = self._listed.get(record.id)
         if listed is None:
-            listed = self._listed[record.id] = set()
-            with contextlib.suppress(OSError):
-                listed.update((record.path / "duplicates.txt").read_text("utf-8").split())
+            listed = self._listed[record.id] = duplicates_of(record)
         if len(listed) < _MAX_LISTED and str(name.index) not in listed:
             listed.add(str(name.index))
             note_duplicate(record, name.index)

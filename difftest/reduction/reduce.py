@@ -9,6 +9,7 @@ was made from is reduced with it: see ``difftest.reduction.pairs``.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -149,7 +150,7 @@ def reduce(
         result = out or target / REDUCED
     else:
         text = read_formula(source)
-        expected = observe(text, solvers)
+        expected = _observed(text, solvers, tries or 1)
         result = out or target.with_name(f"{target.stem}.reduced.smt2")
     expected = replace(expected, tries=tries or expected.tries)
     if result.exists() and result.samefile(source):
@@ -158,7 +159,9 @@ def reduce(
     use_ddsmt = expected.pair is None and is_installed() and ddsmt is not False
     with Confirmer(expected) as confirmer:
         if not (confirmer(text) and confirmer.fresh(text)):
-            raise NotShown(f"{source}: does not show the {expected.finding_class} again{_hint(expected)}")
+            raise NotShown(
+                f"{source}: does not show the {expected.finding_class} again{_hint(expected.tries)}"
+            )
         work = _Work(text, confirmer, result, time.monotonic() + seconds, on_step)
         work.resume()
         if passes and made_by_storm(target, text):
@@ -201,8 +204,19 @@ def reduce(
     return report
 
 
-def _hint(expected: Expectation) -> str:
-    return "" if expected.tries > 1 else "; where that is a matter of chance (threads, time), try --tries 5"
+def _observed(text: str, solvers: Sequence[Solver], tries: int) -> Expectation:
+    """What is wrong with ``solvers`` on ``text``, seen in one of so many tries."""
+    for _ in range(tries - 1):
+        with contextlib.suppress(NotShown):
+            return observe(text, solvers)
+    try:
+        return observe(text, solvers)
+    except NotShown as problem:
+        raise NotShown(f"{problem}{_hint(tries)}") from problem
+
+
+def _hint(tries: int) -> str:
+    return "" if tries > 1 else "; where that is a matter of chance (threads, time), try --tries 5"
 
 
 class _Work:
@@ -257,7 +271,7 @@ class _Work:
         """ddSMT for the time that is left."""
         started = time.monotonic()
         expected = self._confirmer.expected
-        per_check = 2 * expected.seconds * (len(expected.solvers) + 2) + _CHECK_SLACK
+        per_check = 2 * expected.tries * expected.seconds * (len(expected.solvers) + 2) + _CHECK_SLACK
         left = _DDSMT_SHARE * max(0.0, self._deadline - started)
         text, checks, finished = reduce_with_ddsmt(self.text, self._check_sorts_too, left, per_check)
         self._take(Step("ddsmt", 0, checks, time.monotonic() - started, finished), text)
@@ -406,7 +420,9 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
         "shown": report.shown,
         "theories": list(theories(report.text)),
         "options": {name: list(options) for name, options in report.options.items()},
-        "runs": record_runs(folder, REDUCED, left.solvers, expected.seconds),
+        "runs": record_runs(
+            folder, REDUCED, left.solvers, expected.seconds, expected.tries, left.is_shown_by
+        ),
     }
     if report.confirmed:
         data["reduced"] |= conclude(str(data["key"]), left, report.text)

@@ -247,9 +247,13 @@ class _Court:
             verdict = self.seen.verdicts.get(third.name) or self.runner.judge(third, script, self.limits)
             self.found.seconds += verdict.seconds
             answer = decided(verdict.answers, check)
-            if answer is not None:
+            if answer is None:
+                continue
+            self.found.note(f"{third.name} says {answer}")
+            # As above: another release of a party says nothing for it.
+            spoken = {kind_of(self.seen.solver(name)) for name, word in said.items() if word == answer}
+            if kind_of(third) not in spoken:
                 everyone[third.name] = answer
-                self.found.note(f"{third.name} says {answer}")
         solvers = [self.seen.solver(name) for name in said] + list(thirds)
         for newer, older in older_pairs([solver for solver in solvers if solver.name in everyone]):
             now, before = everyone[newer.name], everyone[older.name]
@@ -324,6 +328,7 @@ def _weigh_crossing(
     elif confirm and not refute:
         # The model is right, and who refutes it is wrong: on another formula than the test.
         sure = [solver for solver in asked if said.get(solver.name) == "sat"]
+        sure = [solver for solver in sure if solver.name == owner or solver.name in confirm]
         found.confirmers = tuple(sure[:_MOST_CONFIRMERS])
         names = " and ".join(solver.name for solver in sure)
         found.blame(

@@ -59,6 +59,13 @@ class Expectation:
     pair: Pair | None = None
     tries: int = 1
 
+    def is_shown_by(self, solver: Solver, verdict: Verdict) -> bool:
+        """Whether one run of a solver is the wrong one, as far as that run tells."""
+        if self.finding_class in (FindingClass.CRASH, FindingClass.INVALID_MODEL):
+            return solver.name != self.guilty or str(verdict.outcome) == str(self.finding_class)
+        wanted = self.answers.get(solver.name)
+        return wanted is None or wanted in verdict.answers
+
     def to_json(self) -> dict[str, Any]:
         """The document that ``python -m difftest.triage.confirm`` reads."""
         return {

@@ -52,7 +52,7 @@ _MOST_OPERATORS = 12
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
 _OPTIONS = re.compile(r"\[[^\]|]*\]")
-_REFINED = re.compile(r"\|(?:fixed in|since) [^|\s]+$")
+_REFINED = re.compile(r"\|(?:fixed in|still in|since) [^|\s]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +131,29 @@ def fold(found: Fingerprint, known: Iterable[str]) -> str:
     return max(near, key=lambda other: len(other.theories) + len(other.operators), default=mine).key
 
 
+def count_under(key: str, known: Iterable[str]) -> str:
+    """The key to count a finding under that was filed under ``key`` before, given the keys that are
+    ``known``: as ``fold`` does, which is told how its formula was reduced.
+    """
+    is_missing = key.startswith(FindingClass.INCOMPLETENESS)
+    plain, releases = taken_apart(key)
+    if is_missing:
+        key = without_operators(plain) + releases
+    return fold(Fingerprint(key, "", not is_missing and "|implied|" not in key), known)
+
+
 def grown(keys: Iterable[str]) -> dict[str, list[str]]:
     """Keys that have all that a smaller one has, and more, by that key: what its operators show, theirs may
-    show, too. A key is listed below the smallest one only; keys without operators have none below them.
+    show, too. Keys without operators have none below them, nor have keys that are below others.
     """
     found: dict[str, list[str]] = {}
     roots: list[_Key] = []
     read = [_read(key) for key in keys if not _REFINED.search(key)]
     for key in sorted(read, key=lambda key: (len(key.operators), len(key.theories), len(key.options))):
-        root = next((root for root in roots if key.grew_from(root)), None)
-        if root is not None:
+        below = [root for root in roots if key.grew_from(root)]
+        for root in below:
             found.setdefault(root.key, []).append(key.key)
-        elif key.operators:
+        if key.operators and not below:
             roots.append(key)
     return found
 
@@ -196,10 +207,16 @@ def without_operators(key: str) -> str:
 
 
 def refined(key: str, release: str) -> str:
-    """``key`` with the first release that behaves otherwise (``fixed in 4.8.9``, ``since 4.8.7``), where only
-    that tells its cause from another one.
+    """``key`` with the release that behaves otherwise (``fixed in 4.8.9``, ``still in 5.4.0``, ``since
+    4.8.7``), where only that tells its cause from another one.
     """
     return f"{key}|{release}"
+
+
+def by_theories(key: str) -> str:
+    """A key without what operators and releases say of it; one that names a crash's place stays as it is."""
+    plain, _ = taken_apart(key)
+    return plain if _stem(plain) is None else without_operators(plain)
 
 
 def taken_apart(key: str) -> tuple[str, str]:

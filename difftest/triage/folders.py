@@ -16,7 +16,7 @@ import platform
 import shlex
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,17 +154,27 @@ def write_finding(
 
 
 def record_runs(
-    folder: Path, file: str, solvers: Sequence[Solver], seconds: float
+    folder: Path,
+    file: str,
+    solvers: Sequence[Solver],
+    seconds: float,
+    tries: int = 1,
+    is_wanted: Callable[[Solver, Verdict], bool] = lambda solver, verdict: True,
 ) -> dict[str, dict[str, Any]]:
     """Run ``solvers`` on a file of a finding's folder in fresh processes and keep what they print beside it,
     as ``NAME.reduced.stdout`` and ``.stderr``; for each the command line as typed, the file that it was given
-    (another one where it is asked by a tactic), and how it ended.
+    (another one where it is asked by a tactic), and how it ended. Of so many ``tries`` the first run is kept
+    that is wanted, else the last.
     """
     told: dict[str, dict[str, Any]] = {}
     script = Script((folder / file).read_bytes())
     with Runner() as runner:
         for solver in solvers:
-            _, run = runner.judge_file(solver, script, (folder / file).absolute(), Limits(seconds=seconds))
+            for _ in range(tries):
+                path, limits = (folder / file).absolute(), Limits(seconds=seconds)
+                verdict, run = runner.judge_file(solver, script, path, limits)
+                if is_wanted(solver, verdict):
+                    break
             (folder / f"{solver.name}.reduced.stdout").write_text(run.stdout, "utf-8", "replace")
             (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
             told[solver.name] = {
@@ -174,6 +184,14 @@ def record_runs(
                 "seconds": round(run.seconds, 3),
             }
     return told
+
+
+def duplicates_of(record: FindingRecord) -> set[str]:
+    """The indices of the tests listed as showing a finding again."""
+    try:
+        return set((record.path / "duplicates.txt").read_text("utf-8").split())
+    except (OSError, ValueError):
+        return set()
 
 
 def note_duplicate(record: FindingRecord, index: int) -> None:

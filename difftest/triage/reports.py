@@ -304,8 +304,9 @@ class Writer:
         if self.found.is_reduced:
             told = self.found.data["reduced"]
             text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
-            if isinstance(told.get("shown"), int):
-                text += f" It is a matter of chance: of {told['tries']} runs {told['shown']} showed it."
+            shown, tries = told.get("shown"), told.get("tries")
+            if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
+                text += f" It is a matter of chance: of {tries} runs {shown} showed it."
         return plain(text)
 
     # Facts that several pieces need

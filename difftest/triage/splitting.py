@@ -4,22 +4,24 @@ Two faults may have one key: the same operator may be wrong in two ways. They we
 release, though. So the tests that a hunt kept with a finding (``difftest.triage.triggers``) are run with the
 releases at the edges of what bisection found: the first and the last affected one and their free neighbours.
 Where one of these behaves otherwise on a test than on the finding, the test has a cause of its own, and the
-key of that is the finding's with the release that is the first to be free of it (``...|fixed in 4.8.9``), or,
-where that is none or the same, the first that is affected (``...|since 4.8.7``).
+key of that is the finding's with the release that tells: the first one free of it (``...|fixed in 4.8.9``),
+the newest where that has only this one (``...|still in 5.4.0``), or else the first affected one
+(``...|since 4.8.7``).
 
 A release that cannot run a test says nothing of it, and a test that does not show what the finding shows, by
-the finding's own release and options, is left where it is. What was compared stands in ``split.json``.
+the finding's own release and options, is left where it is. What was compared stands in ``split.json``; a
+search that was killed half-way goes on from there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,16 @@ from difftest.triage.bisect import (
 )
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding, read_finding
 from difftest.triage.fingerprint import refined
-from difftest.triage.folders import FORMULA, note_duplicate, read_findings, working_folder, write_finding
-from difftest.triage.reading import REDUCED
+from difftest.triage.folders import (
+    FORMULA,
+    FindingRecord,
+    duplicates_of,
+    note_duplicate,
+    read_findings,
+    working_folder,
+    write_finding,
+)
+from difftest.triage.reading import REDUCED, FindingFolder
 from difftest.triage.triggers import Trigger, read_triggers
 from generator.strategy import GeneratedTest
 
@@ -53,6 +63,9 @@ _SCHEMA = 1
 _LIMIT_SECONDS = 10.0
 # What is written anew was reduced when it was found; a little is left to do.
 _REDUCTION_SECONDS = 10.0
+# What is told of a test; else the name of the finding's folder where it belongs.
+_ALIKE = "alike"
+_NOT_SHOWN = "not shown"
 
 Edges = Mapping[str, State]
 
@@ -78,29 +91,24 @@ def split(
     """Compare the tests kept with a finding, as bisected in ``report``, by releases; what was compared before
     is not compared again unless ``again``.
 
-    What has another cause is moved to a finding beside this one: written, reduced for a few seconds and
-    bisected. ``on_try`` hears how many of the tests are done.
+    For what has another cause a finding is made beside this one: written, reduced for a few seconds and
+    bisected. ``on_try`` hears how many of the tests are done. DifftestError where a release cannot be had.
     """
+    folder = folder.absolute()
     triggers = list(read_triggers(folder))
     if not triggers:
         return SplitReport(0, ())
-    kept = {} if again else _read(folder)
-    edges = edges_of(report)
-    told: dict[str, str] = kept.get("told", {}) if kept.get("edges") == _plain(edges) else {}
+    edges = {release: str(state) for release, state in edges_of(report).items()}
+    told = {} if again else _told_before(folder, edges)
     work = _Splitter(folder, report)
     for done, trigger in enumerate(triggers, 1):
         if trigger.digest not in told:
             told[trigger.digest] = work.place(trigger)
-            put_json(folder / FILE, {"schema": _SCHEMA, "edges": _plain(edges), "told": told})
+            put_json(folder / FILE, {"schema": _SCHEMA, "edges": edges, "told": told})
         on_try(done, len(triggers))
-    names = dict.fromkeys(name for name in told.values() if name not in (_ALIKE, _NOT_SHOWN))
-    compared = sum(told[trigger.digest] != _NOT_SHOWN for trigger in triggers)
-    return SplitReport(compared, tuple(folder.parent / name for name in names))
-
-
-# What is told of a test; else the name of the finding's folder where it belongs.
-_ALIKE = "alike"
-_NOT_SHOWN = "not shown"
+    places = [told[trigger.digest] for trigger in triggers]
+    others = dict.fromkeys(folder.parent / place for place in places if place not in (_ALIKE, _NOT_SHOWN))
+    return SplitReport(sum(place != _NOT_SHOWN for place in places), tuple(others))
 
 
 def edges_of(report: BisectReport) -> dict[str, State]:
@@ -117,14 +125,15 @@ class _Splitter:
     """Places the tests of one finding."""
 
     def __init__(self, folder: Path, report: BisectReport) -> None:
-        self._folder = folder
+        data = read_finding(folder)
+        self._beside = folder.parent
         self._report = report
-        self._data = read_finding(folder)
-        expected = expectation_of_finding(folder)
-        self._solver = accused(expected)
-        self._family, self._release = release_of(self._solver)
-        self._expected = expected
-        self._numbers = count()
+        self._key = str(data["key"])
+        self._oracles = [str(data.get("oracle") or "")]
+        self._seed = int((data.get("test") or {}).get("seed") or 0)
+        self._expected = expectation_of_finding(folder)
+        self._solver = accused(self._expected)
+        self._family, _ = release_of(self._solver)
 
     def place(self, trigger: Trigger) -> str:
         """Where a test belongs."""
@@ -132,38 +141,56 @@ class _Splitter:
         if expected is None:
             return _NOT_SHOWN
 
+        @functools.cache
         def look(release: str) -> State:
             return try_formula(trigger.reduced, expected, self._solver, self._family, release)
 
-        if _agrees(edges_of(self._report), look):
+        if all(look(release) in (state, State.SKIPPED) for release, state in edges_of(self._report).items()):
             return _ALIKE
-        subject = Subject(
-            self._solver.name, self._family, self._report.release, FORMULA, trigger.reduced, look
-        )
+        release = self._report.release
+        subject = Subject(self._solver.name, self._family, release, FORMULA, trigger.reduced, look)
         with tempfile.TemporaryDirectory(prefix="exhume-split-") as scratch:
             own = search(Path(scratch), subject)
         if (own.first_affected, own.first_fixed) == (self._report.first_affected, self._report.first_fixed):
             return _ALIKE  # a matter of time limits, or of releases that it cannot be run with
-        path = self._write(trigger, own)
-        return path.name if path else _NOT_SHOWN
+        record = self._finding_of(trigger, refined(self._key, self._what_tells(own)))
+        return record.path.name if record else _NOT_SHOWN
 
     def _as_shown_by(self, trigger: Trigger) -> Expectation | None:
         """What the reduced test shows: what the finding does, or the same with the answers exchanged."""
-        for expected in (self._expected, _exchanged(self._expected)):
+        ways = [self._expected]
+        if self._expected.answers:
+            ways.append(_exchanged(self._expected))
+        for expected in ways:
             state = try_formula(trigger.reduced, expected, self._solver, self._family, self._report.release)
             if state is State.AFFECTED:
                 return expected
         return None
 
-    def _write(self, trigger: Trigger, own: BisectReport) -> Path | None:
-        """A finding of its own; None if fresh processes do not show it with the whole test."""
-        is_told_by_fix = own.first_fixed not in (None, self._report.first_fixed)
-        release = f"fixed in {own.first_fixed}" if is_told_by_fix else f"since {own.first_affected}"
-        key = refined(str(self._data["key"]), release)
-        known = {record.key: record for record in read_findings(self._folder.parent)}
-        if key in known:
-            note_duplicate(known[key], trigger.test.index)
-            return known[key].path
+    def _what_tells(self, own: BisectReport) -> str:
+        if own.first_fixed == self._report.first_fixed:
+            return f"since {own.first_affected}"
+        return f"fixed in {own.first_fixed}" if own.first_fixed else f"still in {own.last_affected}"
+
+    def _finding_of(self, trigger: Trigger, key: str) -> FindingRecord | None:
+        """The finding of this key, made if there is none; None if fresh processes do not show it with the
+        whole test.
+        """
+        record = next((record for record in read_findings(self._beside) if record.key == key), None)
+        if record is None:
+            record = self._write(trigger, key)
+        elif not _is_of(record, trigger.test) and str(trigger.test.index) not in duplicates_of(record):
+            note_duplicate(record, trigger.test.index)
+        # Reduction goes on from what there is; a killed run may have left it at that.
+        if record is not None and not FindingFolder.read(record.path).bisection:
+            if not (record.path / REDUCED).exists():
+                put_text(record.path / REDUCED, trigger.reduced)
+            with contextlib.suppress(NotShown):
+                reduce(record.path, seconds=_REDUCTION_SECONDS, ddsmt=False, tries=self._expected.tries)
+                bisect(record.path)
+        return record
+
+    def _write(self, trigger: Trigger, key: str) -> FindingRecord | None:
         limits = Limits(seconds=max(_LIMIT_SECONDS, self._expected.seconds))
         with Runner(warm=False) as runner:
             candidate = self._seen_in(trigger.test, runner, limits)
@@ -171,33 +198,34 @@ class _Splitter:
                 return None
             again = LookAgain(candidate, trigger.test, self._expected.solvers, limits, runner)
             settled = again.settle()
-        if settled is None or again.test is not trigger.test:
+        if settled is None or again.test is not trigger.test or settled[0].guilty != self._expected.guilty:
             return None
         candidate, evidence = replace(settled[0], key=key), settled[1]
-        work = working_folder(self._folder.parent, next(self._numbers))
+        work = working_folder(self._beside, 0)
         try:
             put_text(work / FORMULA, trigger.test.text)
-            seed = int(self._data["test"]["seed"])
-            record = write_finding(work, self._folder.parent, candidate, trigger.test, evidence, seed)
+            return write_finding(work, self._beside, candidate, trigger.test, evidence, self._seed)
         except OSError:
             shutil.rmtree(work, ignore_errors=True)
             raise
-        # Reduction goes on from here.
-        put_text(record.path / REDUCED, trigger.reduced)
-        with contextlib.suppress(NotShown):
-            reduce(record.path, seconds=_REDUCTION_SECONDS, ddsmt=False)
-            bisect(record.path)
-        return record.path
 
     def _seen_in(self, test: GeneratedTest, runner: Runner, limits: Limits) -> Candidate | None:
         """What the finding's oracle sees in the whole test."""
-        solvers = self._expected.solvers
+        solvers, wanted = self._expected.solvers, self._expected.finding_class
         script = Script(test.text.encode("utf-8", "surrogateescape"))
-        verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
-        oracles = [str(self._data["oracle"])]
-        seen, _ = probe(observe_test(test, solvers, verdicts), oracles, runner, limits)
-        wanted = self._expected.finding_class
-        return next((found for found in look(seen, oracles) if found.finding_class is wanted), None)
+        for _ in range(self._expected.tries):
+            verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
+            seen, _spent = probe(observe_test(test, solvers, verdicts), self._oracles, runner, limits)
+            found = [other for other in look(seen, self._oracles) if other.finding_class is wanted]
+            if found:
+                return found[0]
+        return None
+
+
+def _is_of(record: FindingRecord, test: GeneratedTest) -> bool:
+    """Whether a finding was made of that test."""
+    told = read_finding(record.path).get("test") or {}
+    return (told.get("strategy"), told.get("index")) == (test.strategy, test.index)
 
 
 def _exchanged(expected: Expectation) -> Expectation:
@@ -207,18 +235,14 @@ def _exchanged(expected: Expectation) -> Expectation:
     return replace(expected, answers=answers, truth=other.get(expected.truth or ""))
 
 
-def _agrees(edges: Edges, look: Callable[[str], State]) -> bool:
-    """Whether no release at the ``edges`` behaves otherwise."""
-    return all(look(release) in (state, State.SKIPPED) for release, state in edges.items())
-
-
-def _plain(edges: Edges) -> dict[str, str]:
-    return {release: str(state) for release, state in edges.items()}
-
-
-def _read(folder: Path) -> dict[str, Any]:
+def _told_before(folder: Path, edges: Mapping[str, str]) -> dict[str, str]:
+    """Where earlier runs put tests, by digest, as far as it is there; nothing if the edges were others."""
     try:
         data = json.loads((folder / FILE).read_text("utf-8"))
-        return dict(data) if data["schema"] == _SCHEMA else {}
-    except (OSError, ValueError, KeyError, TypeError):
+        if (data["schema"], data["edges"]) != (_SCHEMA, edges):
+            return {}
+        told = {str(digest): str(place) for digest, place in data["told"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+    known = {_ALIKE, _NOT_SHOWN, *(path.name for path in folder.parent.iterdir())}
+    return {digest: place for digest, place in told.items() if place in known}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,17 @@ class Trigger:
         return hashlib.sha256(self.reduced.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def keep_trigger(folder: Path, trigger: Trigger) -> None:
-    """Add a test to those of a finding's folder; one that takes more than 256 KiB is left out."""
+def keep_trigger(folder: Path, trigger: Trigger) -> bool:
+    """Add a test to those of a finding's folder; whether it was: one that takes more than 256 KiB is not."""
     line = json.dumps({"test": asdict(trigger.test), "reduced": trigger.reduced})
-    if len(line) <= _MOST_BYTES:
-        with (folder / FILE).open("a", encoding="utf-8") as handle:
-            handle.write(f"{line}\n")
+    if len(line) > _MOST_BYTES:
+        return False
+    with (folder / FILE).open("a+b") as handle:
+        handle.seek(max(0, handle.tell() - 1))
+        # A line that a kill cut short spoils no other.
+        begin = "\n" if handle.read(1) not in (b"", b"\n") else ""
+        handle.write(f"{begin}{line}\n".encode())
+    return True
 
 
 def read_triggers(folder: Path) -> Iterator[Trigger]:
@@ -51,12 +56,21 @@ def read_triggers(folder: Path) -> Iterator[Trigger]:
         return
     for line in data.splitlines():
         try:
-            read = json.loads(line)
-            yield Trigger(GeneratedTest(**_with_tuples(read["test"])), str(read["reduced"]))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            yield _read(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
 
 
-def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """With the tuples that JSON made lists of."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+def _read(line: Mapping[str, Any]) -> Trigger:
+    """A line as it was written; ValueError where something is not what it should be."""
+    test, reduced = line["test"], line["reduced"]
+    texts = [reduced, test["text"], test["strategy"], *test["issues"]]
+    texts += [word for word in (*test["known"], test["implied_by"], test["implies"]) if word is not None]
+    numbers = [test["index"], *test["skeletons"], *test["atoms"], *test["rules"]]
+    if not all(isinstance(text, str) for text in texts) or not all(type(n) is int for n in numbers):
+        raise ValueError("no test")
+    # JSON made lists of its tuples.
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in test.items()
+    }
+    return Trigger(GeneratedTest(**fields), reduced)

@@ -429,6 +429,25 @@ def test_another_release_of_a_party_does_not_speak_for_it(
     assert any(str(line).startswith("z3 says sat to") for line in data["evidence"])  # type: ignore[attr-defined]
 
 
+def test_another_release_of_the_accused_does_not_outvote_others(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two votes of one kind are one."""
+    third = replace(fake("say('sat')", "bitwuzla"), spec="bitwuzla", family="bitwuzla")
+    installed = {"z3": replace(fake("say('unsat')", "z3"), spec="z3", family="z3"), "bitwuzla": third}
+
+    def find(spec: str) -> Solver:
+        if spec not in installed:
+            raise SolverMissing(spec)
+        return installed[spec]
+
+    monkeypatch.setattr(evidence, "find_solver", find)
+    test = GeneratedTest(0, TEXT, "by-hand")
+    old, other = release(fake("say('unsat')", "old"), "4.8.5"), fake("say('sat')", "other")
+    _, (data,) = run([test], [old, other], tmp_path, "soundness")
+    assert (data["guilty"], data["reason"]) == ("z3-4.8.5", "bitwuzla and other say otherwise")
+
+
 def test_an_answer_known_by_construction_decides(fake: Fake, tmp_path: Path) -> None:
     data = guilty("say('unsat')", TEXT, fake, tmp_path, ("sat",))
     assert (data["guilty"], data["reason"]) == ("accused", "it says unsat, and sat is known by construction")

@@ -245,6 +245,8 @@ say('sat')
     assert report.shown == 4
     assert report.size_after < report.size_before
     assert "It is a matter of chance: of 6 runs 4 showed it." in (folder / "report.md").read_text()
+    data = json.loads((folder / "finding.json").read_text())
+    assert "SIGABRT" in data["reduced"]["runs"]["fake"]["ending"]
     # Whoever looks again tries as often.
     assert expectation_of_finding(folder).tries == 6
     assert reduce(folder, seconds=20.0, ddsmt=False).tries == 6

@@ -21,10 +21,10 @@ from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 
 RELEASES = [f"4.{number}.0" for number in range(5, 35)]
-# What a release does: one fault has to do with 7, one with 8, both mended in 4.31.0, one with 9, in 4.25.0.
+# What a release does: each fault has to do with a number and shows in some releases; none mended that of 6.
 RELEASE = """
-wrong = 'div' in text and (' 7)' in text and 7 <= {number} < 31 or ' 9)' in text and 10 <= {number} < 25
-                         or ' 8)' in text and 12 <= {number} < 31)
+faults = [(7, 7, 31), (8, 12, 31), (9, 10, 25), (6, 12, 99)]
+wrong = 'div' in text and any(f' {{n}})' in text and a <= {number} < b for n, a, b in faults)
 say('sat', *['(error "line 4 column 10: an invalid model was generated")'] * wrong)
 sys.exit(wrong)
 """
@@ -95,6 +95,37 @@ def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
     assert key == "invalid-model|z3-4.20.0|Int|div|since 4.12.0"
 
 
+def test_what_was_never_mended_is_told_from_what_was(bisected: Bisected) -> None:
+    folder, report = bisected(text(7), text(6, "Real"), text(8, "(_ BitVec 8)"))
+    others = split(folder, report).findings
+    keys = [json.loads((other / "finding.json").read_text())["key"] for other in others]
+    plain = "invalid-model|z3-4.20.0|Int|div"
+    assert keys == [f"{plain}|still in 4.34.0", f"{plain}|since 4.12.0"]
+
+
+@pytest.mark.parametrize("place", ["reduce", "bisect"])
+def test_a_split_that_was_cut_short_goes_on(
+    bisected: Bisected, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    folder, report = bisected(text(7), text(9, "Real"))
+
+    def cut(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(splitting, place, cut)
+        split(folder, report)
+    assert not (folder / "split.json").exists()
+    # A relative path names the same folder.
+    monkeypatch.chdir(folder)
+    (other,) = split(Path(), report).findings
+    assert other.parent == folder.parent
+    assert json.loads((other / "bisect.json").read_text())["report"]["first_fixed"] == "4.25.0"
+    assert not (other / "duplicates.txt").exists()
+    split(folder, report, again=True)
+    assert not (other / "duplicates.txt").exists()
+
+
 def test_what_they_do_not_tell_apart_stays(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(7, "Real"), text(7, "(_ BitVec 8)"))
     assert split(folder, report) == SplitReport(2, ())
@@ -117,10 +148,14 @@ def test_few_tests_are_kept_and_bad_lines_passed_over(
     kept = list(read_triggers(folder))
     assert [trigger.test.index for trigger in kept] == [1, 2]
     with (folder / "triggers.jsonl").open("a") as handle:
-        handle.write('{"test": {"index": 1}, "reduced": ""}\n[]\n{"test": 3}\n\x00\n{"test": {"ind')
+        handle.write('{"test": {"index": 1}, "reduced": ""}\n[]\n{"test": 3}\n\x00\n' + "[" * 100_000 + "\n")
+        line = json.loads((folder / "triggers.jsonl").read_text().partition("\n")[0])
+        handle.write(json.dumps(line | {"test": line["test"] | {"text": 5}}) + '\n{"test": {"ind')
     assert list(read_triggers(folder)) == kept
-    keep_trigger(folder, Trigger(GeneratedTest(1, "x" * 300_000, "by-hand"), ""))
-    assert list(read_triggers(folder)) == kept
+    # A line that was cut short does not spoil the next one.
+    keep_trigger(folder, kept[0])
+    assert list(read_triggers(folder)) == [*kept, kept[0]]
+    assert not keep_trigger(folder, Trigger(GeneratedTest(1, "x" * 300_000, "by-hand"), ""))
     (folder / "triggers.jsonl").unlink()
     assert split(folder, report) == SplitReport(0, ())
     assert not (folder / "split.json").exists()

@@ -301,14 +301,27 @@ def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ
     exhume: Any, tmp_path: Path
 ) -> None:
     keys = ["Seq|seq.nth,seq.unit", "BV+Seq|bvadd,seq.nth", "Seq|seq.nth", "Int|mod,seq.nth", "Seq|seq.len"]
-    for number, key in enumerate([*keys, "Seq"]):
-        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|{key}")
+    missing = ["incompleteness|z3|implied|Int|*", "incompleteness|z3|implied|Int+Nonlinear"]
+    keys = [f"soundness|z3-4.8.5|{key}" for key in (*keys, "Seq")] + missing
+    for number, key in enumerate(keys):
+        folder = finding(tmp_path, number, key=key)
         if number in (1, 2):
             told = {"first_affected": "1.0", "first_fixed": f"{number}.1", "tried": []}
             (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
     rows = exhume("triage", tmp_path, "--json").json
     same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
-    assert same == [["2"], [], ["0"], [], [], []]
+    assert same == [["2"], [], ["0"], [], [], [], ["7"], ["6"]]
+
+
+def test_of_two_smaller_ones_the_one_counts_that_releases_do_not_tell_apart(
+    exhume: Any, tmp_path: Path
+) -> None:
+    for number, (operators, fixed) in enumerate([("mod", "1.0"), ("div", "2.0"), ("div,mod", "2.0")]):
+        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|Int|{operators}", theories=[f"T{number}"])
+        told = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
+        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    rows = exhume("triage", tmp_path, "--json").json
+    assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [[], ["2"], ["1"]]
 
 
 def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_path: Path) -> None:
