@@ -10,7 +10,6 @@ was made from is reduced with it: see ``difftest.reduction.pairs``.
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from difftest.files import put_json, put_text
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import conclude
-from difftest.reduction.variants import shorter_settings
+from difftest.reduction.needed import needed_options, with_options
 from difftest.running.script import Script
 from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
@@ -176,7 +175,7 @@ def reduce(
         confirmed = confirmer.fresh(work.text)
         by_chance = confirmed and expected.tries > 1
         shown = confirmer.times_shown(work.text, expected.tries) if by_chance else None
-    options = _needed_options(expected, work.text)
+    options = needed_options(expected, work.text)
     report = ReductionReport(
         source,
         result,
@@ -340,74 +339,10 @@ def _is_well_sorted(text: str) -> bool:
         return False
 
 
-def _needed_options(expected: Expectation, text: str) -> dict[str, tuple[str, ...]]:
-    """The options that it takes, by solver: each is left out once, and stays out if it still shows; then rows
-    of tactics get shorter part by part.
-    """
-    needed: dict[str, tuple[str, ...]] = {}
-    solvers = list(expected.solvers)
-    for place, solver in enumerate(expected.solvers):
-        for change in _without_one(solver):
-            trial = [*solvers[:place], change(solvers[place]), *solvers[place + 1 :]]
-            if trial[place] == solvers[place]:
-                continue
-            with Confirmer(replace(expected, solvers=tuple(trial)), fast=False) as confirmer:
-                if confirmer(text):
-                    solvers = trial
-        while (shorter := _shown_shorter(expected, solvers, place, text)) is not None:
-            solvers[place] = shorter
-        needed[solver.name] = _options_of(solvers[place])
-    return needed
-
-
-def _shown_shorter(expected: Expectation, solvers: Sequence[Solver], place: int, text: str) -> Solver | None:
-    """One solver with a shorter row of tactics among its options, if that still shows it."""
-    solver = solvers[place]
-    for option in solver.checks:
-        for shorter in shorter_settings(solver.family, option):
-            checks = tuple(shorter if check == option else check for check in solver.checks)
-            trial = replace(solver, checks=checks)
-            every = (*solvers[:place], trial, *solvers[place + 1 :])
-            with Confirmer(replace(expected, solvers=every), fast=False) as confirmer:
-                if confirmer(text):
-                    return trial
-    return None
-
-
-def _options_of(solver: Solver) -> tuple[str, ...]:
-    written = solver.argv[1:] if solver.family == "other" else ()
-    return (*(part for part in written if _is_option(part)), *solver.checks)
-
-
-def _is_option(part: str) -> bool:
-    return len(part) > 1 and part.startswith("-")
-
-
-def _without_one(solver: Solver) -> list[Callable[[Solver], Solver]]:
-    def leave_check(option: str) -> Callable[[Solver], Solver]:
-        return lambda s: replace(s, checks=tuple(check for check in s.checks if check != option))
-
-    def leave_argument(option: str) -> Callable[[Solver], Solver]:
-        return lambda s: replace(s, argv=(s.argv[0], *(part for part in s.argv[1:] if part != option)))
-
-    found = [leave_check(option) for option in solver.checks]
-    # Of the user's own command lines only those are touched that start a solver and nothing in between.
-    if solver.family == "other" and not _is_interpreter(solver.argv[0]):
-        found += [leave_argument(part) for part in solver.argv[1:] if _is_option(part)]
-    return found
-
-
-def _is_interpreter(program: str) -> bool:
-    return (
-        re.match(r"(?:python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine)", Path(program).name)
-        is not None
-    )
-
-
 def _update_finding(folder: Path, report: ReductionReport, expected: Expectation) -> None:
     """Note what came of the reduction in ``finding.json``, and make ``report.md`` anew."""
     data = read_finding(folder)
-    left = replace(expected, solvers=tuple(_with_options(expected, report.options)))
+    left = replace(expected, solvers=tuple(with_options(expected, report.options)))
     data["reduced"] = {
         "file": REDUCED,
         "size_before": report.size_before,
@@ -428,11 +363,3 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
         data["reduced"] |= conclude(str(data["key"]), left, report.text)
     put_json(folder / "finding.json", data)
     rewrite_report(folder)
-
-
-def _with_options(expected: Expectation, needed: dict[str, tuple[str, ...]]) -> list[Solver]:
-    """The solvers with only the options that it takes; command lines of the user's stay as they are."""
-    return [
-        replace(solver, checks=needed[solver.name]) if solver.family != "other" else solver
-        for solver in expected.solvers
-    ]
