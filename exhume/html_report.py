@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from apifuzz.running.folder import CallsFolder
-from difftest import BadOutput, Outcome
-from difftest.campaign.stored import CROSSING, Campaign, FindingState, NoCampaign, read_campaign
+from difftest import BadOutput
+from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
 from difftest.files import put_bytes
 from difftest.triage.folders import FindingRecord
 from exhume.calls_page import read_counts
+from exhume.campaign_plots import CLASSES, Affected, campaign_plots, release_plots
 from exhume.finding_folders import read_folder, title_of
-from exhume.plots import Plot, columns, lines_over_time, stacked_bars
 from generator.text import VERSION
 
 MAX_BYTES = 5_000_000
@@ -34,29 +32,7 @@ MAX_BYTES = 5_000_000
 _FOR_TEXTS = 3_000_000
 _LONGEST_FORMULA = 20_000
 _LONGEST_PRINTED = 6_000
-_MOST_BARS = 24
-_MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_CLASSES = (
-    *("soundness", "answer", "invalid-model", "model", "core", "assumptions", "crash", "value"),
-    *("sort", "term", "print", "rejected", "leak", "incompleteness", "slowdown", "internal"),
-)
-# Those of their labels in the template's style.
-_CLASS_COLOURS = {
-    **{"soundness": 5, "invalid-model": 2, "crash": 6, "incompleteness": 3, "slowdown": 1},
-    **{
-        "answer": 5,
-        "model": 2,
-        "core": 2,
-        "assumptions": 2,
-        "value": 2,
-        "rejected": 3,
-        "leak": 1,
-        "internal": 4,
-    },
-    **dict.fromkeys(("sort", "term", "print"), 7),
-}
-_OUTCOMES = [str(outcome) for outcome in Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +74,10 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         facts=counts.facts() if counts else _facts(campaign),
         cards=_cards(campaign, found) + (counts.cards() if counts else []),
         missing=missing,
-        plots=[*(counts.plots() if counts else _campaign_plots(campaign)), *_release_plots(found)],
+        plots=[
+            *(counts.plots() if counts else campaign_plots(campaign)),
+            *release_plots([f.affected for f in found]),
+        ],
         findings=[f.shown(len(found)) for f in found],
         strategies=_strategy_table(campaign),
     )  # fmt: skip
@@ -140,7 +119,7 @@ class _Finding:
     @property
     def order(self) -> tuple[int, int, str]:
         kind = str(self.record.finding_class)
-        place = _CLASSES.index(kind) if kind in _CLASSES else len(_CLASSES)
+        place = CLASSES.index(kind) if kind in CLASSES else len(CLASSES)
         return place, -self.duplicates, self.record.id
 
     @property
@@ -159,9 +138,11 @@ class _Finding:
         return self.state.strategy if self.state else str(told or "")
 
     @property
-    def family(self) -> str:
+    def affected(self) -> Affected:
+        """For the plot of releases."""
         entry = self.folder.guilty or {}
-        return str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
+        family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
+        return Affected(family, str(self.record.finding_class), self.folder.bisection)
 
     def shown(self, of: int) -> dict[str, Any]:
         """For the template; the more findings there are, the less of each one's texts."""
@@ -283,7 +264,7 @@ def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[s
     """The few numbers on top."""
     counts = Counter(str(f.record.finding_class) for f in found)
     cards = [("findings", str(len(found)))]
-    cards += [(name, str(counts[name])) for name in sorted(counts, key=lambda n: (n not in _CLASSES, n))]
+    cards += [(name, str(counts[name])) for name in sorted(counts, key=lambda n: (n not in CLASSES, n))]
     if campaign is not None:
         tests = sum(bucket.tests for bucket in campaign.buckets)
         decided = sum(bucket.decided for bucket in campaign.buckets)
@@ -308,134 +289,3 @@ def _strategy_table(campaign: Campaign | None) -> list[dict[str, Any]]:
             tests=arm.tests, decided=arm.decided, findings=arm.findings, seconds=round(arm.solver_seconds)
         )
     return [{"name": name, **counts} for name, counts in sorted(rows.items())]
-
-
-# Plots
-
-
-def _campaign_plots(campaign: Campaign | None) -> Iterable[Plot]:
-    if campaign is None or not campaign.buckets:
-        return []
-    plots = [_over_time(campaign)]
-    per_solver: dict[str, Counter[str]] = defaultdict(Counter)
-    by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
-    crossed: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in campaign.outcomes:
-        if row.kind == CROSSING:
-            crossed[row.outcome][row.solver] += row.count
-            continue
-        if row.kind == "strategy":
-            per_solver[row.solver][row.outcome] += row.count
-        by_kind.setdefault(row.kind, {}).setdefault(row.name, Counter())[row.outcome] += row.count
-    # The same outcomes everywhere, so that a colour means the same in all plots.
-    seen = {o for counts in per_solver.values() for o in counts}
-    outcomes = [*(o for o in _OUTCOMES if o in seen), *sorted(seen - set(_OUTCOMES))]
-    if per_solver:
-        note = "One run per test and solver."
-        plots.append(_outcome_plot("solver", "Outcomes per solver", note, per_solver, outcomes))
-    if by_kind["strategy"]:
-        note = "Runs of all solvers on the tests of a strategy."
-        plots.append(_outcome_plot("strategy", "Outcomes by strategy", note, by_kind["strategy"], outcomes))
-    if by_kind["theory"]:
-        note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
-        plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
-    if crossed:
-        note = (
-            "Models of each solver that another one confirmed or refuted, and why it is not known of others."
-        )
-        plots.append(
-            _outcome_plot("model", "Models put into another solver", note, crossed, list(per_solver))
-        )
-    return plots
-
-
-def _over_time(campaign: Campaign) -> Plot:
-    """Tests and findings added up over time, from the buckets."""
-    begin = min(run.started for run in campaign.runs)
-    last = max(run.seen for run in campaign.runs)
-    # What a bucket counts is drawn where it ends; the last one ends with the campaign.
-    ends = [0.0, *(min(b.start + campaign.bucket_seconds, last) - begin for b in campaign.buckets)]
-    unit, seconds = ("seconds", 1) if ends[-1] < _MINUTES_FROM else ("minutes", 60)
-    if ends[-1] >= _HOURS_FROM:
-        unit, seconds = "hours", 3600
-    times = [end / seconds for end in ends]
-    sums = {
-        name: [0, *accumulate(getattr(bucket, name) for bucket in campaign.buckets)]
-        for name in ("tests", "decided", "findings", "duplicates")
-    }
-    upper, lower = {name: sums[name] for name in ("tests", "decided")}, {"findings": sums["findings"]}
-    drawing = lines_over_time("time", times, f"{unit} since the campaign began", upper, lower)
-    shown = sorted({*range(0, len(times), max(1, len(times) // 24)), len(times) - 1})
-    return Plot(
-        "Over time",
-        "Tests, those that every solver decided, and distinct findings, added up.",
-        Markup(drawing),
-        [unit, *sums],
-        [[f"{times[i]:.2f}", *(str(values[i]) for values in sums.values())] for i in shown],
-    )
-
-
-def _outcome_plot(
-    name: str, title: str, note: str, counts: Mapping[str, Counter[str]], outcomes: Sequence[str]
-) -> Plot:
-    places = sorted(counts, key=lambda place: (-counts[place].total(), place))
-    drawn = places[:_MOST_BARS]
-    if len(places) > len(drawn):
-        note += f" The {_MOST_BARS} with most runs of {len(places)}."
-    series = {o: [counts[p][o] for p in drawn] for o in outcomes}
-    return Plot(
-        title,
-        note,
-        Markup(stacked_bars(f"by-{name}", drawn, series, "runs")),
-        [name, *outcomes],
-        [[p, *(str(counts[p][o]) for o in outcomes)] for p in places],
-    )
-
-
-def _release_plots(found: Sequence[_Finding]) -> Iterable[Plot]:
-    """Per solver, how many findings affect each release, as Figure 4 of the HistFuzz paper has it."""
-    families: dict[str, list[_Finding]] = defaultdict(list)
-    for finding in found:
-        if finding.folder.bisection.get("first_affected"):
-            families[finding.family].append(finding)
-    for number, (family, members) in enumerate(sorted(families.items())):
-        releases = sorted({r for f in members for r in _tried(f.folder.bisection)}, key=_version)
-        classes = [c for c in _CLASSES if any(str(f.record.finding_class) == c for f in members)]
-        series = {
-            name: [
-                sum(_affects(f.folder.bisection, r) for f in members if str(f.record.finding_class) == name)
-                for r in releases
-            ]
-            for name in classes
-        }
-        colours = [_CLASS_COLOURS.get(name, 4) for name in classes]
-        left = sum(f.family == family for f in found) - len(members)
-        note = (
-            f"Findings that affect each release of {family} that was tried, from the first affected release"
-            f" to the last. {len(members)} findings are bisected" + (f", {left} not yet." if left else ".")
-        )
-        yield Plot(
-            f"Affected releases of {family}",
-            note,
-            Markup(columns(f"releases-{number}", releases, series, "findings", colours)),
-            ["release", *classes],
-            [[r, *(str(series[c][i]) for c in classes)] for i, r in enumerate(releases)],
-        )
-
-
-def _tried(told: Mapping[str, Any]) -> list[str]:
-    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
-    return [str(entry["release"]) for entry in entries if entry.get("state") != "skipped"]
-
-
-def _affects(told: Mapping[str, Any], release: str) -> bool:
-    first, last = str(told["first_affected"]), str(told.get("last_affected"))
-    return _version(first) <= _version(release) <= _version(last)
-
-
-def _version(release: str) -> tuple[tuple[int, ...], str]:
-    """Releases in their order; 4.8.5 and 4.8.5.0 are one."""
-    numbers = [int(part) for part in re.findall(r"\d+", release)[:6]]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers), "" if re.fullmatch(r"[\d.]+", release) else release
