@@ -17,6 +17,7 @@ from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
 from exhume.summary import cause
 
+_MOST_NAMED = 6
 Campaign = Annotated[
     Path,
     typer.Argument(
@@ -81,7 +82,8 @@ def triage_command(
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
-        names = [named[identity] for identity in group]
+        names = [named[identity] for identity in group[:_MOST_NAMED]]
+        names += [f"{len(group) - len(names)} more (--json names them)"] * (len(group) > len(names))
         out.print(f"maybe one cause, by {sign}: {', '.join(names)}", markup=False)
     _say_what_is_left(rows)
 
