@@ -1,0 +1,3 @@
+(declare-fun e () String)
+(assert (str.< e " "))
+(check-sat)
