@@ -24,9 +24,8 @@ if [ ! -x .venv/bin/python ]; then
 fi
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$wanted" ]; then
     echo "installing into .venv ..." >&2
-    # What is imported is compiled then; most of what is installed never is.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --no-compile --constraint constraints.txt --editable '.[dev]'
+        --constraint constraints.txt --editable '.[dev]'
     echo "$wanted" > "$stamp"
 fi
 export PATH="$PWD/.venv/bin:$PATH"
