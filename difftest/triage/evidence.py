@@ -97,7 +97,10 @@ def weigh(
     reason = found.reason or candidate.reason
     if found.confirmers:
         return _on_the_model(candidate, found), found
-    settled = replace(candidate, guilty=guilty, reason=reason, evidence=tuple(found.evidence))
+    # A formula that follows from another one means nothing without what its oracle said of that.
+    stays = candidate.evidence if candidate.oracle == "implication" else ()
+    evidence = tuple(dict.fromkeys((*stays, *found.evidence)))
+    settled = replace(candidate, guilty=guilty, reason=reason, evidence=evidence)
     if guilty != candidate.guilty:
         parts = candidate.key.split("|")
         settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))

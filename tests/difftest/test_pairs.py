@@ -14,7 +14,8 @@ from difftest.reduction.pairs import Pair, follows_by
 from difftest.reduction.reduce import REDUCED_PARENT, reduce
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT
-from difftest.triage.expectation import Expectation, load_expectation
+from difftest.triage.expectation import Expectation, expectation_of_finding, load_expectation
+from difftest.triage.findings import FindingClass
 from difftest.triage.reading import REDUCED
 from generator.strategy import GeneratedTest
 
@@ -63,6 +64,21 @@ def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
     (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
     (record,) = summary.findings
     return Path(record.path)
+
+
+def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
+    fake: Callable[..., Solver], tmp_path: Path
+) -> None:
+    """Other evidence does not take the place of what it follows from."""
+    solver = fake("say('unsat' if '(>= x' in text else 'sat')")
+    test = GeneratedTest(0, TEXT, "weaken", known=("sat",), implied_by=ABOVE)
+    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
+    (record,) = summary.findings
+    assert record.finding_class is FindingClass.SOUNDNESS
+    expected = expectation_of_finding(record.path)
+    assert expected.pair is not None
+    assert (expected.pair.parent, expected.pair.follows) == (ABOVE, "sat")
 
 
 def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
