@@ -8,12 +8,10 @@ may tell that they have another cause.
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +26,10 @@ from difftest.triage.expectation import read_finding
 from difftest.triage.findings import Candidate
 from difftest.triage.fingerprint import fold, needs_reduction
 from difftest.triage.folders import (
-    FORMULA,
     FindingRecord,
     duplicates_of,
     note_duplicate,
     read_findings,
-    working_folder,
     write_finding,
 )
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
@@ -109,7 +105,6 @@ class Book:
         self._confirm_seconds = 0.0
         self._listed: dict[str, set[str]] = {}
         self._kept: dict[str, _Kept] = {}
-        self._numbers = count()
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         if loaded:
             self._restore(loaded)
@@ -235,14 +230,8 @@ class Book:
         assert result.evidence is not None
         test, name = result.test or result.task.test, result.task.name
         ours = tuple(map(self._ours, result.evidence.solvers))
-        work = working_folder(self.folder, next(self._numbers))
-        try:
-            (work / FORMULA).write_bytes(test.text.encode("utf-8", "surrogateescape"))
-            evidence = replace(result.evidence, solvers=ours)
-            record = write_finding(work, self.folder, candidate, test, evidence, self.seed)
-        except OSError:
-            shutil.rmtree(work, ignore_errors=True)
-            raise
+        evidence = replace(result.evidence, solvers=ours)
+        record = write_finding(self.folder, candidate, test, evidence, self.seed)
         self.records[candidate.key] = record
         row = FindingState(
             *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),

@@ -118,18 +118,33 @@ def read_findings(folder: Path) -> Iterator[FindingRecord]:
             continue
 
 
-def working_folder(folder: Path, number: int) -> Path:
-    """A new folder to confirm a candidate in, beside where it will be renamed to."""
-    path = folder / f".tmp-{os.getpid()}-{number}"
+def _working_folder(folder: Path) -> Path:
+    """A new folder to write a finding in, beside where it will be renamed to."""
+    path = folder / f".tmp-{os.getpid()}-finding"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
     return path
 
 
 def write_finding(
+    folder: Path, candidate: Candidate, test: GeneratedTest, evidence: Evidence, seed: int
+) -> FindingRecord:
+    """Write a finding and move it into ``folder`` in one step. OSError if it cannot be written; nothing of it
+    is left then. A process writes one at a time.
+    """
+    work = _working_folder(folder)
+    try:
+        (work / FORMULA).write_bytes(test.text.encode("utf-8", "surrogateescape"))
+        return _complete(work, folder, candidate, test, evidence, seed)
+    except OSError:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+
+
+def _complete(
     work: Path, folder: Path, candidate: Candidate, test: GeneratedTest, evidence: Evidence, seed: int
 ) -> FindingRecord:
-    """Complete ``work`` (which holds the formula already) and move it into ``folder`` in one step."""
+    """Complete ``work``, which holds the formula already, and move it into ``folder``."""
     identity = finding_id(candidate.key, test.text)
     final = folder / f"{candidate.finding_class}-{identity}"
     script = Script(test.text.encode("utf-8", "surrogateescape"))

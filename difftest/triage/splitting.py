@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -51,7 +50,6 @@ from difftest.triage.folders import (
     duplicates_of,
     note_duplicate,
     read_findings,
-    working_folder,
     write_finding,
 )
 from difftest.triage.reading import REDUCED, FindingFolder
@@ -201,13 +199,7 @@ class _Splitter:
         if settled is None or again.test is not trigger.test or settled[0].guilty != self._expected.guilty:
             return None
         candidate, evidence = replace(settled[0], key=key), settled[1]
-        work = working_folder(self._beside, 0)
-        try:
-            put_text(work / FORMULA, trigger.test.text)
-            return write_finding(work, self._beside, candidate, trigger.test, evidence, self._seed)
-        except OSError:
-            shutil.rmtree(work, ignore_errors=True)
-            raise
+        return write_finding(self._beside, candidate, trigger.test, evidence, self._seed)
 
     def _seen_in(self, test: GeneratedTest, runner: Runner, limits: Limits) -> Candidate | None:
         """What the finding's oracle sees in the whole test."""
