@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -65,12 +66,6 @@ class Corpus:
         self._depth = 0
         self._next_ids: dict[str, int] = {}
         self._texts: dict[str, int] | None = None
-        self._types = {
-            (table, column): str(kind)
-            for table, column, kind in connection.execute(
-                "select table_name, column_name, data_type from duckdb_columns() where not internal"
-            ).fetchall()
-        }
 
     @classmethod
     def open(cls, path: Path | str, write: bool = False, wait: float = 0.0) -> Self:
@@ -135,6 +130,12 @@ class Corpus:
         """The first column of the first row, or None without a row."""
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
+
+    @cached_property
+    def _types(self) -> dict[tuple[str, str], str]:
+        """The SQL types of all columns, by table and column."""
+        sql = "select table_name, column_name, data_type from duckdb_columns() where not internal"
+        return {(table, column): str(kind) for table, column, kind in self.rows(sql)}
 
     def type_of(self, table: str, column: str) -> str:
         """The SQL type of a column."""

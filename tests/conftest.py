@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer.main
 from hypothesis import is_hypothesis_test, settings
+
+from corpus.learn import learn
+from corpus.probing import probe_formulas
+from corpus.store import Corpus
+from miner.storing import mine_starter
+from tests.once import made_once
+
+# Typer builds the whole command line anew for each one it runs: 35 ms, a thousand times.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 # How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
 settings.register_profile("untimed", deadline=None)
@@ -22,6 +33,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.fixture(scope="session")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of the starter tracker, learned and shown to z3 and cvc5; not to be written to."""
+
+    def make(folder: Path) -> None:
+        with Corpus.open(folder / "starter.duckdb", write=True) as corpus:
+            mine_starter(corpus)
+            learn(corpus, 4)
+            probe_formulas(corpus)
+
+    return made_once(tmp_path_factory, "starter", make) / "starter.duckdb"
 
 
 def commands_running(marker: str) -> list[str]:

@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from corpus.learn import learn
-from corpus.probing import probe_formulas
-from corpus.store import Corpus
 from exhume.cli import app, run
-from miner.storing import mine_starter
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -47,14 +43,11 @@ def find_command(words: list[str]) -> tuple[Any, list[str]]:
 
 
 @pytest.fixture
-def place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(starter: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder as the documents suppose it: the demo's corpus, and formulas of one's own."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "exhume-demo").mkdir()
-    with Corpus.open(folder / "exhume-demo" / "corpus.duckdb", write=True) as corpus:
-        mine_starter(corpus)
-        learn(corpus, 4)
-        probe_formulas(corpus)
+    shutil.copy(starter, folder / "exhume-demo" / "corpus.duckdb")
     shutil.copytree(
         ROOT / "docs" / "findings", folder / "formulas", ignore=shutil.ignore_patterns("*.txt", "*.md")
     )

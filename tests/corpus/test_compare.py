@@ -20,13 +20,7 @@ from corpus.significance import corrected, fisher
 from corpus.store import Corpus
 from exhume.cli import app
 from rules import apriori, mine
-from tests.corpus.asked import bug_corpus, normal_corpus
-
-
-@pytest.fixture(scope="module")
-def bugs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bugs")
-    return bug_corpus(folder / "bugs.duckdb", folder)
+from tests.corpus.asked import normal_corpus
 
 
 @pytest.fixture(scope="module")

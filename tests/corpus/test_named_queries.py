@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from corpus.errors import QueryError
 from corpus.query import find_query, named_queries, parameter_values, run_query
 from exhume.cli import app
-from tests.corpus.asked import asked, bug_corpus, example, records, table
+from tests.corpus.asked import asked, example, records, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "queries.md"
 SCHEMA = Path(__file__).parents[2] / "corpus" / "schema.sql"
@@ -78,9 +78,8 @@ class Tables:
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("asked")
-    return bug_corpus(folder / "bugs.duckdb", folder)
+def path(bugs: Path) -> Path:
+    return bugs
 
 
 @pytest.fixture(scope="module")

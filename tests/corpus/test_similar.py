@@ -12,19 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus.errors import QueryError
-from corpus.learn import learn
 from corpus.learned import fingerprint
 from corpus.similar import signatures_of, similar_to, similar_to_file
 from corpus.store import Corpus
 from exhume.cli import app, run
-from miner.storing import mine_starter
-from tests.corpus.asked import asked, bug_corpus
+from tests.corpus.asked import asked
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("similar")
-    return bug_corpus(folder / "bugs.duckdb", folder)
+def path(bugs: Path) -> Path:
+    return bugs
 
 
 def bodies(path: Path) -> dict[int, str]:
@@ -156,17 +153,14 @@ def test_the_command_shows_the_nearest(path: Path, tmp_path: Path) -> None:
 # Behind a generated test
 
 
-def test_the_issues_behind_a_real_test_are_those_its_header_names(tmp_path: Path) -> None:
-    made, path = tmp_path / "tests", tmp_path / "starter.duckdb"
-    with Corpus.open(path, write=True) as corpus:
-        mine_starter(corpus)
-        learn(corpus)
-    words = ["generate", "--corpus", str(path), "--count", "5", "--seed", "1", "--out", str(made)]
+def test_the_issues_behind_a_real_test_are_those_its_header_names(starter: Path, tmp_path: Path) -> None:
+    made = tmp_path / "tests"
+    words = ["generate", "--corpus", str(starter), "--count", "5", "--seed", "1", "--out", str(made)]
     assert run(words) == 0
     files = sorted(made.rglob("*.smt2"))
     assert files
     for file in files:
-        words = ["behind", str(file), "--corpus", str(path), "--limit", "999", "--json"]
+        words = ["behind", str(file), "--corpus", str(starter), "--limit", "999", "--json"]
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0
         assert "warning" not in done.stderr

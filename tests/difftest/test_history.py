@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus.learn import learn
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.triage.history import compare_with_history, resembled
 from difftest.triage.reading import FindingFolder
-from miner.storing import mine_starter
 from tests.difftest.test_reports import write
 
 LIKE = "(declare-const s (Set Bool))\n(assert (set.member (set.is_empty s) s))\n(check-sat)\n"
@@ -26,21 +25,18 @@ SAID = [
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(starter: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter tracker, and three issues whose texts are known."""
-    file = tmp_path_factory.mktemp("history") / "c.duckdb"
-    with Corpus.open(file, write=True) as corpus:
-        mine_starter(corpus)
-        learn(corpus, 4)
-        with corpus.transaction():
-            corpus.execute("insert into tracker values (900, 'Z3Prover/z3', 'github', null, 'z3')")
-            corpus.execute("insert into tracker values (901, 'cvc5/cvc5', 'github', null, 'cvc5')")
-            texts = corpus.add_texts(SAID)
-            for number, (tracker, text) in enumerate(zip((900, 901, 900, 900), texts, strict=True), 1):
-                corpus.execute(
-                    "insert into issue (id, tracker_id, number, title, text_id, url) values"
-                    f" ({9000 + number}, {tracker}, {number}, 'Issue {number}', {text}, 'x://{number}')"
-                )
+    file = Path(shutil.copy(starter, tmp_path_factory.mktemp("history") / "c.duckdb"))
+    with Corpus.open(file, write=True) as corpus, corpus.transaction():
+        corpus.execute("insert into tracker values (900, 'Z3Prover/z3', 'github', null, 'z3')")
+        corpus.execute("insert into tracker values (901, 'cvc5/cvc5', 'github', null, 'cvc5')")
+        texts = corpus.add_texts(SAID)
+        for number, (tracker, text) in enumerate(zip((900, 901, 900, 900), texts, strict=True), 1):
+            corpus.execute(
+                "insert into issue (id, tracker_id, number, title, text_id, url) values"
+                f" ({9000 + number}, {tracker}, {number}, 'Issue {number}', {text}, 'x://{number}')"
+            )
     return file
 
 

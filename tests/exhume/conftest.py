@@ -14,11 +14,7 @@ from typing import Any
 
 import pytest
 
-from corpus.learn import learn
-from corpus.probing import probe_formulas
-from corpus.store import Corpus
 from exhume.cli import run
-from miner.storing import mine_starter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,21 +86,10 @@ def shell(start: Callable[..., subprocess.Popen[str]]) -> Run:
     return call
 
 
-@pytest.fixture(scope="session")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus of the starter tracker, learned; not to be written to."""
-    path = tmp_path_factory.mktemp("starter") / "starter.duckdb"
-    with Corpus.open(path, write=True) as corpus:
-        mine_starter(corpus)
-        learn(corpus, 4)
-        probe_formulas(corpus)
-    return path
-
-
 @pytest.fixture
-def corpus(learned: Path, tmp_path: Path) -> Path:
-    """A copy of the learned corpus."""
-    return Path(shutil.copy(learned, tmp_path / "corpus.duckdb"))
+def corpus(starter: Path, tmp_path: Path) -> Path:
+    """A copy of the starter's corpus."""
+    return Path(shutil.copy(starter, tmp_path / "corpus.duckdb"))
 
 
 @pytest.fixture

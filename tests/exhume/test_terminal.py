@@ -11,8 +11,6 @@ import sys
 import termios
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = 80
 
@@ -35,21 +33,16 @@ def on_a_terminal(arguments: list[str]) -> str:
     return written.decode()
 
 
-@pytest.fixture
-def hunted(corpus: Path, breaks: str, tmp_path: Path) -> str:
+def test_a_hunt_shows_progress_and_colour_and_a_line_per_finding(
+    corpus: Path, breaks: str, tmp_path: Path
+) -> None:
     command = ["hunt", "--corpus", str(corpus), "--solver", breaks, "--tests", "20"]
     # A busy machine takes longer to start a script than a solver has at first.
     command += ["--first-limit", "10"]
-    return on_a_terminal([*command, "--out", str(tmp_path / "h")])
-
-
-def test_a_terminal_shows_progress_and_colour(hunted: str) -> None:
+    hunted = on_a_terminal([*command, "--out", str(tmp_path / "h")])
     assert "\x1b[" in hunted
     assert "exhume hunt: breaks" in hunted
     assert "of 20 tests" in hunted
-
-
-def test_a_row_of_the_findings_is_a_line(hunted: str) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", hunted).replace("\r", "")
     table = plain[plain.rindex(" findings") :].splitlines()[2:14]
     assert len(table) == 12

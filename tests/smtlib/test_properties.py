@@ -57,8 +57,8 @@ def collect(solvers: frozenset[str], count: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 def test_solvers_accept_random_terms(solver: Solver) -> None:
-    texts = ["(set-logic ALL)\n" + t for t in dict.fromkeys(collect(frozenset({solver}), 350))]
-    assert len(texts) > 150
+    texts = ["(set-logic ALL)\n" + t for t in dict.fromkeys(collect(frozenset({solver}), 200))]
+    assert len(texts) > 80
     refused = [
         (text, said.message)
         for text, said in zip(texts, probe(texts, solver), strict=True)
