@@ -88,7 +88,8 @@ def find_query(name: str) -> NamedQuery:
     known = {query.name: query for query in named_queries()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, 3)
+    close = difflib.get_close_matches(name, known, 3)
+    near = list(dict.fromkeys([*close, *(other for other in known if name in other)]))[:3]
     hint = f"did you mean {' or '.join(near)}?" if near else "see exhume query --list"
     raise QueryError(f"there is no query {name!r}: {hint}")
 

@@ -214,6 +214,8 @@ def test_issues_with_several_formulas_count_once(path: Path) -> None:
 def test_wrong_names_and_parameters_are_told_with_help(path: Path) -> None:
     with pytest.raises(QueryError, match="did you mean formulas-with"):
         find_query("formula-with")
+    with pytest.raises(QueryError, match="did you mean rules-by-lift or rules-new-since"):
+        find_query("rules")
     with pytest.raises(QueryError, match="--list"):
         find_query("qqq")
     query = find_query("formulas-with")
