@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -26,13 +29,24 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Tests that take long, and those of properties, which make a hundred examples each, are not watched line
-    by line: that slows them down most, and others go the same ways.
+    by line: that slows them down most, several times, and others go the same ways.
+
+    pytest-cov's own ``no_cover`` does not do it in the workers of pytest-xdist: there it stops one of two
+    tracers, and the other goes on.
     """
-    for item in items:
-        if item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None)):
-            item.add_marker(pytest.mark.no_cover)
+    if not (item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None))):
+        return (yield)
+    tracer, of_threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
+        threading.settrace(of_threads)
 
 
 @pytest.fixture(scope="session")

@@ -230,6 +230,7 @@ def drawn(wrapper: Wrapper, seed: int, settings: Settings) -> tuple[str, Ending]
     return "".join(lines), ending
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [PLAIN, DATATYPES + "".join(f"(assert {f})" for f, _ in ASKED)])
 def test_runs_make_terms_of_a_corpus_by_ordinary_calls(text: str) -> None:
     settings = Settings(feed=Feed(terms_of(text)), quantifiers=True)

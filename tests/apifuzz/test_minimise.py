@@ -150,6 +150,7 @@ def test_what_a_run_is_made_on_is_no_setting_to_drop(small: Trace) -> None:
 # The loop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_one_action_is_left_with_what_it_needs(seed: int) -> None:
     trace = drawn(seed)
@@ -174,6 +175,7 @@ def test_a_term_and_its_operands_are_left() -> None:
     assert measure(small) < measure(trace)
 
 
+@pytest.mark.slow
 def test_the_order_of_two_calls_is_kept() -> None:
     def wrong(trace: Trace) -> bool:
         there = actions(trace)

@@ -129,6 +129,7 @@ def test_a_part_of_a_trace_keeps_its_ids() -> None:
     assert "".join(pieces) == print_trace(trace)
 
 
+@pytest.mark.slow
 def test_every_action_is_drawn() -> None:
     total = Statistics()
     for seed in range(100):

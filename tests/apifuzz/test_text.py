@@ -33,6 +33,7 @@ def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextWrapper
     return wrapper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5"), ("bitwuzla",)])
 def test_our_own_checker_takes_every_run(families: tuple[str, ...]) -> None:
     for seed in range(30):
@@ -128,6 +129,7 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
     assert refused == []
 
 
+@pytest.mark.slow
 def test_what_is_asked_after_an_answer_is_printed_as_if_there_were_one() -> None:
     tried: Counter[str] = Counter()
     for seed in range(30):

@@ -122,6 +122,7 @@ def test_time_moves_to_the_strategy_that_finds_and_every_arm_keeps_some() -> Non
         assert spent[name] > 0.8 * EVEN / 3 * 300
 
 
+@pytest.mark.slow
 def test_time_moves_on_when_an_arm_has_nothing_more() -> None:
     cost = {"x": 1.0, "y": 1.0}
     schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)

@@ -18,11 +18,11 @@ def other(exhume: Any, formulas: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_two_corpora_are_compared(exhume: Any, learned: Path, other: Path) -> None:
-    ended = exhume("compare", learned, other)
+def test_two_corpora_are_compared(exhume: Any, starter: Path, other: Path) -> None:
+    ended = exhume("compare", starter, other)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out
-    assert isinstance(exhume("compare", learned, other, "--json").json, dict)
+    assert isinstance(exhume("compare", starter, other, "--json").json, dict)
 
 
 def test_a_formula_is_found_again_by_its_likeness(exhume: Any, other: Path, formulas: Path) -> None:
@@ -33,29 +33,29 @@ def test_a_formula_is_found_again_by_its_likeness(exhume: Any, other: Path, form
     assert exhume("similar", file, "--corpus", other, "--json").json
 
 
-def test_a_test_is_traced_back_to_its_issues(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    exhume("generate", "--corpus", learned, "--count", 1, "--out", tmp_path / "t")
+def test_a_test_is_traced_back_to_its_issues(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    exhume("generate", "--corpus", starter, "--count", 1, "--out", tmp_path / "t")
     file = next((tmp_path / "t").glob("*.smt2"))
-    ended = exhume("behind", file, "--corpus", learned)
+    ended = exhume("behind", file, "--corpus", starter)
     assert ended.code == 0
     issue = file.read_text().split("exhume/starter#")[1].split()[0]
     assert issue in ended.out
-    assert issue in json.dumps(exhume("behind", file, "--corpus", learned, "--json").json)
+    assert issue in json.dumps(exhume("behind", file, "--corpus", starter, "--json").json)
 
 
 def test_a_file_that_was_not_generated_has_nothing_behind_it(
-    exhume: Any, learned: Path, formulas: Path
+    exhume: Any, starter: Path, formulas: Path
 ) -> None:
-    ended = exhume("behind", formulas / "1014" / "a.smt2", "--corpus", learned)
+    ended = exhume("behind", formulas / "1014" / "a.smt2", "--corpus", starter)
     assert ended.code == 2
     assert ended.err
     assert "Traceback" not in ended.err
 
 
-def test_a_corpus_survives_export_and_import(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    assert exhume("corpus", "export", "--corpus", learned, "--out", tmp_path / "parquet").code == 0
+def test_a_corpus_survives_export_and_import(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    assert exhume("corpus", "export", "--corpus", starter, "--out", tmp_path / "parquet").code == 0
     assert exhume("corpus", "import", tmp_path / "parquet", "--corpus", tmp_path / "again.duckdb").code == 0
-    before = exhume("stats", "--corpus", learned, "--json").json
+    before = exhume("stats", "--corpus", starter, "--json").json
     assert exhume("stats", "--corpus", tmp_path / "again.duckdb", "--json").json == before
 
 

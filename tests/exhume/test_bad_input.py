@@ -335,17 +335,17 @@ def test_a_full_disk_stops_a_hunt(exhume: Any, small_disk: Path, corpus: Path, y
 )
 @pytest.mark.parametrize("command", ["hunt", "replay"])
 def test_a_solver_that_cannot_be_had(
-    exhume: Any, learned: Path, tmp_path: Path, command: str, spec: str, code: int, words: str
+    exhume: Any, starter: Path, tmp_path: Path, command: str, spec: str, code: int, words: str
 ) -> None:
     out = ("--out", tmp_path / "h") if command == "hunt" else ()
-    ended = exhume(command, "--corpus", learned, "--solver", spec, *out)
+    ended = exhume(command, "--corpus", starter, "--solver", spec, *out)
     assert ended.code == code
     assert words in ended.said
     assert not (tmp_path / "h").exists()
 
 
-def test_two_solvers_of_one_name(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    ended = exhume("hunt", "--corpus", learned, "--solver", "z3", "--solver", "z3", "--out", tmp_path / "h")
+def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    ended = exhume("hunt", "--corpus", starter, "--solver", "z3", "--solver", "z3", "--out", tmp_path / "h")
     assert ended.code == 2
     assert "two solvers are called 'z3'" in ended.said
 

@@ -93,9 +93,9 @@ def test_other_settings_in_the_same_folder_are_one_line(
     ],
 )
 def test_what_is_missing_is_said(
-    exhume: Any, learned: Path, tmp_path: Path, arguments: list[str], said: str
+    exhume: Any, starter: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
-    given = [str(learned) if part == "c.duckdb" else part for part in arguments]
+    given = [str(starter) if part == "c.duckdb" else part for part in arguments]
     ended = exhume("hunt", *given, "--out", tmp_path / "h")
     assert ended.code == 2
     assert said in ended.err

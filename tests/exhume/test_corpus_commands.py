@@ -66,33 +66,33 @@ def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Pat
     assert set(STATS.split()) <= set(document)
 
 
-def test_stats_has_the_keys_of_the_design(exhume: Any, learned: Path) -> None:
-    document = exhume("stats", "--corpus", learned, "--json").json
+def test_stats_has_the_keys_of_the_design(exhume: Any, starter: Path) -> None:
+    document = exhume("stats", "--corpus", starter, "--json").json
     assert set(STATS.split()) <= set(document)
     assert all(isinstance(count, int) for count in document.values())
     assert document["skeletons"] > 0
-    shown = exhume("stats", "--corpus", learned).out
+    shown = exhume("stats", "--corpus", starter).out
     assert f"{document['formulas']}" in shown
 
 
-def test_every_named_query_runs(exhume: Any, learned: Path) -> None:
+def test_every_named_query_runs(exhume: Any, starter: Path) -> None:
     for query in exhume("query", "--list", "--json").json:
         program, *arguments = shlex.split(query["example"])
         assert (program, *arguments[:2]) == ("exhume", "query", query["name"])
-        ended = exhume(*arguments, "--corpus", learned, "--json")
+        ended = exhume(*arguments, "--corpus", starter, "--json")
         assert ended.code == 0, ended.err
         assert isinstance(ended.json, list)
 
 
-def test_parameters_are_arguments_or_options(exhume: Any, learned: Path) -> None:
-    as_argument = exhume("query", "signatures", "like=%Int%", "--corpus", learned, "--json").json
-    as_option = exhume("query", "signatures", "-p", "like=%Int%", "--corpus", learned, "--json").json
+def test_parameters_are_arguments_or_options(exhume: Any, starter: Path) -> None:
+    as_argument = exhume("query", "signatures", "like=%Int%", "--corpus", starter, "--json").json
+    as_option = exhume("query", "signatures", "-p", "like=%Int%", "--corpus", starter, "--json").json
     assert as_argument == as_option
     assert as_argument
 
 
-def test_a_wrong_parameter_is_named(exhume: Any, learned: Path) -> None:
-    ended = exhume("query", "signatures", "colour=red", "--corpus", learned)
+def test_a_wrong_parameter_is_named(exhume: Any, starter: Path) -> None:
+    ended = exhume("query", "signatures", "colour=red", "--corpus", starter)
     assert ended.code == 2
     assert "colour" in ended.said
 
@@ -103,63 +103,63 @@ def test_queries_are_listed(exhume: Any) -> None:
     assert not any(line.endswith(" ") for line in ended.out.splitlines())
 
 
-def test_formats_say_the_same(exhume: Any, learned: Path, tmp_path: Path) -> None:
+def test_formats_say_the_same(exhume: Any, starter: Path, tmp_path: Path) -> None:
     sql = "select id, sha256 from skeleton order by id limit 3"
-    rows = exhume("query", sql, "--corpus", learned, "--format", "json").json
-    lines = exhume("query", sql, "--corpus", learned, "--format", "ndjson").out.splitlines()
-    comma = exhume("query", sql, "--corpus", learned, "--format", "csv").out
+    rows = exhume("query", sql, "--corpus", starter, "--format", "json").json
+    lines = exhume("query", sql, "--corpus", starter, "--format", "ndjson").out.splitlines()
+    comma = exhume("query", sql, "--corpus", starter, "--format", "csv").out
     file = tmp_path / "rows.parquet"
-    exhume("query", sql, "--corpus", learned, "--format", "parquet", "--out", file)
+    exhume("query", sql, "--corpus", starter, "--format", "parquet", "--out", file)
     assert [json.loads(line) for line in lines] == rows
     assert [(int(r["id"]), r["sha256"]) for r in csv.DictReader(io.StringIO(comma))] == [
         (r["id"], r["sha256"]) for r in rows
     ]
     assert duckdb.sql(f"select * from '{file}'").fetchall() == [tuple(r.values()) for r in rows]
-    assert rows[0]["sha256"] in exhume("query", sql, "--corpus", learned).out
+    assert rows[0]["sha256"] in exhume("query", sql, "--corpus", starter).out
 
 
-def test_a_result_can_go_to_a_file(exhume: Any, learned: Path, tmp_path: Path) -> None:
+def test_a_result_can_go_to_a_file(exhume: Any, starter: Path, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
-    ended = exhume("query", "select 1 as one", "--corpus", learned, "--format", "csv", "--out", file)
+    ended = exhume("query", "select 1 as one", "--corpus", starter, "--format", "csv", "--out", file)
     assert (ended.code, ended.out, file.read_text().split()) == (0, "", ["one", "1"])
 
 
 @pytest.mark.parametrize("form", ["table", "parquet"])
-def test_formats_that_do_not_fit_where_they_go_are_refused(exhume: Any, learned: Path, form: str) -> None:
+def test_formats_that_do_not_fit_where_they_go_are_refused(exhume: Any, starter: Path, form: str) -> None:
     where = ["--out", "x.txt"] if form == "table" else []
-    ended = exhume("query", "select 1 as one", "--corpus", learned, "--format", form, *where)
+    ended = exhume("query", "select 1 as one", "--corpus", starter, "--format", form, *where)
     assert ended.code == 2
     assert "--out" in ended.err
 
 
-def test_rows_are_capped_and_it_is_said(exhume: Any, learned: Path) -> None:
-    ended = exhume("query", "select id from atom", "--corpus", learned, "--limit", "2", "--json")
+def test_rows_are_capped_and_it_is_said(exhume: Any, starter: Path) -> None:
+    ended = exhume("query", "select id from atom", "--corpus", starter, "--limit", "2", "--json")
     assert len(ended.json) == 2
     assert "raise --limit" in ended.said
 
 
-def test_a_query_cannot_write(exhume: Any, learned: Path) -> None:
-    before = learned.read_bytes()
-    ended = exhume("query", "delete from atom", "--corpus", learned)
+def test_a_query_cannot_write(exhume: Any, starter: Path) -> None:
+    before = starter.read_bytes()
+    ended = exhume("query", "delete from atom", "--corpus", starter)
     assert ended.code == 2
-    assert learned.read_bytes() == before
+    assert starter.read_bytes() == before
 
 
-def test_a_query_has_a_deadline(exhume: Any, learned: Path) -> None:
+def test_a_query_has_a_deadline(exhume: Any, starter: Path) -> None:
     sql = "select count(*) from range(100000000) a, range(100000) b"
-    ended = exhume("query", sql, "--corpus", learned, "--deadline", "0.2")
+    ended = exhume("query", sql, "--corpus", starter, "--deadline", "0.2")
     assert ended.code == 2
     assert "0.2" in ended.said
 
 
-def test_a_query_near_a_name_is_offered_that_name(exhume: Any, learned: Path) -> None:
-    ended = exhume("query", "theoris", "--corpus", learned)
+def test_a_query_near_a_name_is_offered_that_name(exhume: Any, starter: Path) -> None:
+    ended = exhume("query", "theoris", "--corpus", starter)
     assert ended.code == 2
     assert "theories" in ended.said
 
 
-def test_wrong_sql_says_what_is_wrong(exhume: Any, learned: Path) -> None:
-    ended = exhume("query", "select nothing from nowhere", "--corpus", learned)
+def test_wrong_sql_says_what_is_wrong(exhume: Any, starter: Path) -> None:
+    ended = exhume("query", "select nothing from nowhere", "--corpus", starter)
     assert ended.code == 2
     assert "nowhere" in ended.err
 

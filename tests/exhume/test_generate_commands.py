@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 
-def test_a_batch_is_written(exhume: Any, learned: Path, tmp_path: Path) -> None:
+def test_a_batch_is_written(exhume: Any, starter: Path, tmp_path: Path) -> None:
     document = exhume(
-        "generate", "--corpus", learned, "--count", 20, "--seed", 3, "--out", tmp_path / "t", "--json"
+        "generate", "--corpus", starter, "--count", 20, "--seed", 3, "--out", tmp_path / "t", "--json"
     ).json
     assert set(document) == {"written", "distinct", "seconds"}
     assert document["written"] == 20
@@ -23,24 +23,24 @@ def test_a_batch_is_written(exhume: Any, learned: Path, tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(
-    exhume: Any, learned: Path, tmp_path: Path
+    exhume: Any, starter: Path, tmp_path: Path
 ) -> None:
     for name, jobs in (("one", 1), ("two", 2)):
-        exhume("generate", "--corpus", learned, "--count", 300, "--out", tmp_path / name, "--jobs", jobs)
+        exhume("generate", "--corpus", starter, "--count", 300, "--out", tmp_path / name, "--jobs", jobs)
     one, two = (sorted((tmp_path / name).glob("*.smt2")) for name in ("one", "two"))
     assert [f.read_bytes() for f in one] == [f.read_bytes() for f in two]
 
 
-def test_a_batch_goes_on_where_another_ended(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    exhume("generate", "--corpus", learned, "--count", 10, "--out", tmp_path / "all")
-    exhume("generate", "--corpus", learned, "--count", 4, "--start", 6, "--out", tmp_path / "rest")
+def test_a_batch_goes_on_where_another_ended(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    exhume("generate", "--corpus", starter, "--count", 10, "--out", tmp_path / "all")
+    exhume("generate", "--corpus", starter, "--count", 4, "--start", 6, "--out", tmp_path / "rest")
     rest = sorted((tmp_path / "rest").glob("*.smt2"))
     assert len(rest) == 4
     assert all((tmp_path / "all" / f.name).read_bytes() == f.read_bytes() for f in rest)
 
 
-def test_people_are_told_the_rate(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    ended = exhume("generate", "--corpus", learned, "--count", 5, "--out", tmp_path / "t")
+def test_people_are_told_the_rate(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    ended = exhume("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t")
     assert (ended.code, ended.err) == (0, "")
     assert "5 tests in" in ended.out
     assert "a second" in ended.out
@@ -56,18 +56,18 @@ def test_people_are_told_the_rate(exhume: Any, learned: Path, tmp_path: Path) ->
         ("--solvers", "z3"),
     ],
 )
-def test_variants(exhume: Any, learned: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    ended = exhume("generate", "--corpus", learned, "--count", 5, "--out", tmp_path / "t", *options)
+def test_variants(exhume: Any, starter: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    ended = exhume("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t", *options)
     assert ended.code == 0
     # A skeleton may have fewer fillings than were asked for.
     assert 1 <= len(list((tmp_path / "t").glob("*.smt2"))) <= 5
 
 
 def test_skeletons_can_come_from_another_corpus(
-    exhume: Any, learned: Path, corpus: Path, tmp_path: Path
+    exhume: Any, starter: Path, corpus: Path, tmp_path: Path
 ) -> None:
     ended = exhume(
-        "generate", "--corpus", corpus, "--skeletons-from", learned, "--count", 5, "--out", tmp_path / "t"
+        "generate", "--corpus", corpus, "--skeletons-from", starter, "--count", 5, "--out", tmp_path / "t"
     )
     assert ended.code == 0
 
@@ -79,23 +79,23 @@ def test_strategies_are_listed(exhume: Any) -> None:
     assert "enumerate" in exhume("strategies").out
 
 
-def test_an_unknown_strategy_is_told_a_near_one(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    ended = exhume("generate", "--corpus", learned, "--strategy", "skeleton", "--out", tmp_path / "t")
+def test_an_unknown_strategy_is_told_a_near_one(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    ended = exhume("generate", "--corpus", starter, "--strategy", "skeleton", "--out", tmp_path / "t")
     assert ended.code == 2
     assert "did you mean skeletons?" in ended.said
 
 
-def test_an_unknown_solver_is_told_a_near_one(exhume: Any, learned: Path, tmp_path: Path) -> None:
-    ended = exhume("generate", "--corpus", learned, "--solvers", "z3,cvc6", "--out", tmp_path / "t")
+def test_an_unknown_solver_is_told_a_near_one(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    ended = exhume("generate", "--corpus", starter, "--solvers", "z3,cvc6", "--out", tmp_path / "t")
     assert ended.code == 2
     assert "cvc5" in ended.said
     assert not (tmp_path / "t").exists()
 
 
 def test_the_same_batch_may_be_written_again_another_may_not(
-    exhume: Any, learned: Path, tmp_path: Path
+    exhume: Any, starter: Path, tmp_path: Path
 ) -> None:
-    first = ("generate", "--corpus", learned, "--count", 5, "--out", tmp_path / "t")
+    first = ("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t")
     assert exhume(*first).code == 0
     assert exhume(*first).code == 0
     ended = exhume(*first, "--seed", 9)
@@ -135,14 +135,14 @@ def test_formulas_of_a_folder_are_mutated_without_a_corpus(
 
 @pytest.mark.parametrize("seeds", [(), ("--seeds", "corpus"), ("--seeds", "skeletons")])
 def test_a_corpus_and_another_strategy_are_seeds_too(
-    exhume: Any, learned: Path, tmp_path: Path, seeds: tuple[str, ...]
+    exhume: Any, starter: Path, tmp_path: Path, seeds: tuple[str, ...]
 ) -> None:
     ended = exhume(
         "generate",
         "--strategy",
         "opfuzz",
         "--corpus",
-        learned,
+        starter,
         "--count",
         30,
         "--out",

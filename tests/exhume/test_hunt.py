@@ -196,9 +196,9 @@ def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("time", ["soon", "10x", "-5", "0", "0s", "", "1e3", "5m30"])
 def test_a_time_that_is_none_is_refused(
-    exhume: Any, learned: Path, yes: str, tmp_path: Path, time: str
+    exhume: Any, starter: Path, yes: str, tmp_path: Path, time: str
 ) -> None:
-    ended = exhume("hunt", "--corpus", learned, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
+    ended = exhume("hunt", "--corpus", starter, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
     assert ended.code == 2
     assert "write 90s, 10m, 8h or 2d" in ended.err
     assert not (tmp_path / "h").exists()
@@ -236,9 +236,9 @@ def test_replay_of_a_corpus(exhume: Any, formulas: Path, yes: str, tmp_path: Pat
 
 @pytest.mark.parametrize("both", [True, False])
 def test_replay_wants_files_or_a_corpus(
-    exhume: Any, learned: Path, formulas: Path, yes: str, both: bool
+    exhume: Any, starter: Path, formulas: Path, yes: str, both: bool
 ) -> None:
-    arguments = [formulas, "--corpus", learned] if both else []
+    arguments = [formulas, "--corpus", starter] if both else []
     ended = exhume("replay", *arguments, "--solver", yes)
     assert ended.code == 2
     assert "either files and folders, or a --corpus" in ended.err

@@ -47,9 +47,9 @@ def test_no_colour_and_no_progress_in_pipes(
 
 
 @pytest.mark.parametrize("form", ["--json", "--format=ndjson", "--format=table"])
-def test_a_reader_that_goes_away_is_no_error(start: Any, learned: Path, form: str) -> None:
+def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: str) -> None:
     sql = "select body, i from text, range(20) as r(i) limit 5000"
-    with start("query", sql, "--corpus", learned, form) as process:
+    with start("query", sql, "--corpus", starter, form) as process:
         process.stdout.read(10)
         process.stdout.close()
         err = process.stderr.read()
@@ -134,10 +134,10 @@ def open_files(pid: int) -> set[str]:
     return found
 
 
-def test_ctrl_c_elsewhere_ends_at_once(start: Any, learned: Path) -> None:
+def test_ctrl_c_elsewhere_ends_at_once(start: Any, starter: Path) -> None:
     sql = "select count(*) from range(100000000) a, range(100000) b"
-    with start("query", sql, "--corpus", learned) as process:
-        while str(learned) not in open_files(process.pid):
+    with start("query", sql, "--corpus", starter) as process:
+        while str(starter) not in open_files(process.pid):
             assert process.poll() is None
             time.sleep(0.05)
         time.sleep(0.2)
@@ -151,14 +151,14 @@ def test_ctrl_c_elsewhere_ends_at_once(start: Any, learned: Path) -> None:
 
 
 def test_our_own_bugs_show_where_they_are(
-    exhume: Any, learned: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Any, starter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: object) -> dict[str, int]:
         raise ZeroDivisionError("ours")
 
     monkeypatch.setattr(corpus_commands, "stats", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
-        exhume("stats", "--corpus", learned)
+        exhume("stats", "--corpus", starter)
 
 
 def test_starting_does_not_wait_for_pygithub() -> None:

@@ -122,6 +122,7 @@ def test_what_cannot_be_used_says_why(text: str, cause: str) -> None:
         Seed("seed", text).script()
 
 
+@pytest.mark.slow
 def test_a_seed_of_ten_thousand_assertions_is_used() -> None:
     text = "".join(f"(declare-fun x{i} () Int)(assert (> x{i} {i}))" for i in range(10_000))
     assert len(Seed("seed", text + "(check-sat)").script().assertions) == 10_000

@@ -329,6 +329,7 @@ def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incr
     check(strategy(library, seed=seed, incremental=incremental).test(index).text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("incremental", [False, True])
 def test_z3_and_cvc5_accept_every_test(library: Library, incremental: bool) -> None:
     texts = [t.text for t in strategy(library, 11, incremental=incremental).generate(0, 150)]

@@ -88,6 +88,7 @@ def _is_traced() -> bool:
     return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(1) is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_megabyte_of_anything_is_read_within_a_second(name: str) -> None:
     text = HOSTILE[name]

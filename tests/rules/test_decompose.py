@@ -257,6 +257,7 @@ def test_a_shared_atom_is_small() -> None:
     check(atom.script())
 
 
+@pytest.mark.slow
 def test_a_deep_atom_is_skipped_quickly_with_a_reason() -> None:
     found, seconds = timed("(declare-const a Int)(assert (= 0 " + "(- " * 50_000 + "a" + ")" * 50_002)
     assert found.skeleton is not None and found.atoms == () and found.reasons == ("atom too large",)

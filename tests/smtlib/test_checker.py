@@ -257,6 +257,7 @@ def test_selectors_whose_sort_doubles_are_refused() -> None:
     assert "sort longer than" in messages(text)[0]
 
 
+@pytest.mark.slow
 def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
     depth = 20_000
     checked = check("(assert " + "(exists ((x Int)) " * depth + "(= x 0)" + ")" * depth + ")")

@@ -198,10 +198,12 @@ def nested_binders(depth: int) -> str:
     return f"(declare-const v0 Int)(assert {opened}true{'))' * depth})"
 
 
+@pytest.mark.slow
 def test_many_nested_binders_print_in_linear_time() -> None:
     assert seconds(nested_binders(4000)) < 10 * max(seconds(nested_binders(1000)), 0.02)
 
 
+@pytest.mark.slow
 def test_many_shared_terms_below_one_binder_print_in_linear_time() -> None:
     def formula(count: int) -> str:
         terms = " ".join(f"(let ((z (+ i {n} 1000000 2000000))) (= z (* z z)))" for n in range(count))
