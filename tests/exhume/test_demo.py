@@ -11,7 +11,7 @@ from difftest import EnvironmentProblem, find_solver
 from exhume import demo
 from tests.releases import no_release
 
-TESTS = 100
+TESTS = 60
 
 
 @pytest.mark.slow
