@@ -138,9 +138,13 @@ class DaskExecutor:
             self._send((task,), 10)
 
     def next_result(self, seconds: float) -> Result | None:
-        """The next result, or None if there is none within ``seconds``."""
-        self._flush()
+        """The next result, or None if there is none within ``seconds``.
+
+        While there are results, what waits to be sent is left to grow: a driver that hands in a test for each
+        that is done would else fill the cluster with batches of one.
+        """
         if not self._results:
+            self._flush()
             self._collect(seconds)
         return self._results.popleft() if self._results else None
 

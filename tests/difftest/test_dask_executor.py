@@ -102,6 +102,20 @@ def handed_back(cluster: Cluster) -> DaskExecutor:
     return executor
 
 
+def test_a_test_for_each_that_is_done_makes_whole_batches(cluster: Cluster) -> None:
+    executor = DaskExecutor("nowhere", [])
+    numbers = iter(range(999))
+    while executor.room > next(numbers):
+        executor.submit(task(0))
+    size = len(cluster.sent[0].tasks)
+    assert size > 1
+    for _ in range(10):
+        cluster.sent[-1].work()
+        while executor.next_result(0.0):
+            executor.submit(task(0))
+    assert {len(sending.tasks) for sending in cluster.sent[4:]} == {size}
+
+
 def test_the_driver_waits_while_only_unfit_workers_are_there(cluster: Cluster) -> None:
     executor = handed_back(cluster)
     cluster.workers = ["bad"]
