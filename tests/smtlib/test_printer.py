@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import pytest
@@ -183,10 +184,14 @@ def test_let_names_keep_off_all_names() -> None:
 
 
 def seconds(text: str) -> float:
+    """The best of three: a pass of the garbage collector over all that the tests keep is none of it."""
     checked = check(text)
-    start = time.process_time()
-    print_script(checked)
-    return time.process_time() - start
+    best = math.inf
+    for _ in range(3):
+        start = time.process_time()
+        print_script(checked)
+        best = min(best, time.process_time() - start)
+    return best
 
 
 def nested_binders(depth: int) -> str:
