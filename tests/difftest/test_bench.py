@@ -42,17 +42,17 @@ def test_warm_and_fresh_runs_of_generated_tests_say_the_same(starter: Path, tmp_
         library = load_library(corpus, ("z3", "cvc5"))
     tests = tmp_path / "tests"
     tests.mkdir()
-    for number, test in enumerate(SkeletonStrategy(library, 1).generate(0, 40)):
+    for number, test in enumerate(SkeletonStrategy(library, 1).generate(0, 24)):
         (tests / f"{number}.smt2").write_text(test.text)
     script = SCRIPT.with_name("bench_warm")
     command = [sys.executable, str(script), "--tests", str(tests), "--limit", "0.5", "--json"]
     got = subprocess.run(command, capture_output=True, text=True, check=False)
     report = json.loads(got.stdout)
     assert (got.returncode, report["differences"]) == (0, [])
-    assert report["tests"] == 40
+    assert report["tests"] == 24
     # What a limit ends says nothing.
-    assert report["same"] >= 40
-    assert report["under options"] >= 5
+    assert report["same"] >= 24
+    assert report["under options"] >= 3
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
         options = HuntOptions(tmp_path / "out", stages=QUICK, reduction=0)
         for event in hunt(tests, [honest, liar], options, executor=executor):
             events.append(event)
-            if isinstance(event, TestDone) and chance.random() < 0.1:
+            if isinstance(event, TestDone) and chance.random() < 0.07:
                 killed += kill_one(cluster, chance)
     summary = summary_of(events)
     assert killed > 2
