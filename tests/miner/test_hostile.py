@@ -88,12 +88,11 @@ def _is_traced() -> bool:
     return sys.gettrace() is not None or (monitoring is not None and monitoring.get_tool(1) is not None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_megabyte_of_anything_is_read_in_bearable_time(name: str) -> None:
+def test_a_megabyte_of_anything_is_read_within_a_second(name: str) -> None:
     text = HOSTILE[name]
-    # Processor time, best of three: other processes may hold the machine, and it may be half as fast as ours.
-    allowed = 2.0
+    # Processor time, best of three: other processes may hold the machine.
+    allowed = 6.0 if _is_traced() else 1.0
     best = float("inf")
     for _ in range(3):
         start = time.process_time()
