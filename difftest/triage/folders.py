@@ -134,7 +134,6 @@ def write_finding(
     """
     work = _working_folder(folder)
     try:
-        (work / FORMULA).write_bytes(test.text.encode("utf-8", "surrogateescape"))
         return _complete(work, folder, candidate, test, evidence, seed)
     except OSError:
         shutil.rmtree(work, ignore_errors=True)
@@ -144,10 +143,11 @@ def write_finding(
 def _complete(
     work: Path, folder: Path, candidate: Candidate, test: GeneratedTest, evidence: Evidence, seed: int
 ) -> FindingRecord:
-    """Complete ``work``, which holds the formula already, and move it into ``folder``."""
+    """Write all into ``work`` and move it into ``folder``."""
     identity = finding_id(candidate.key, test.text)
     final = folder / f"{candidate.finding_class}-{identity}"
     script = Script(test.text.encode("utf-8", "surrogateescape"))
+    (work / FORMULA).write_bytes(script.data)
     for name, run in evidence.runs.items():
         (work / f"{name}.stdout").write_text(run.stdout, "utf-8", "replace")
         (work / f"{name}.stderr").write_text(run.stderr, "utf-8", "replace")
