@@ -61,7 +61,7 @@ class Solver:
 
     ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models
     (with ``check-sat-using=T``, which goes into the script);
-    ``library`` is set where a supervisor can keep it loaded and fork (z3's file; for cvc5 and bitwuzla the
+    ``loadable`` is set where a supervisor can keep it loaded and fork (z3's file; for cvc5 and bitwuzla the
     unpacked release, or the installed package's name). ``spec_options`` are the spec's options as it has
     them, without their prefix; ``mode`` are those of them that ``with_options`` added to the solver called
     ``base_name``.
@@ -72,7 +72,7 @@ class Solver:
     family: str
     argv: tuple[str, ...]
     checks: tuple[str, ...] = ()
-    library: str | None = None
+    loadable: str | None = None
     spec_options: tuple[str, ...] = ()
     mode: tuple[str, ...] = ()
     base_name: str = ""
@@ -301,7 +301,7 @@ def _find_known(spec: SolverSpec) -> Solver:
     located = profile.locate(spec.text, spec.release)
     options = tuple(profile.prefix + option for option in spec.options)
     checks = (*options, *profile.checks)
-    solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.library, spec.options)
+    solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.loadable, spec.options)
     if options:
         _try_options(solver)
     return solver

@@ -262,7 +262,7 @@ class Book:
         the hunt (an older release) stays as it is.
         """
         own = self.solvers.get(solver.base_name)
-        return solver if own is None else replace(solver, argv=own.argv, library=own.library)
+        return solver if own is None else replace(solver, argv=own.argv, loadable=own.loadable)
 
     def _duplicate(self, record: FindingRecord, name: TestName) -> Event:
         self.tally.duplicate(record.id)

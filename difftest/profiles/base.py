@@ -18,10 +18,10 @@ _ASK_LIMITS = Limits(seconds=60.0)
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a solver is: what starts it, and its library if a supervisor can keep that loaded."""
+    """Where a solver is: what starts it, and what of it a supervisor can keep loaded."""
 
     argv: tuple[str, ...]
-    library: str | None = None
+    loadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

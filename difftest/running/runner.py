@@ -77,7 +77,7 @@ class Runner:
     def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
         """Run ``solver`` on ``script`` the fastest way there is."""
         # A C string ends at the first NUL, and a text without commands may be anything: not for the library.
-        if not self._warm or solver.library is None or b"\0" in script.data or not script.commands:
+        if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
         if solver.family == "z3":
@@ -91,7 +91,7 @@ class Runner:
         engine = self._engines.get(solver.base_name)
         if engine is None:
             kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
-            options = (solver.library or "", *(kept if solver.family == "z3" else ()))
+            options = (solver.loadable or "", *(kept if solver.family == "z3" else ()))
             engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
             if self._closed:
                 engine.close()

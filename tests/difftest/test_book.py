@@ -25,7 +25,7 @@ TEXT = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 def written(folder: Path, options: tuple[str, ...]) -> FindingRecord:
     """The finding that comes of a crash of z3 under ``options``, in a worker that keeps it elsewhere."""
     here = find_solver("z3")
-    there = replace(here, argv=("/elsewhere/z3",), library="/elsewhere/libz3.so").with_options(options)
+    there = replace(here, argv=("/elsewhere/z3",), loadable="/elsewhere/libz3.so").with_options(options)
     key = f"crash|{there.name}|a.cpp:1"
     candidate = Candidate(FindingClass.CRASH, (there.name,), key, there.name, "crash")
     book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _: None)

@@ -77,8 +77,8 @@ def test_the_installed_solvers_are_found_and_say_their_versions() -> None:
     z3, cvc5 = find_solvers(["z3", "cvc5"])
     assert importlib.metadata.version("z3-solver").startswith(z3.version().split()[2])
     assert importlib.metadata.version("cvc5") in cvc5.version()
-    assert z3.library is not None
-    assert Path(z3.library).is_file()
+    assert z3.loadable is not None
+    assert Path(z3.loadable).is_file()
 
 
 def test_a_version_is_asked_once(fake: object, tmp_path: Path) -> None:
@@ -158,6 +158,6 @@ def test_a_release_is_loaded_from_this_systems_library(
         file.write_text("")
     program.chmod(0o755)
     monkeypatch.setenv("EXHUME_CACHE", str(tmp_path))
-    library = find_solver("z3==9.9").library
+    library = find_solver("z3==9.9").loadable
     assert library is not None
     assert Path(library).name == ("libz3.dylib" if sys.platform == "darwin" else "libz3.so")

@@ -21,8 +21,8 @@ from apifuzz.interface import (
 )
 from apifuzz.wrappers.cvc5.errors import translated
 from apifuzz.wrappers.cvc5.inspection import inspect_sort, inspect_term, inspect_value
-from apifuzz.wrappers.cvc5.library import reset, solves_fields, version
 from apifuzz.wrappers.cvc5.options import check_conflicts, describe_options
+from apifuzz.wrappers.cvc5.package import reset, solves_fields, version
 from apifuzz.wrappers.cvc5.reading import Reader, declared_datatypes, declared_function, declared_sort
 from apifuzz.wrappers.cvc5.session import Session
 from apifuzz.wrappers.cvc5.solving import Solving, refuse_without_model

@@ -1,4 +1,4 @@
-"""The library itself: its version, what was built into it, and a command that only its parser has."""
+"""The package itself: its version, what was built into it, and a command that only its parser has."""
 
 from __future__ import annotations
 
