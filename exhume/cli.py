@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from base.errors import ExhumeError
 from corpus.acceptance import SolverMissing
 from corpus.errors import CorpusError
-from difftest import DifftestError
 from exhume import (
     apifuzz_commands,
     ask_commands,
@@ -94,7 +94,7 @@ def run(arguments: list[str]) -> int:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         return _reader_gone()
-    except DifftestError as error:
+    except ExhumeError as error:
         say(f"exhume: {error}")
         return error.exit_code
     except SolverMissing as error:

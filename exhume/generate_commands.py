@@ -33,7 +33,7 @@ from generator import (
     seeds_of_folder,
     write_batch,
 )
-from generator.seeds import count_causes
+from generator.seeds.source import count_causes
 from generator.text import VERSION
 
 OptionalCorpus = Annotated[

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
+from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.state import CampaignState
-from difftest.modes import DEFAULT_SHARE, ModeKind
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.exits import Exit
 from exhume.hunt_screen import HuntScreen

@@ -29,9 +29,9 @@ from apifuzz.running.tally import Tally, called
 from apifuzz.trace import Trace
 from difftest.campaign.state import lock_folder
 from difftest.errors import name_full_folder
-from difftest.running.process import Limits
 from difftest.triage.folders import prepare_output
 from generator.text import VERSION
+from solvers.running.process import Limits
 
 KNOWN = "known.json"
 """The errors found, as a list for ``--known``."""

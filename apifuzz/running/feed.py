@@ -17,7 +17,7 @@ from generator import (
     seeds_of_corpus,
     seeds_of_strategy,
 )
-from generator.seeds import SeedSkipped
+from generator.seeds.source import SeedSkipped
 
 _SEED = 1
 _FORMULAS = 200

@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from difftest.wheels import cache_folder
 from smtlib import default_theories
+from solvers.releases import cache_folder
 
 _FORMAT = 3
 _MAX_SIZE = 1 << 20

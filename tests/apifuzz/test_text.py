@@ -21,8 +21,8 @@ from apifuzz.wrappers.crosscheck import CrossCheck
 from apifuzz.wrappers.text import TextWrapper, translate
 from apifuzz.wrappers.witness import WitnessWrapper
 from difftest import Limits, Solver, find_solver
-from difftest.running.process import Supervisor
 from smtlib import check_script, read_script
+from solvers.running.process import Supervisor
 
 MILLISECONDS = 200
 
