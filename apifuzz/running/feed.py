@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from apifuzz.feeding import FedTerm, Feed
+from apifuzz.feeding.terms import FedTerm, Feed
 from corpus.store import Corpus
 from generator import (
     GenerationError,

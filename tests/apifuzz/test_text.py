@@ -13,8 +13,9 @@ from pathlib import Path
 import cvc5
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import Capabilities, Feature
-from apifuzz.run import Settings, generate, replay
+from apifuzz.run import Settings
 from apifuzz.trace import print_trace, read_trace
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.crosscheck import CrossCheck
