@@ -116,7 +116,9 @@ def test_no_file_names_a_machine(pattern: re.Pattern[str]) -> None:
     wrong = []
     for file in tracked():
         # Made-up paths in what people report and solvers print are data.
-        if {"labelled", "issues", "data", "difftest", "miner", "solvers"} & set(file.relative_to(ROOT).parts[1:]):
+        if {"labelled", "issues", "data", "difftest", "miner", "solvers"} & set(
+            file.relative_to(ROOT).parts[1:]
+        ):
             continue
         for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
             if found := pattern.search(line):

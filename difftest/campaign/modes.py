@@ -1,7 +1,7 @@
 """Modes: solvers under options other than their defaults, chosen by the name of a test alone.
 
 Most tests run in the default mode, which is what users run. In the others one solver at a time gets options:
-first each setting that its file (``solvers/NAME/options.toml``) gives for trial, alone; then two or three of them
+first each setting that its file (``solvers/NAME/options.toml``) tries, alone; then two or three of them
 together, and for z3 rows of tactics. One at a time, so that what differs is that solver's doing. Nothing but
 the seed and the test's name goes into the choice, so a test has the same modes in every worker and when it is
 confirmed.
