@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-from pathlib import Path
+from base.errors import ExhumeError, Exit
 
 
-class DifftestError(Exception):
-    """The base of all errors of this package; ``exit_code`` is what a command line should end with."""
-
-    exit_code = 2
+class DifftestError(ExhumeError):
+    """The base of all errors of this package."""
 
 
 class UnknownSolver(DifftestError):
-    """A spec that names no solver; ``near`` holds the names it may have meant."""
+    """A spec that names no solver."""
 
-    def __init__(self, spec: str, message: str, near: tuple[str, ...] = ()) -> None:
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        super().__init__(f"solver {spec!r}: {message}{hint}")
+    def __init__(self, spec: str, message: str) -> None:
+        super().__init__(f"solver {spec!r}: {message}")
         self.spec = spec
-        self.near = near
 
 
 class BadOutput(DifftestError):
@@ -29,7 +24,7 @@ class BadOutput(DifftestError):
 class EnvironmentProblem(DifftestError):
     """Something this machine lacks: a program, a wheel, the network."""
 
-    exit_code = 3
+    exit_code = Exit.ENVIRONMENT
 
 
 class SolverMissing(EnvironmentProblem):
@@ -49,11 +44,3 @@ class ReleaseNotFound(EnvironmentProblem):
 
 class RunnerLost(EnvironmentProblem):
     """A supervisor process of ours ended or stopped answering, twice in a row."""
-
-
-def name_full_folder(error: OSError, folder: Path | str) -> None:
-    """Where nothing more could be written: the system names files that it cannot open, not those that it
-    cannot write to, so ``error`` gets ``folder``, in which it happened, for its file's name.
-    """
-    if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:
-        error.filename = str(folder)

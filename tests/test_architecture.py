@@ -15,14 +15,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What each package may import of the others; see docs/architecture.md.
 MAY_IMPORT = {
-    "smtlib": set(),
-    "rules": {"smtlib"},
-    "corpus": {"smtlib", "rules"},
-    "miner": {"smtlib", "rules", "corpus"},
-    "generator": {"smtlib", "rules", "corpus"},
-    "difftest": {"smtlib", "rules", "corpus", "generator"},
-    "apifuzz": {"smtlib", "rules", "corpus", "generator", "difftest"},
-    "exhume": {"smtlib", "rules", "corpus", "miner", "generator", "difftest", "apifuzz"},
+    "base": set(),
+    "smtlib": {"base"},
+    "rules": {"base", "smtlib"},
+    "corpus": {"base", "smtlib", "rules"},
+    "miner": {"base", "smtlib", "rules", "corpus"},
+    "generator": {"base", "smtlib", "rules", "corpus"},
+    "difftest": {"base", "smtlib", "rules", "corpus", "generator"},
+    "apifuzz": {"base", "smtlib", "rules", "corpus", "generator", "difftest"},
+    "exhume": {"base", "smtlib", "rules", "corpus", "miner", "generator", "difftest", "apifuzz"},
 }
 PACKAGES = [name for name in MAY_IMPORT if (ROOT / name / "__init__.py").exists()]
 LONGEST = 800

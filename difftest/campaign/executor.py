@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
+from base.files import name_full_folder
 from difftest.campaign import _orphans
-from difftest.errors import RunnerLost, name_full_folder
+from difftest.errors import RunnerLost
 from difftest.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.reduction.pairs import pair_of

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from base.files import name_full_folder
 from difftest.campaign.book import Book
 from difftest.campaign.events import (
     Event,
@@ -47,7 +48,7 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
-from difftest.errors import DifftestError, name_full_folder
+from difftest.errors import DifftestError
 from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.running.outcomes import Outcome
 from difftest.running.process import Limits

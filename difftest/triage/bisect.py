@@ -20,8 +20,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from base.files import put_json
 from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
-from difftest.files import put_json
 from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import (
