@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +13,13 @@ from apifuzz.running.describing import describe
 from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
-from apifuzz.trace import TraceError
-from apifuzz.wrappers import WRAPPERS, WrapperMissing
+from apifuzz.wrappers import WRAPPERS
+from base.errors import Exit
 from corpus.errors import CorpusError
-from difftest import EnvironmentProblem, Limits
+from difftest import Limits
 from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
 from exhume.apifuzz_traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
 from exhume.campaign import stop_on_interrupt
-from exhume.exits import Exit
 from exhume.hunt_commands import parse_duration
 from exhume.options import Jobs, Json
 from exhume.screen import print_json, say
@@ -126,40 +123,39 @@ def apifuzz_command(
     if len(asked) > 1:
         raise typer.BadParameter(f"{asked[0]} and {asked[1]}: one thing at a time")
     limits = Limits(limit, RUN_LIMITS.memory, RUN_LIMITS.output)
-    with _plain_errors():
-        if replay is not None:
-            replay_trace(replay, solver, limits, json)
-        elif minimise is not None:
-            seconds = parse_duration(duration or _MINIMISE_TIME)
-            minimise_trace(minimise, solver, jobs, seconds, limits, older, json)
-        elif to_smtlib is not None:
-            translate_trace(to_smtlib)
-        elif model:
-            print_model(_setup(solver or "smtlib", cross_check, check_witnesses), model_format)
-        else:
-            if out_folder is None:
-                raise typer.BadParameter("name a folder for what is found with --out")
-            seconds_or_none = None if duration is None else parse_duration(duration)
-            if runs is None and seconds_or_none is None:
-                runs = _DEFAULT_RUNS
-            drawing = Drawing(
-                _words(theories), quantifiers, options, _settings(option), _words(only_options), calls
-            )
-            _check_theories(drawing.theories)
-            wanted = Options(
-                out_folder,
-                seed,
-                runs,
-                seconds_or_none,
-                jobs,
-                limits,
-                known=tuple(known or ()),
-                corpus=corpus,
-                describe=partial(describe, older=older),
-            )
-            ends = [duration] * (duration is not None) + [f"{runs} runs"] * (runs is not None)
-            goal = f" of {' or '.join(map(str, ends))}"
-            _campaign(_setup(solver, cross_check, check_witnesses), drawing, wanted, goal, statistics, json)
+    if replay is not None:
+        replay_trace(replay, solver, limits, json)
+    elif minimise is not None:
+        seconds = parse_duration(duration or _MINIMISE_TIME)
+        minimise_trace(minimise, solver, jobs, seconds, limits, older, json)
+    elif to_smtlib is not None:
+        translate_trace(to_smtlib)
+    elif model:
+        print_model(_setup(solver or "smtlib", cross_check, check_witnesses), model_format)
+    else:
+        if out_folder is None:
+            raise typer.BadParameter("name a folder for what is found with --out")
+        seconds_or_none = None if duration is None else parse_duration(duration)
+        if runs is None and seconds_or_none is None:
+            runs = _DEFAULT_RUNS
+        drawing = Drawing(
+            _words(theories), quantifiers, options, _settings(option), _words(only_options), calls
+        )
+        _check_theories(drawing.theories)
+        wanted = Options(
+            out_folder,
+            seed,
+            runs,
+            seconds_or_none,
+            jobs,
+            limits,
+            known=tuple(known or ()),
+            corpus=corpus,
+            describe=partial(describe, older=older),
+        )
+        ends = [duration] * (duration is not None) + [f"{runs} runs"] * (runs is not None)
+        goal = f" of {' or '.join(map(str, ends))}"
+        _campaign(_setup(solver, cross_check, check_witnesses), drawing, wanted, goal, statistics, json)
 
 
 # The campaign
@@ -235,16 +231,3 @@ def _check_theories(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; there are {', '.join(known)}")
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """What is wrong with a trace or a spec, as usage errors; a missing wheel is the environment's."""
-    try:
-        yield
-    except TraceError as error:
-        raise typer.BadParameter(str(error)) from error
-    except WrapperMissing as error:
-        if "not installed" in str(error):
-            raise EnvironmentProblem(str(error)) from error
-        raise typer.BadParameter(str(error)) from error

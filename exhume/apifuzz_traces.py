@@ -17,8 +17,8 @@ from apifuzz.running.findings import FORMULA, MINIMISED, REDUCED, TRACE, read_do
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, Trace, TraceError, print_trace, read_trace
+from base.errors import Exit
 from difftest import Limits
-from exhume.exits import Exit
 from exhume.screen import out, print_json, say
 
 _SCRIPT_SECONDS = 60.0

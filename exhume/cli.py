@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from base.errors import ExhumeError
-from corpus.acceptance import SolverMissing
-from corpus.errors import CorpusError
+from base.errors import ExhumeError, Exit
+from base.files import NO_SPACE
+from base.version import VERSION
 from exhume import (
     apifuzz_commands,
     ask_commands,
@@ -25,14 +25,7 @@ from exhume import (
     solver_commands,
     triage_commands,
 )
-from exhume.exits import Exit
 from exhume.screen import say
-from generator import GenerationError
-from generator.text import VERSION
-from miner.errors import MinerError
-from smtlib import SmtLibError
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 app = typer.Typer(
     name="exhume",
@@ -97,19 +90,10 @@ def run(arguments: list[str]) -> int:
     except ExhumeError as error:
         say(f"exhume: {error}")
         return error.exit_code
-    except SolverMissing as error:
-        say(f"exhume: {error}")
-        return Exit.ENVIRONMENT
-    except MinerError as error:
-        say(f"exhume: {error}")
-        return error.exit_code
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in NO_SPACE | {errno.EROFS}:
             raise
         say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; make room and run it again")
-        return Exit.USAGE
-    except (CorpusError, GenerationError, SmtLibError) as error:
-        say(f"exhume: {error}")
         return Exit.USAGE
     raise AssertionError("typer ends by SystemExit")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from base.version import VERSION
 from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.stats import stats
@@ -22,7 +23,6 @@ from exhume.screen import out, progress, say
 from exhume.strategy_options import Rules, build_strategy
 from exhume.summary import show_summary
 from generator import StrategySettings, write_batch
-from generator.text import VERSION
 from miner.storing import mine_starter
 
 TESTS = 300

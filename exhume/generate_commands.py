@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from base.version import VERSION
 from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
 from corpus.store import Corpus
 from difftest import parse_spec
@@ -34,7 +35,6 @@ from generator import (
     write_batch,
 )
 from generator.seeds.source import count_causes
-from generator.text import VERSION
 
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)

@@ -11,11 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from base.errors import Exit
+from base.version import VERSION
 from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.state import CampaignState
 from exhume.campaign import resumed_settings, run_campaign
-from exhume.exits import Exit
 from exhume.hunt_screen import HuntScreen
 from exhume.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles
 from exhume.screen import print_json, say
@@ -30,7 +31,6 @@ from exhume.strategy_options import (
 )
 from exhume.summary import show_summary
 from generator import STRATEGIES, Strategy, StrategySettings
-from generator.text import VERSION
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -15,10 +15,10 @@ from typing import Annotated
 
 import typer
 
+from base.errors import Exit
 from corpus.parquet import export_parquet, import_parquet
 from corpus.store import Corpus
 from corpus.vacuum import vacuum
-from exhume.exits import Exit
 from exhume.options import CorpusFile, Json
 from exhume.screen import err, out, print_json, say
 from miner.answers import API_URL, Waiting

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from base.version import VERSION
 from corpus.errors import CorpusError
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
@@ -15,7 +16,6 @@ from difftest import FindingRecord, Solver
 from difftest.campaign.modes import base_name
 from difftest.triage.history import compare_with_history
 from generator import GeneratedTest, Strategy
-from generator.text import VERSION
 
 _RETRY_SECONDS = 5.0
 _LAST_WAIT = 5.0

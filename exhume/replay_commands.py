@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from base.errors import Exit
 from corpus.store import Corpus
 from difftest import (
     Limits,
@@ -21,7 +22,6 @@ from difftest import (
     find_solvers,
     replay,
 )
-from exhume.exits import Exit
 from exhume.options import Jobs, Json, Oracles, SolverSpecs, chosen_oracles
 from exhume.screen import out, print_json, progress
 from exhume.summary import show_outcomes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from base.nearest import did_you_mean, nearest
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.seeds.source import SeedSource
@@ -183,8 +183,7 @@ def find_strategy(name: str) -> StrategyEntry:
     """The entry of this name. Raises :class:`GenerationError` with near names for an unknown one."""
     entry = STRATEGIES.get(name)
     if entry is None:
-        near = difflib.get_close_matches(name, STRATEGIES, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(nearest(name, STRATEGIES))
         raise GenerationError(f"unknown strategy {name}; known: {', '.join(STRATEGIES)}{hint}")
     return entry
 

@@ -6,13 +6,13 @@ application first schedules itself, then its arguments, and finds them on top wh
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from base.nearest import did_you_mean, nearest
 from smtlib.application import Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
@@ -235,8 +235,7 @@ class Elaborator:
 
     def _near(self, token: str) -> str:
         names = [*self.environment.symbols, *self.local, *self.environment.theories.functions]
-        close = difflib.get_close_matches(token[:60], names, 1, 0.8) if len(names) < 5000 else []
-        return f"; did you mean {close[0]}?" if close else ""
+        return did_you_mean(nearest(token[:60], names, least=0.8)) if len(names) < 5000 else ""
 
     # Special forms
 

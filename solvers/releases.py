@@ -7,9 +7,6 @@ fetching it twice. The cache is ``EXHUME_CACHE`` or the platform's own cache fol
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
 import re
 import shutil
 import stat
@@ -17,22 +14,15 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import platformdirs
-
+from base.cache import cache_folder
+from base.locks import locked
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
 
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]*")
 # A solver's wheel unpacks to about 100 MB; one that claims more than this is no solver.
 _MAX_UNPACKED = 2 << 30
-
-
-def cache_folder() -> Path:
-    """Where fetched releases are kept: ``EXHUME_CACHE``, else the user's cache folder."""
-    override = os.environ.get("EXHUME_CACHE")
-    return Path(override) if override else Path(platformdirs.user_cache_dir("exhume"))
 
 
 def is_version(text: str) -> bool:
@@ -58,20 +48,12 @@ def fetch_release(distribution: str, version: str) -> Path:
     final = cache_folder() / "wheels" / f"{distribution}-{version}"
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(final.parent / f".{final.name}.lock"):
+        with locked(final.parent / f".{final.name}.lock"):
             if not final.is_dir():
                 _fetch_into(distribution, version, final)
     except OSError as problem:
         raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
     return final
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    # The file stays: removing it would let a third process lock another file of the same name.
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _fetch_into(distribution: str, version: str, final: Path) -> None:

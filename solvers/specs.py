@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import shlex
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from base.errors import ExhumeError
+from base.nearest import did_you_mean, nearest
 from solvers import releases
 from solvers.errors import SolverMissing, UnknownSolver
 from solvers.options import OptionClass, option_table, split_option
@@ -218,12 +218,12 @@ def parse_spec(text: str) -> SolverSpec:
         return _command_spec(text, name.strip(), rest)
     family, _, release = text.partition("==")
     if family not in DISTRIBUTIONS:
-        near = difflib.get_close_matches(family, DISTRIBUTIONS, n=2, cutoff=0.5)
-        offer = tuple(f"{match}=={release}" if release else match for match in near)
+        near = nearest(family, DISTRIBUTIONS, most=2, least=0.5)
+        hint = did_you_mean(f"{match}=={release}" if release else match for match in near)
         raise UnknownSolver(
             text,
-            f"not known. Use {', '.join(PROFILES)}, a release such as z3==4.8.5, or name=command line.",
-            offer,
+            f"not known{hint or '.'} Use {', '.join(PROFILES)}, a release such as z3==4.8.5,"
+            " or name=command line.",
         )
     if "==" not in text:
         return SolverSpec(text, family, family)

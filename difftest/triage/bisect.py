@@ -20,8 +20,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from base.files import put_json
 from difftest.errors import DifftestError
-from difftest.files import put_json
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import (
     Expectation,

@@ -29,8 +29,6 @@ _REFERENCES = ("z3", "cvc5")
 class NotShown(DifftestError):
     """A file or folder that is said to show something wrong does not."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, slots=True)
 class Expectation:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from difftest.files import put_text
+from base.files import put_text
 from difftest.triage.expected import expected
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
 from difftest.triage.reading import ORIGINAL, FindingFolder, read_some

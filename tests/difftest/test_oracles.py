@@ -80,7 +80,7 @@ def names_of(
 def test_oracles_are_chosen_by_name_in_one_order() -> None:
     assert select(["soundness,crash", "slowdown"]) == ("crash", "soundness", "slowdown")
     with pytest.raises(
-        UnknownOracle, match=r"oracle 'slow-down': not known. There are crash, .*mean slowdown"
+        UnknownOracle, match=r"oracle 'slow-down': not known; did you mean slowdown.*There are crash, "
     ):
         select(["crash,slow-down"])
     with pytest.raises(UnknownOracle, match="no oracle is named"):
