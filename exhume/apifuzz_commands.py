@@ -10,13 +10,13 @@ import typer
 
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
-from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
 from apifuzz.wrappers import WRAPPERS
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
+from difftest.triage.store import FindingRecord
 from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
 from exhume.apifuzz_traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
 from exhume.campaign import stop_on_interrupt
@@ -170,7 +170,7 @@ def _campaign(
     last: Summary | None = None
     with stop_on_interrupt() as stop, screen:
         for told in campaign(setup, drawing, options, stop):
-            if isinstance(told, Finding):
+            if isinstance(told, FindingRecord):
                 screen.found(told)
             else:
                 last = told

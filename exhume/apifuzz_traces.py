@@ -13,12 +13,14 @@ from apifuzz.interface import Wrapper
 from apifuzz.minimise.session import Minimised, minimise
 from apifuzz.minimise.text import reduce_script
 from apifuzz.running.describing import describe, smtlib_script
-from apifuzz.running.findings import FORMULA, MINIMISED, REDUCED, TRACE, read_document, update_finding
+from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, Trace, TraceError, print_trace, read_trace
 from base.errors import Exit
 from difftest import Limits
+from difftest.triage.folder import read_document
+from difftest.triage.store import update_finding
 from exhume.screen import out, print_json, say
 
 _SCRIPT_SECONDS = 60.0
@@ -145,8 +147,9 @@ def _seldom(tell: Callable[[Trace, int], None]) -> Callable[[Trace, int], None]:
 def _update(folder: Path, report: Minimised, older: bool) -> None:
     """What a finding's folder says of its minimised trace."""
     with Runner(Setup(**read_document(folder)["setup"])) as runner:
-        texts = describe(runner, report.trace, report.fault, older)
-    update_finding(folder, texts, {"lines": list(report.lines), "complete": report.complete})
+        found = describe(runner, report.trace, report.fault, older)
+    changes = {**found.facts, "lines": list(report.lines), "complete": report.complete}
+    update_finding(folder, changes, found.files)
 
 
 def translate_trace(file: Path) -> None:

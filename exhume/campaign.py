@@ -26,7 +26,7 @@ from difftest.campaign.events import WorkersTold
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import NoCampaign, read_campaign
-from difftest.triage.folders import read_findings
+from difftest.triage.store import read_findings
 from exhume.hunt_screen import HuntScreen
 from exhume.recording import Recorder
 from exhume.screen import say

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
-from difftest.triage.fingerprint import count_under, grown
-from difftest.triage.folders import FindingRecord
+from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
-from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
+from difftest.triage.key import count_under, grown
+from difftest.triage.kinds import title_of
+from difftest.triage.store import FindingRecord, findings_of
 from exhume.options import Json
 from exhume.screen import out, print_json, progress, say, show_table
 from exhume.summary import cause
@@ -50,7 +52,7 @@ def triage_command(
     if corpus is not None:
         with Corpus.open(corpus) as opened, progress("comparing", json) as tick:
             for number, record in enumerate(found, 1):
-                compare_with_history(opened, [record.path], read_folder, rewrite_report)
+                compare_with_history(opened, [record.path])
                 tick(number, len(found))
     rows = [finding_row(record) for record in found]
     groups = [(group, "key") for group in one_key(rows)]
@@ -115,20 +117,20 @@ def report_command(
 
 def finding_row(record: FindingRecord) -> dict[str, Any]:
     """One finding as ``triage --json`` lists it; what is not known is null."""
-    found = read_folder(record.path)
-    calls = found.lines if isinstance(found, CallsFolder) else None
-    reduced = found.data["reduced"] if found.is_reduced else {}
+    found = FindingFolder.read(record.path)
+    calls = found.size if isinstance(found, CallsFolder) else None
+    before, after = found.size
     told = found.bisection
     resembles = found.data.get("resembles")
     return {
         "id": record.id,
-        "class": str(record.finding_class),
+        "class": record.finding_class,
         "solver": record.solver,
         "key": found.key,
         "title": title_of(found),
         "theories": list(found.theories),
-        "size": _size(record.path / ("trace.txt" if calls else "original.smt2")),
-        "reduced_size": _size(record.path / "minimised.trace") if calls else reduced.get("size_after"),
+        "size": _size(record.path / "trace.txt") if calls else before,
+        "reduced_size": _size(record.path / "minimised.trace") if calls else after,
         "calls": calls and list(calls),
         "complete": bool(found.data.get("complete", True)),
         "guilty": found.data.get("guilty"),
@@ -137,7 +139,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "since_the_oldest": told.get("since_the_oldest"),
         "first_fixed": told.get("first_fixed"),
         "bisected": bool(told),
-        "duplicates": _lines(record.path / "duplicates.txt"),
+        "duplicates": found.duplicates,
         "resembles": resembles,
         "path": str(record.path),
     }
@@ -188,14 +190,6 @@ def _size(file: Path) -> int | None:
         return file.stat().st_size
     except OSError:
         return None
-
-
-def _lines(file: Path) -> int:
-    try:
-        with file.open("rb") as handle:
-            return sum(1 for _ in handle)
-    except OSError:
-        return 0
 
 
 def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from apifuzz.running.setup import Setup
 from base.errors import ExhumeError
 from difftest import find_solvers
-from difftest.reduction.reduce import ReductionReport, reduce
+from difftest.triage.reduce import ReductionReport, reduce
 
 
 def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> ReductionReport | None:

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from difftest.models.crossing import Crossing
 from generator.strategy import GeneratedTest
@@ -16,16 +15,6 @@ from solvers.running.runner import Runner
 from solvers.specs import Solver
 
 
-class FindingClass(StrEnum):
-    """The kinds of wrong behaviour that are reported."""
-
-    CRASH = "crash"
-    SOUNDNESS = "soundness"
-    INVALID_MODEL = "invalid-model"
-    INCOMPLETENESS = "incompleteness"
-    SLOWDOWN = "slowdown"
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something wrong on one test.
@@ -33,10 +22,11 @@ class Candidate:
     ``solvers`` are those it takes to show it, in the order given; ``guilty`` is the one that is wrong where
     that is known, and ``reason`` says why one thinks so. ``check`` counts check-sats from 0 (where it is
     about one). ``oracle`` names the oracle that saw it; ``evidence`` is what speaks for and against the
-    solvers, a sentence each, gathered when it is confirmed.
+    solvers, a sentence each, gathered when it is confirmed. ``has_final_key`` says that the key does not
+    depend on what else is in the test.
     """
 
-    finding_class: FindingClass
+    finding_class: str
     solvers: tuple[str, ...]
     key: str
     guilty: str | None = None
@@ -44,6 +34,7 @@ class Candidate:
     check: int | None = None
     oracle: str = ""
     evidence: tuple[str, ...] = ()
+    has_final_key: bool = False
 
     @property
     def label(self) -> str:
@@ -107,6 +98,7 @@ class Oracle:
     the seconds spent in solvers. ``measure`` repeats, in fresh processes, what one run cannot show.
     ``is_default`` says whether it is on for these solvers when nobody says otherwise. ``promises`` says
     whether it may see something when the solvers that ran out of time get as many seconds as given.
+    ``has_own_runs`` says that it takes more than one run of each solver on the formula.
     """
 
     name: str
@@ -116,6 +108,7 @@ class Oracle:
     probe: Probe | None = None
     measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
     promises: Callable[[Observation, float], bool] | None = None
+    has_own_runs: bool = False
 
 
 def decided(answers: Sequence[str | None], check: int) -> str | None:
@@ -141,6 +134,8 @@ _THEORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Quantifier", re.compile(r"\(\s*(?:forall|exists)\s")),
     ("Nonlinear", re.compile(r"\(\s*(?:\^|exp|sin|cos|tan)\s")),
 )
+THEORY_NAMES = frozenset((*(name for name, _ in _THEORIES), "Core"))
+"""The names that ``theories`` gives."""
 _COMMENT = re.compile(r";[^\n]*")
 _PRODUCT = re.compile(r"\(\s*(?:\*|/|div|mod)\s")
 _TOKEN = re.compile(r"\"(?:[^\"]|\"\")*\"|\|[^|]*\||[()]|[^\s()\"|]+")
@@ -195,7 +190,7 @@ def finding_id(key: str, text: str) -> str:
 def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:
     """Whether a re-run shows the candidate again: same class and solvers, and for a crash the same place."""
     return any(
-        other.finding_class is candidate.finding_class
+        other.finding_class == candidate.finding_class
         and set(other.solvers) == set(candidate.solvers)
         and other.key == candidate.key
         for other in again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome, Verdict
 
 
@@ -28,7 +28,7 @@ def look(seen: Observation) -> list[Candidate]:
 def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> Candidate:
     reason = f"it says {said}, and {truth} is known by construction"
     key = f"soundness|{name}|{where}"
-    return Candidate(FindingClass.SOUNDNESS, (name,), key, name, reason, check, "soundness", (reason,))
+    return Candidate("soundness", (name,), key, name, reason, check, "soundness", (reason,))
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
@@ -37,7 +37,7 @@ def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Can
     guilty, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)
     key = f"soundness|{guilty or '+'.join(solvers)}|{seen.where}"
-    return Candidate(FindingClass.SOUNDNESS, solvers, key, guilty, reason, check, "soundness")
+    return Candidate("soundness", solvers, key, guilty, reason, check, "soundness")
 
 
 def suspect(

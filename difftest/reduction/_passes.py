@@ -115,7 +115,7 @@ class Passes:
             if self._accept(pieces):
                 self._checked = checked
                 return
-        raw = plain.Script(self.text.encode("utf-8", "surrogateescape"))
+        raw = plain.Script.of(self.text)
         pieces = tuple(
             Piece(command.name, raw.data[command.start : command.end].decode("utf-8", "surrogateescape"))
             for command in raw.commands

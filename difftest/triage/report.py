@@ -1,7 +1,8 @@
-"""``report.md``: a finding's folder told in the form of its solver's tracker, for a person to read and paste.
+"""``report.md``: a finding's folder in the form of its solver's tracker, for a person to read and paste.
 
-A report is made from what is in the folder and from nothing else, so it can be made again at any time:
-reduction, bisection and the comparison with the corpus each do so when they are done. Nothing is sent.
+A report is made from what is in the folder and from nothing else, so it can be made again at any time
+(``kinds.rewrite_report``): reduction, bisection and the comparison with the corpus each do so when they are
+done. Nothing is sent.
 """
 
 from __future__ import annotations
@@ -10,17 +11,16 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from base.files import put_text
-from difftest.triage.expected import expected
+from difftest.triage.classes import class_of
+from difftest.triage.classes.base import FindingClass
+from difftest.triage.classes.crash import death_words
+from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
-from difftest.triage.reading import ORIGINAL, FindingFolder, read_some
 from solvers.registry import form_of
 from solvers.report_form import PLAIN, Form, Piece
 
-REPORT = "report.md"
 _MOST_FORMULA = 20_000
 _MOST_RESEMBLED = 5
 _MOST_BESIDE = 3_000
@@ -31,36 +31,9 @@ _BESIDE = {
     "reduced-parent.smt2": "The formula that it was made from, reduced with it",
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
-_SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE": "Arithmetic exception"}
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
 _LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
 _NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
-
-
-def rewrite_report(folder: Path) -> str:
-    """Make ``report.md`` anew from what the finding's folder holds; its text.
-
-    The file is there whole or not at all. DifftestError where the folder holds no finding.
-    """
-    return write_report(folder, report_text(folder))
-
-
-def write_report(folder: Path, text: str) -> str:
-    """Make ``text`` the report in a finding's folder, whole or not at all; gives it back."""
-    put_text(folder / REPORT, text)
-    return text
-
-
-def report_text(folder: Path) -> str:
-    """The report on a finding's folder."""
-    found = FindingFolder.read(folder)
-    return Writer(found, form_of_finding(found)).text()
-
-
-def report_title(folder: Path | FindingFolder) -> str:
-    """The title of a finding's report."""
-    found = folder if isinstance(folder, FindingFolder) else FindingFolder.read(folder)
-    return Writer(found, form_of_finding(found)).title()
 
 
 def form_of_finding(found: FindingFolder) -> Form:
@@ -72,7 +45,7 @@ def form_of_finding(found: FindingFolder) -> Form:
 
 
 def logic_name(theories: Sequence[str]) -> str:
-    """The name by which people call formulas over ``theories`` (of ``difftest.triage.findings``).
+    """The name by which people call formulas over ``theories`` (of ``difftest.oracles.base``).
 
     >>> logic_name(["Array", "BV", "UF"]), logic_name(["Int", "Nonlinear", "Quantifier"])
     ('QF_AUFBV', 'NIA')
@@ -93,7 +66,11 @@ _PLURALS = {"Bag": "bags", "FF": "finite fields", "Seq": "sequences", "Set": "se
 
 @dataclass
 class Writer:
-    """Writes one report: a method per piece of a form."""
+    """Writes one report: a method per piece of a form.
+
+    Subclasses write what a finding is about: ``_formula``, ``_printed``, ``_command``, ``_options`` and
+    ``_origin``.
+    """
 
     found: FindingFolder
     form: Form
@@ -111,93 +88,38 @@ class Writer:
                 parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
         return "\n".join(parts)
 
+    @property
+    def class_(self) -> FindingClass:
+        """The finding's class."""
+        return class_of(str(self.found.data["class"]), self.found.kind)
+
     def title(self) -> str:
         """By the customs of the tracker."""
         found, titles = self.found, self.form.titles
-        entry = found.guilty or (found.solvers[0] if found.solvers else {})
-        kind = str(found.data["class"]).replace("-", "_")
-        if kind == "soundness":
-            kind = {"sat": "wrong_sat", "unsat": "wrong_unsat"}.get(self._wrong_answer() or "", kind)
-        elif kind == "crash" and not entry.get("location"):
-            kind = "death"
-        template = getattr(titles, kind, None) or "{solver}: " + kind.replace("_", " ") + " on {logic}"
-        options = self._asked_options()
-        if options and titles.options_first:
-            template = titles.options + template
-        elif options:
-            template += titles.options
-        filled = template.format(
-            solver=self._accused(),
-            logic=logic_name(found.theories),
-            place=entry.get("location"),
-            signal=death_words(str(entry.get("detail", "")), str(entry.get("ending", ""))),
-            options=" ".join(options),
-        )
-        return plain(filled)
+        template = getattr(titles, self.class_.title_name(found), None) or self.class_.title
+        options = [plain(str(option)) for option in (found.guilty or {}).get("options") or ()]
+        if options:
+            template = titles.options + template if titles.options_first else template + titles.options
+        return plain(template.format(**self._words(), options=" ".join(options)))
+
+    def _words(self) -> dict[str, str]:
+        """What titles are filled with."""
+        entry = self.found.accused
+        return {
+            "solver": self._accused(),
+            "logic": logic_name(self.found.theories),
+            "place": str(entry.get("location")),
+            "signal": death_words(str(entry.get("detail", "")), str(entry.get("ending", ""))),
+        }
 
     def _category(self) -> str:
-        return self.form.categories.get(str(self.found.data["class"]), "")
+        return self.class_.category(self.form.categories)
 
     def _description(self) -> str:
-        found = self.found
-        name = self._accused()
-        entry = found.guilty or {}
-        said = inline(str(entry.get("detail", "")).partition("\n")[0])
-        reason = plain(str(found.data.get("reason", ""))).rstrip(".")
-        where = f" (check-sat number {found.data['check'] + 1})" if self._many_checks() else ""
-        match str(found.data["class"]):
-            case "crash":
-                place = f" at {inline(str(entry['location']))}" if entry.get("location") else ""
-                how = f"dies of a {death_words(said, '').lower()}" if "signal SIG" in said else "crashes"
-                return f"{name} {how}{place} on the formula below: {said}"
-            case "invalid-model":
-                return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
-            case "soundness" if found.guilty is not None:
-                wrong = self._wrong_answer()
-                right = "unsatisfiable" if wrong == "sat" else "satisfiable"
-                return f"{name} answers `{wrong}` to the formula below, which is {right}{where}."
-            case "soundness":
-                told = ", ".join(f"{n} `{a}`" for n, a in self._answers().items())
-                return f"Solvers disagree on the formula below{where}: {told}. Who is wrong is not known yet."
-            case "incompleteness" if found.data.get("oracle") == "implication":
-                return f"{name} gives up on the formula below, whose answer follows from another: {reason}."
-            case "incompleteness":
-                return (
-                    f"{name} gives up on the formula below, which an older release decides{where}: {reason}."
-                )
-            case "slowdown":
-                return f"{name} is far slower on the formula below than an older release: {reason}."
-            case other:
-                return f"{name}, {plain(other)}: {inline(str(found.data.get('reason', '')))}"
-
-    def _formula(self) -> str:
-        found = self.found
-        text = found.formula.rstrip("\n")
-        note = ""
-        if len(text) > _MOST_FORMULA:
-            note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
-            text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
-        return note + fenced(printable(text), "smt2")
-
-    def _printed(self) -> str:
-        blocks = []
-        for entry in self.found.solvers:
-            name = str(entry.get("name"))
-            printed, ending = self.found.printed(name)
-            if self._is_like_another(name):
-                blocks.append(self._label(entry))
-            lines = [f"$ {self.found.command(name)}", *clipped(printed)]
-            if ending and ending != "exit status 0":
-                lines.append(f"[{ending}]")
-            blocks.append(fenced(printable("\n".join(line for line in lines if line)), "console"))
-            if (given := self.found.given(entry)) != self.found.shown_file:
-                blocks.append(f"({inline(given)} asks by another command, and is the same formula.)")
-        if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
-            blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
-        return "\n\n".join(blocks)
+        return self.class_.describe(self.found, self._accused())
 
     def _expected(self) -> str:
-        return "\n".join([expected(self.found, self._answers()), *self._evidence()])
+        return "\n".join([self.class_.expected(self.found, self._accused()), *self._evidence()])
 
     def _evidence(self) -> list[str]:
         """What speaks for it, as the finding has it, a line each."""
@@ -230,11 +152,6 @@ class Writer:
         why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
         return f"With `--safe-mode=safe` it {'shows, too' if told else 'does not show'}{why}."
 
-    def _command(self) -> str:
-        entries = [self.found.guilty] if self.found.guilty else self.found.solvers
-        lines = [inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
-        return "\n".join(lines)
-
     def _version(self) -> str:
         accused = [self.found.guilty] if self.found.guilty else self.found.solvers
         lines = [_version_of(entry) for entry in accused if entry is not None]
@@ -254,18 +171,6 @@ class Writer:
         if not package or not release:
             return ""
         return f"Not built here: the wheel from PyPI, `pip install {plain(f'{package}=={release}')}`."
-
-    def _options(self) -> str:
-        if not self.found.is_reduced:
-            return ""
-        lines = []
-        for name, options in (self.found.data["reduced"].get("options") or {}).items():
-            told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
-            lines.append(f"- {plain(str(name))}: {told}")
-        if not any((self.found.data["reduced"].get("options") or {}).values()):
-            return "It takes no options." if lines else ""
-        head = "Options without which the formula above does not show it:\n\n"
-        return head + "\n".join(lines) if lines else ""
 
     def _releases(self) -> str:
         told = self.found.bisection
@@ -296,6 +201,64 @@ class Writer:
         head = "It resembles these known issues; whether it is one of them has not been decided:\n\n"
         return head + "\n".join(lines)
 
+    # Facts that several pieces need
+
+    def _accused(self) -> str:
+        entry = self.found.guilty
+        if entry is None:
+            return plain(str(self.found.data["solver"]).replace("+", " and "))
+        number = _NUMBER.search(str(entry.get("version", "")))
+        if self.form is PLAIN or number is None:
+            return plain(str(entry["name"]))
+        return f"{self.form.family} {number[0]}"
+
+
+class FormulaWriter(Writer):
+    """Writes the pieces of a report that are about a formula."""
+
+    def _formula(self) -> str:
+        found = self.found
+        text = found.formula.rstrip("\n")
+        note = ""
+        if len(text) > _MOST_FORMULA:
+            note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
+            text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
+        return note + fenced(printable(text), "smt2")
+
+    def _printed(self) -> str:
+        blocks = []
+        for entry in self.found.solvers:
+            name = str(entry.get("name"))
+            printed, ending = self.found.printed(name)
+            if self._is_like_another(name):
+                blocks.append(self._label(entry))
+            lines = [f"$ {self.found.command(name)}", *clipped(printed)]
+            if ending and ending != "exit status 0":
+                lines.append(f"[{ending}]")
+            blocks.append(fenced(printable("\n".join(line for line in lines if line)), "console"))
+            if (given := self.found.given(entry)) != self.found.shown_file:
+                blocks.append(f"({inline(given)} asks by another command, and is the same formula.)")
+        if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
+            blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
+        return "\n\n".join(blocks)
+
+    def _command(self) -> str:
+        entries = [self.found.guilty] if self.found.guilty else self.found.solvers
+        lines = [inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
+        return "\n".join(lines)
+
+    def _options(self) -> str:
+        if not self.found.is_reduced:
+            return ""
+        lines = []
+        for name, options in (self.found.data["reduced"].get("options") or {}).items():
+            told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
+            lines.append(f"- {plain(str(name))}: {told}")
+        if not any((self.found.data["reduced"].get("options") or {}).values()):
+            return "It takes no options." if lines else ""
+        head = "Options without which the formula above does not show it:\n\n"
+        return head + "\n".join(lines) if lines else ""
+
     def _origin(self) -> str:
         test = self.found.data.get("test") or {}
         issues = [str(issue) for issue in test.get("issues") or ()]
@@ -310,8 +273,6 @@ class Writer:
                 text += f" It is a matter of chance: of {tries} runs {shown} showed it."
         return plain(text)
 
-    # Facts that several pieces need
-
     def _is_like_another(self, name: str) -> bool:
         """Whether a solver's command line does not tell it from another one: it names the same program."""
         programs = [self.found.command(str(e.get("name"))).partition(" ")[0] for e in self.found.solvers]
@@ -323,37 +284,6 @@ class Writer:
         number, seconds = _NUMBER.search(version), self.found.seconds(name)
         told = f"{inline(name)} (version {number[0] if number else plain(version)})"
         return told + (f", {seconds:.2f} s:" if seconds is not None else ":")
-
-    def _accused(self) -> str:
-        entry = self.found.guilty
-        if entry is None:
-            return plain(str(self.found.data["solver"]).replace("+", " and "))
-        number = _NUMBER.search(str(entry.get("version", "")))
-        if self.form is PLAIN or number is None:
-            return plain(str(entry["name"]))
-        return f"{self.form.family} {number[0]}"
-
-    def _answers(self) -> dict[str, str]:
-        """What each solver said to the question that the finding is about."""
-        check = self.found.data.get("check") or 0
-        said = {}
-        for entry in self.found.solvers:
-            answers = entry.get("answers") or ()
-            if check < len(answers) and answers[check]:
-                said[str(entry["name"])] = str(answers[check])
-        return said
-
-    def _wrong_answer(self) -> str | None:
-        return self._answers().get(str(self.found.data.get("guilty")))
-
-    def _many_checks(self) -> bool:
-        first = self.found.solvers[0] if self.found.solvers else {}
-        return self.found.data.get("check") is not None and len(first.get("answers") or ()) > 1
-
-    def _asked_options(self) -> list[str]:
-        """The options of the accused that are not those by which exhume has models checked."""
-        entry = self.found.guilty or {}
-        return [plain(str(option)) for option in entry.get("options") or ()]
 
 
 def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -376,11 +306,3 @@ def _version_of(entry: Mapping[str, Any]) -> str:
     if "commit" not in entry:  # of a finding written before commits were asked for
         return version
     return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"
-
-
-def death_words(detail: str, ending: str) -> str:
-    """How a crash without a place is called."""
-    for name, words in _SIGNALS.items():
-        if name in detail or name in ending:
-            return words
-    return "Crash"

@@ -7,32 +7,66 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from difftest.errors import DifftestError
+from difftest.triage.markdown import sentence
 
+FORMAT = 2
+"""The version of finding.json; raised when a key changes its meaning or goes. Earlier ones are read."""
+DOCUMENT = "finding.json"
 ORIGINAL = "original.smt2"
 REDUCED = "reduced.smt2"
-_BISECTED = "bisect.json"
+BISECTED = "bisect.json"
+REPORT = "report.md"
+DUPLICATES = "duplicates.txt"
 _MOST_READ = 1 << 20
+_WRITTEN = ("id", "class", "solver", "solvers", "key")
+
+
+def read_document(folder: Path) -> dict[str, Any]:
+    """The ``finding.json`` of a finding, as the newest version has it; DifftestError if the folder holds none
+    that can be read.
+    """
+    try:
+        data = json.loads((folder / DOCUMENT).read_text("utf-8"))
+        if data.get("format", 1) > FORMAT:
+            raise ValueError(f"it is of format {data['format']}, this exhume reads up to {FORMAT}")
+        if "format" not in data:
+            # Before there was a kind, findings of API fuzzing were those with a fault.
+            data = {"format": FORMAT, "kind": "calls" if "fault" in data else "formula", **data}
+            data.pop("schema", None)
+        upgrade = FOLDERS[data["kind"]].upgrade
+        data = upgrade(data)
+        _ = [data[name] for name in _WRITTEN]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
+    return dict(data)
 
 
 @dataclass(frozen=True)
 class FindingFolder:
-    """What stands in a finding's folder, as far as it can be read; nothing in it is trusted."""
+    """The folder of a finding about a formula; subclasses are for those about something else."""
 
     path: Path
     data: Mapping[str, Any]
 
+    kind: ClassVar[str] = "formula"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        FOLDERS[cls.kind] = cls
+
     @classmethod
     def read(cls, path: Path) -> FindingFolder:
-        """The folder at ``path``; DifftestError if it holds no finding."""
-        try:
-            data = json.loads((path / "finding.json").read_text("utf-8"))
-            _ = data["class"], data["solvers"], data["solver"], data["key"]
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise DifftestError(f"{path}: no finding can be read there: {problem}") from problem
-        return cls(path, data)
+        """The folder at ``path``, by its kind; DifftestError if it holds no finding."""
+        data = read_document(path)
+        return FOLDERS[data["kind"]](path, data)
+
+    @classmethod
+    def upgrade(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """A document of this kind as the newest version has it; KeyError if something is missing."""
+        return data
 
     @cached_property
     def is_reduced(self) -> bool:
@@ -97,7 +131,7 @@ class FindingFolder:
     def bisection(self) -> Mapping[str, Any]:
         """The finished bisection's report; empty where there is none."""
         try:
-            data = json.loads((self.path / _BISECTED).read_text("utf-8"))
+            data = json.loads((self.path / BISECTED).read_text("utf-8"))
             report = data["report"] if data["complete"] else {}
         except (OSError, ValueError, KeyError, TypeError):
             return {}
@@ -112,6 +146,63 @@ class FindingFolder:
     def guilty(self) -> Mapping[str, Any] | None:
         """The entry of the solver that is known to be wrong."""
         return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
+
+    @property
+    def accused(self) -> Mapping[str, Any]:
+        """The entry of the guilty solver; of the first one where it is not known which is wrong."""
+        return self.guilty or (self.solvers[0] if self.solvers else {})
+
+    @property
+    def better(self) -> Mapping[str, Any]:
+        """Of a finding that compares two releases, the one that does better."""
+        guilty = self.data.get("guilty")
+        return next((entry for entry in self.solvers if entry.get("name") != guilty), {})
+
+    @property
+    def reason(self) -> str:
+        """Why it is thought that the guilty solver is wrong, as a sentence."""
+        return sentence(str(self.data.get("reason") or ""))
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """What each solver said to the question that the finding is about."""
+        check = self.data.get("check") or 0
+        said = {}
+        for entry in self.solvers:
+            answers = entry.get("answers") or ()
+            if check < len(answers) and answers[check]:
+                said[str(entry["name"])] = str(answers[check])
+        return said
+
+    @property
+    def wrong_answer(self) -> str | None:
+        """What the guilty solver said to that."""
+        return self.answers.get(str(self.data.get("guilty")))
+
+    @property
+    def where(self) -> str:
+        """Which question that is, in parentheses, where there are several."""
+        first = self.solvers[0] if self.solvers else {}
+        if self.data.get("check") is None or len(first.get("answers") or ()) < 2:
+            return ""
+        return f" (check-sat number {self.data['check'] + 1})"
+
+    @property
+    def size(self) -> tuple[int | None, int | None]:
+        """How large it is as found, and made small (None: it is not yet), in ``unit``."""
+        after = self.data["reduced"].get("size_after") if self.is_reduced else None
+        return _bytes_of(self.path / ORIGINAL), after
+
+    unit: ClassVar[str] = "bytes"
+
+    @property
+    def duplicates(self) -> int:
+        """How many later tests are listed as showing it again."""
+        try:
+            with (self.path / DUPLICATES).open("rb") as handle:
+                return sum(1 for _ in handle)
+        except OSError:
+            return 0
 
     @cached_property
     def theories(self) -> Sequence[str]:
@@ -149,3 +240,14 @@ def read_some(file: Path) -> str:
             return handle.read(_MOST_READ).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def _bytes_of(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
+FOLDERS: dict[str, type[FindingFolder]] = {FindingFolder.kind: FindingFolder}
+"""How the folders of findings are read, by their kind."""

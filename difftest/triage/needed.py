@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from difftest.reduction.variants import shorter_settings
+from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import Expectation
+from difftest.triage.variants import shorter_settings
 from solvers.specs import Solver
 
 

@@ -1,13 +1,12 @@
-"""Fingerprints: one key per cause, the same for every test that triggers it.
+"""Keys: one per cause, the same for every test that triggers it.
 
-A crash that names its place needs nothing else. For the rest a key is class, guilty solver, theories and
-operators; but a generated test mixes in others that have nothing to do with the fault, so they are those that
-are left after a quick reduction by our own passes, less the operators that an uninterpreted function of the
-same rank can stand for: what the fault takes of them is only that something stands there. A reduction that
-was cut short leaves too many: then the finding folds into the known one that shares the most and has no
-other. Where a solver says unknown, operators tell nothing: it gives up on theories and their mixtures (a
-hunt through quantified tests had 36 sets of operators of one release's). So its key has theories only, and
-folds in the same way.
+A key is ``CLASS|SOLVER|WHERE|THEORIES|OPERATORS``. A crash that names its place needs nothing after that
+place. For the rest there are theories and operators (of calls, operators only). A generated test mixes in
+others that have nothing to do with the fault, so they are those that are left after a quick reduction, less
+the operators that an uninterpreted function of the same rank can stand for: what the fault takes of them is
+only that something stands there. A reduction that was cut short leaves too many: then the finding folds into
+the known one that shares the most and has no other. Where operators say nothing of the cause
+(``FindingClass.keyed_by_operators``), the key has theories only, and folds in the same way.
 
 Keys that differ are still one cause where what differs says nothing (seen in hunts of 20 minutes, where one
 fault of a rare operator or of one option made up to sixteen findings): the sorts of an operator's arguments
@@ -23,8 +22,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from difftest.oracles.base import THEORY_NAMES, Candidate, theories
 from difftest.reduction._passes import Passes
-from difftest.triage.findings import Candidate, FindingClass, theories
+from difftest.triage.classes import class_of
 from smtlib import (
     CheckedScript,
     Declaration,
@@ -52,7 +52,7 @@ _MOST_OPERATORS = 12
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
 _OPTIONS = re.compile(r"\[[^\]|]*\]")
-_REFINED = re.compile(r"\|(?:fixed in|still in|since) [^|\s]+$")
+_RELEASE = re.compile(r"(?:fixed in|still in|since) \S+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +65,29 @@ class Fingerprint:
 
 
 def needs_reduction(candidate: Candidate) -> bool:
-    """Whether the candidate's key holds theories, and so depends on what else is in the formula."""
-    # A slow test is not reduced quickly.
-    return candidate.oracle != "slowdown" and _stem(candidate.key) is not None
+    """Whether the candidate's key depends on what else is in the test."""
+    quick = class_of(candidate.finding_class).is_quick
+    return quick and not candidate.has_final_key and bool(Key.read(candidate.key).theories)
 
 
 def fingerprint(
     candidate: Candidate, text: str, check: Callable[[str], bool], seconds: float = QUICK_SECONDS
 ) -> Fingerprint:
     """The key of ``candidate`` by what is left of ``text``, reduced for ``seconds`` at most."""
-    stem = _stem(candidate.key)
-    if stem is None:
+    key = Key.read(candidate.key)
+    if not key.theories:
         return Fingerprint(candidate.key, text, True)
     deadline = time.monotonic() + seconds
     passes = Passes(text, check, deadline, names=False)
     complete = passes.run(max_rounds=3)
-    if candidate.finding_class is FindingClass.INCOMPLETENESS:
-        return Fingerprint(_key(stem, "+".join(theories(passes.text)), ()), passes.text, False)
+    left = frozenset(theories(passes.text))
+    if not class_of(candidate.finding_class).keyed_by_operators:
+        return Fingerprint(str(replace(key, theories=left)), passes.text, False)
     operators, told = essential_operators(passes.text, check, deadline)
-    left = "+".join(theories(passes.text))
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     told &= candidate.oracle != "implication"
-    return Fingerprint(_key(stem, left, operators), passes.text, complete and told)
+    found = replace(key, theories=left, operators=frozenset(operators))
+    return Fingerprint(str(found), passes.text, complete and told)
 
 
 def essential_operators(
@@ -117,29 +118,29 @@ def essential_operators(
 def fold(found: Fingerprint, known: Iterable[str]) -> str:
     """The key to count ``found`` under, given the keys that are ``known``."""
     known = list(known)
-    if found.key in known or _REFINED.search(found.key):
+    mine = Key.read(found.key)
+    if found.key in known or mine.release:
         return found.key
-    mine = _read(found.key)
-    # Which release mended it is not asked in a hunt.
-    others = [_read(key) for key in known if not _REFINED.search(key)]
-    same = next((other for other in others if mine.has_the_cause_of(other)), None)
+    # Which release fixed it is not asked in a hunt.
+    others = {key: read for key in known if not (read := Key.read(key)).release}
+    same = next((key for key, other in others.items() if mine.has_the_cause_of(other)), None)
     if same is not None:
-        return same.key
+        return same
     if found.complete:
         return found.key
-    near = [other for other in others if mine.holds(other)]
-    return max(near, key=lambda other: len(other.theories) + len(other.operators), default=mine).key
+    near = [key for key, other in others.items() if mine.holds(other)]
+    return max(near, key=lambda key: others[key].size, default=found.key)
 
 
 def count_under(key: str, known: Iterable[str]) -> str:
     """The key to count a finding under that was filed under ``key`` before, given the keys that are
     ``known``: as ``fold`` does, which is told how its formula was reduced.
     """
-    is_missing = key.startswith(FindingClass.INCOMPLETENESS)
-    plain, releases = taken_apart(key)
-    if is_missing:
-        key = without_operators(plain) + releases
-    return fold(Fingerprint(key, "", not is_missing and "|implied|" not in key), known)
+    read = Key.read(key)
+    by_operators = class_of(read.finding_class).keyed_by_operators
+    if not by_operators:
+        key = str(replace(read, operators=frozenset()))
+    return fold(Fingerprint(key, "", by_operators and "implied" not in read.where), known)
 
 
 def grown(keys: Iterable[str]) -> dict[str, list[str]]:
@@ -147,46 +148,91 @@ def grown(keys: Iterable[str]) -> dict[str, list[str]]:
     show, too. Keys without operators have none below them, nor have keys that are below others.
     """
     found: dict[str, list[str]] = {}
-    roots: list[_Key] = []
-    read = [_read(key) for key in keys if not _REFINED.search(key)]
-    for key in sorted(read, key=lambda key: (len(key.operators), len(key.theories), len(key.options))):
-        below = [root for root in roots if key.grew_from(root)]
+    roots: dict[str, Key] = {}
+    read = {key: read for key in keys if not (read := Key.read(key)).release}
+    for text, key in sorted(read.items(), key=lambda pair: (len(pair[1].operators), pair[1].size)):
+        below = [root for root, other in roots.items() if key.grew_from(other)]
         for root in below:
-            found.setdefault(root.key, []).append(key.key)
+            found.setdefault(root, []).append(text)
         if key.operators and not below:
-            roots.append(key)
+            roots[text] = key
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Key:
-    """A key, taken apart. ``stem`` is all before the theories, ``place`` the same without options."""
+class Key:
+    """A key, taken apart: ``where`` is the place, or what was said; ``release`` the one that behaves
+    otherwise (``fixed in 4.8.9``, ``still in 5.4.0``, ``since 4.8.7``), where only that tells its cause from
+    another one.
+    """
 
-    key: str
-    stem: str
-    place: str
-    options: frozenset[str]
-    theories: frozenset[str]
-    operators: frozenset[str]
+    finding_class: str
+    solver: str
+    where: tuple[str, ...] = ()
+    theories: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+    release: str = ""
 
-    def holds(self, other: _Key) -> bool:
+    @classmethod
+    def read(cls, text: str) -> Key:
+        """The opposite of ``str``."""
+        finding_class, *parts = text.split("|")
+        release = parts.pop() if parts and _RELEASE.match(parts[-1]) else ""
+        solver, rest = (parts[0], parts[1:]) if parts else ("", [])
+        for place, part in enumerate(rest):
+            names = frozenset(part.split("+"))
+            if names <= THEORY_NAMES:
+                operators = frozenset(",".join(rest[place + 1 :]).split(",")) - {""}
+                return cls(finding_class, solver, tuple(rest[:place]), names, operators, release)
+        operators = frozenset(rest[1].split(",")) if len(rest) == 2 else frozenset()
+        where = tuple(rest[:1] if operators else rest)
+        return cls(finding_class, solver, where, frozenset(), operators, release)
+
+    def __str__(self) -> str:
+        parts = [self.finding_class, self.solver, *self.where]
+        parts += ["+".join(sorted(self.theories))] if self.theories else []
+        parts += [",".join(sorted(self.operators))] if self.operators else []
+        return "|".join([*parts, self.release] if self.release else parts)
+
+    @property
+    def size(self) -> int:
+        """How much it says."""
+        return len(self.theories) + len(self.operators) + len(self.options)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options in the solvers' names."""
+        rows = _OPTIONS.findall(self.solver)
+        return frozenset(_unified(option) for row in rows for option in row[1:-1].split(","))
+
+    def has_place_of(self, other: Key) -> bool:
+        """Whether both are of one class, place and solver, options apart."""
+        mine, theirs = (_OPTIONS.sub("", key.solver) for key in (self, other))
+        return (self.finding_class, mine, self.where) == (other.finding_class, theirs, other.where)
+
+    def holds(self, other: Key) -> bool:
         """Whether ``other`` has nothing that this one has not."""
         return (
-            other.stem == self.stem and other.theories <= self.theories and other.operators <= self.operators
+            (self.finding_class, self.solver, self.where) == (other.finding_class, other.solver, other.where)
+            and other.theories <= self.theories
+            and other.operators <= self.operators
         )
 
-    def grew_from(self, other: _Key) -> bool:
+    def grew_from(self, other: Key) -> bool:
         """The same, whatever options it takes in addition."""
-        return replace(self, stem=other.stem).holds(other) and (
-            self.place == other.place and other.options <= self.options
+        return (
+            self.has_place_of(other)
+            and other.options <= self.options
+            and replace(self, solver=other.solver).holds(other)
         )
 
-    def has_the_cause_of(self, known: _Key) -> bool:
+    def has_the_cause_of(self, known: Key) -> bool:
         """Whether what differs between this key and a known one says nothing of the cause."""
-        if self.place != known.place or not known.options <= self.options:
+        if not self.has_place_of(known) or not known.options <= self.options:
             return False
-        if self.place.startswith(FindingClass.CRASH) and self.options and self.options == known.options:
-            return True
+        if self.options and self.options == known.options:
+            if class_of(self.finding_class).follows_from_options:
+                return True
         if self.operators != known.operators:
             return False
         if not self.operators:
@@ -194,65 +240,21 @@ class _Key:
         return self.theories <= known.theories or known.theories <= self.theories
 
 
-def _key(stem: str, left: str, operators: Iterable[str]) -> str:
-    names = ",".join(operators)
-    return f"{stem}|{left}|{names}" if names else f"{stem}|{left}"
-
-
-def without_operators(key: str) -> str:
-    """A key that ends with its theories."""
-    coarse, _, last = key.rpartition("|")
-    # Theories begin with a capital letter, operators do not.
-    return key if last[:1].isupper() or "|" not in coarse else coarse
-
-
 def refined(key: str, release: str) -> str:
-    """``key`` with the release that behaves otherwise (``fixed in 4.8.9``, ``still in 5.4.0``, ``since
-    4.8.7``), where only that tells its cause from another one.
-    """
+    """``key`` with the release that behaves otherwise."""
     return f"{key}|{release}"
 
 
 def by_theories(key: str) -> str:
     """A key without what operators and releases say of it; one that names a crash's place stays as it is."""
-    plain, _ = taken_apart(key)
-    return plain if _stem(plain) is None else without_operators(plain)
-
-
-def taken_apart(key: str) -> tuple[str, str]:
-    """A key without what releases say of it, and that (or nothing)."""
-    said = _REFINED.search(key)
-    return (key[: said.start()], said.group()) if said else (key, "")
-
-
-def _read(key: str) -> _Key:
-    """Take a key apart."""
-    stem, theories_left, operators = _parts(key)
-    options = _OPTIONS.findall(stem)
-    listed = frozenset(_unified(option) for row in options for option in row[1:-1].split(","))
-    return _Key(key, stem, _OPTIONS.sub("", stem), listed, theories_left, operators)
+    read = replace(Key.read(key), release="")
+    return str(replace(read, operators=frozenset()) if read.theories else read)
 
 
 def _unified(option: str) -> str:
     """An option, in the same words for the same thing: a row of tactics is asked for in two ways."""
     name, value = split_option(option)
     return f"tactic={value}" if name in option_table("z3").tactic_settings else option
-
-
-def _parts(key: str) -> tuple[str, frozenset[str], frozenset[str]]:
-    """Stem, theories and operators of a key."""
-    coarse = without_operators(key)
-    operators = frozenset(key[len(coarse) + 1 :].split(",")) if coarse != key else frozenset()
-    stem, _, theories_left = coarse.rpartition("|")
-    return stem, frozenset(theories_left.split("+")), operators
-
-
-def _stem(key: str) -> str | None:
-    """A key without its theories, or None if it has none."""
-    parts = key.split("|")
-    if parts[0] == FindingClass.CRASH and len(parts) < 4:
-        return None
-    return "|".join(parts[:-1]) if len(parts) > 2 else None
 
 
 def _checked(text: str) -> CheckedScript | None:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from difftest.reduction.variants import renamed, stands_in_safe_mode
+from difftest.oracles.base import Candidate
+from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import Expectation
-from difftest.triage.findings import Candidate
-from difftest.triage.fingerprint import fingerprint, needs_reduction, taken_apart, without_operators
+from difftest.triage.key import Key, fingerprint, needs_reduction, refined
+from difftest.triage.variants import renamed, stands_in_safe_mode
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 
@@ -37,11 +37,13 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     found = Candidate(expected.finding_class, names, key, expected.guilty, oracle=expected.oracle)
     if not needs_reduction(found):
         return key
-    plain, releases = taken_apart(key)
-    found = renamed(replace(found, key=plain), {solver.name: _name(solver) for solver in expected.solvers})
-    found = replace(found, key=without_operators(found.key))
+    read = Key.read(key)
+    plain = replace(read, release="", operators=frozenset())
+    shorter = {solver.name: _name(solver) for solver in expected.solvers}
+    found = renamed(replace(found, key=str(plain)), shorter)
     with Confirmer(expected) as confirmer:
-        return fingerprint(found, text, confirmer, _KEY_SECONDS).key + releases
+        reduced = fingerprint(found, text, confirmer, _KEY_SECONDS).key
+    return refined(reduced, read.release) if read.release else reduced
 
 
 def _name(solver: Solver) -> str:

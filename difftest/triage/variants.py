@@ -16,8 +16,9 @@ from base.errors import ExhumeError
 from difftest.campaign.modes import asked_options, why_refused
 from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
 from difftest.oracles.base import Candidate, Observation
-from difftest.triage.evidence import Settled, confirm_and_weigh
-from difftest.triage.folders import FORMULA, Evidence
+from difftest.triage.folder import ORIGINAL
+from difftest.triage.settle import Settled, confirm_and_weigh
+from difftest.triage.store import Shown
 from generator.strategy import GeneratedTest
 from solvers.options import option_table, split_option
 from solvers.running.outcomes import Verdict
@@ -109,7 +110,7 @@ class LookAgain:
         self._involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
         self._seen: dict[tuple[str, ...], tuple[Verdict, Run]] = {}
 
-    def settle(self) -> tuple[Candidate, Evidence] | None:
+    def settle(self) -> tuple[Candidate, Shown] | None:
         """The candidate with its evidence, under no more options than it takes; None if it does not show."""
         if not self.shows(self._involved):
             return None
@@ -130,7 +131,7 @@ class LookAgain:
         self.spent += seconds
         return is_same(self._renamed(involved), look(seen, names))
 
-    def _weigh(self, involved: Sequence[Solver]) -> tuple[Candidate, Evidence] | None:
+    def _weigh(self, involved: Sequence[Solver]) -> tuple[Candidate, Shown] | None:
         parties = {solver.name for solver in self._involved}
         others = [solver for solver in self._solvers if solver.name not in parties]
         # The same solver without what the test added is a witness, too.
@@ -143,9 +144,9 @@ class LookAgain:
         if settled.text is not None:
             return self._on_another_text(settled)
         runs = {solver.name: self._run(solver)[1] for solver in involved}
-        return settled.candidate, Evidence(tuple(involved), observed.verdicts, runs, settled.files)
+        return settled.candidate, Shown(tuple(involved), observed.verdicts, runs, settled.files)
 
-    def _on_another_text(self, settled: Settled) -> tuple[Candidate, Evidence] | None:
+    def _on_another_text(self, settled: Settled) -> tuple[Candidate, Shown] | None:
         """What is wrong is an answer to the test with a model put in: a finding of its own."""
         assert settled.candidate is not None and settled.text is not None, "there is something wrong there"
         test = replace(self.test, text=settled.text, known=(), implied_by=None, implies=None)
@@ -183,9 +184,9 @@ class LookAgain:
     def _run(self, solver: Solver) -> tuple[Verdict, Run]:
         key = (*solver.argv, *solver.checks)
         if key not in self._seen:
-            script = Script(self.test.text.encode("utf-8", "surrogateescape"))
+            script = Script.of(self.test.text)
             with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-                file = Path(folder) / FORMULA
+                file = Path(folder) / ORIGINAL
                 file.write_bytes(script.data)
                 self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
             self.spent += self._seen[key][0].seconds
