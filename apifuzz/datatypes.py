@@ -10,6 +10,9 @@ from apifuzz.trace import TraceError
 from smtlib import Sort, SortError, make_sort
 from smtlib.environment import instantiate, parameter
 
+MOST_ARGUMENTS = 20
+"""So many arguments a sort and a function may have, and so many datatypes are declared together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Constructor:

@@ -14,13 +14,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smtlib import Signature, Sort
-
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
 
 
 class Rejected(Exception):
@@ -48,6 +44,12 @@ class Misbehaviour(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+def expect(kind: str, found: object, expected: object, about: str) -> None:
+    """Raise :class:`Misbehaviour` of ``kind`` where the solver says something else than it should."""
+    if found != expected:
+        raise Misbehaviour(kind, f"{about}: {found!s:.200} instead of {expected!s:.200}")
 
 
 class Answer(StrEnum):
@@ -246,6 +248,11 @@ class Wrapper(ABC):
     def __init__(self) -> None:
         self.random = random.Random()
 
+    plan: str = ""
+    """The module with the actions that only this solver has (``ACTIONS``) and their places in the model
+    (``PLACES``: state, action, weight); empty for none.
+    """
+
     # What it is
 
     @property
@@ -273,13 +280,6 @@ class Wrapper(ABC):
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         """Whether the solver takes this operator at these sorts; finer than :class:`Capabilities`."""
         return True
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        """Actions that only this solver has; their names begin with the solver's and a colon."""
-        return ()
-
-    def adjust(self, model: Model) -> None:  # noqa: B027 - most solvers change nothing
-        """Change states, transitions and weights of the model to what this solver wants."""
 
     # Life
 

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.run import Run
+from apifuzz.actions import Action
+from apifuzz.run import Run
 
 _TRIES = 6
 

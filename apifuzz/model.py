@@ -3,19 +3,18 @@
 States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are
 made; then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
 weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model
-in :meth:`apifuzz.interface.Wrapper.adjust`, by :meth:`Machine.add`, :meth:`Machine.weigh` and the like.
+with the places of the actions that only they have (:attr:`apifuzz.interface.Wrapper.plan`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
 
+from apifuzz.actions.registry import ACTIONS
 from apifuzz.interface import Answer, Wrapper
 from apifuzz.machine import Machine
+from apifuzz.run import Run
 from smtlib import BOOL
-
-if TYPE_CHECKING:
-    from apifuzz.run import Run
 
 
 class Model(Machine):
@@ -156,16 +155,16 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
 
 
 def default_model(wrapper: Wrapper) -> Model:
-    """The default model with the solver's own actions, as the solver wants it."""
-    from apifuzz.actions.registry import ACTIONS
-
-    extra = wrapper.extra_actions()
+    """The default model with the solver's own actions in their places."""
+    plan = importlib.import_module(wrapper.plan) if wrapper.plan else None
+    extra = plan.ACTIONS if plan else ()
     model = Model({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
     for name, about in STATES.items():
         model.add_state(name, about)
     for transition in TRANSITIONS:
         model.add(*transition)
-    wrapper.adjust(model)
+    for state, action, weight in plan.PLACES if plan else ():
+        model.add(state, action, weight)
     for action in extra:
         if not any(t.action == action.name for s in model.states.values() for t in s.transitions):
             model.add("terms", action.name, 1)

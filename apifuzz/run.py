@@ -1,14 +1,13 @@
-"""One run: the state that actions work on, driven by drawing calls or by repeating those of a trace."""
+"""One run: the state that actions work on."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from apifuzz.actions import Action
-from apifuzz.feeding import Feed
+from apifuzz.feeding.terms import Feed
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -18,26 +17,18 @@ from apifuzz.interface import (
     LimitReached,
     Misbehaviour,
     Option,
-    Rejected,
     TermKind,
     Unsupported,
     Wrapper,
 )
-from apifuzz.model import default_model
 from apifuzz.operators import Operators, known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.scope import Scope, draw_scope
 from apifuzz.statistics import Statistics
 from apifuzz.store import Store
-from apifuzz.trace import Line, Trace, TraceError, call_text, print_header, print_return
+from apifuzz.trace import Line, TraceError, call_text, print_return
 from smtlib import Sort, default_theories
 from smtlib.reader import is_simple_symbol
-
-_STEPS_PER_CALL = 50
-"""A run that takes more steps of the machine than this for a call has nothing left to do."""
-
-_SHORTEST = 0.4
-"""Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
 
 _FED_SHARE = 0.7
 """How often a run with a feed draws on the theories and features of one of the feed's terms."""
@@ -82,9 +73,19 @@ class Ending:
     statistics: Statistics = field(default_factory=Statistics)
 
 
+class Performs(Protocol):
+    """An action, as a run sees it."""
+
+    name: str
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        """Do it; the ids of what was made."""
+
+
 class Run:
     """The state of one run, which actions read and change.
 
+    ``actions`` are those that calls are made by, by name.
     ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer``
     is the last check's, until something changes; ``assumptions`` are the last check's, None where it had
     none.
@@ -96,12 +97,13 @@ class Run:
         settings: Settings,
         seed: int,
         write: Callable[[str], None] | None = None,
+        actions: Mapping[str, Performs] | None = None,
     ) -> None:
         self.wrapper = wrapper
         self.settings = settings
         self.random = random.Random(seed)
         self.capabilities = wrapper.capabilities()
-        self.model = default_model(wrapper)
+        self.actions = actions or {}
         self.scope = Scope()
         self.store = Store()
         self.statistics = Statistics()
@@ -278,14 +280,14 @@ class Run:
         back.
         """
         line = Line(self.random.getrandbits(32), name, tuple(args))
-        return self._do(self.model.actions[name], line)
+        return self._do(self.actions[name], line)
 
     def repeat(self, line: Line) -> tuple[str, ...]:
         """Make a call of a trace again; it returns the same ids.
 
-        Raises what the action raises, and :class:`TraceError` for what is not in the model.
+        Raises what the action raises, and :class:`TraceError` for an action that there is not.
         """
-        action = self.model.actions.get(line.action)
+        action = self.actions.get(line.action)
         if action is None:
             if ":" in line.action:
                 reason = f"only {line.action.partition(':')[0]} has it"
@@ -294,7 +296,7 @@ class Run:
             raise TraceError(f"unknown action {line.action}")
         return self._do(action, line)
 
-    def _do(self, action: Action, line: Line) -> tuple[str, ...]:
+    def _do(self, action: Performs, line: Line) -> tuple[str, ...]:
         if self.exists == (action.name == "new"):
             raise TraceError(f"there is {'already an' if self.exists else 'no'} instance")
         self._write(call_text(line) + "\n")
@@ -322,78 +324,3 @@ class Run:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
-
-
-def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
-    """Draw and make the calls of one run. ``write`` gets the trace, every line before its call is made."""
-    run = Run(wrapper, settings, seed, write)
-    run.prepare()
-    for line in print_header(wrapper.name, seed, run.scope.settings()):
-        write(line + "\n")
-    return _ended(run, lambda: _draw_calls(run))
-
-
-def _draw_calls(run: Run) -> None:
-    model = run.model
-    state = model.start
-    most = 1 + int(run.settings.calls * (_SHORTEST + run.random.random() * (1 - _SHORTEST)))
-    steps = 0
-    while state != model.final and run.calls < most and steps < _STEPS_PER_CALL * most:
-        steps += 1
-        transition = model.draw(state, run)
-        run.statistics.states[state] += 1
-        if not transition.action or _draw_call(run, model.actions[transition.action]):
-            state = transition.target
-    if run.exists:
-        run.call("delete", ())
-
-
-def _draw_call(run: Run, action: Action) -> bool:
-    """Draw arguments and make the call; whether it was made."""
-    try:
-        args = action.draw(run)
-        if args is None:
-            run.statistics.idle[action.name] += 1
-            return False
-        run.call(action.name, args)
-    except Unsupported:
-        return False
-    return True
-
-
-def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
-    """Make the calls of a trace again, on the same solver or on another.
-
-    What the wrapper cannot do is left out, with everything that needs what it would have returned; the
-    ending lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have
-    been written.
-    """
-    run = Run(wrapper, Settings(), trace.seed, write)
-    run.replaying = True
-    run.foreign = trace.solver != wrapper.name
-    if write is not None:
-        for text in print_header(trace.solver, trace.seed, trace.settings):
-            write(text + "\n")
-    return _ended(run, lambda: _repeat_calls(run, trace))
-
-
-def _repeat_calls(run: Run, trace: Trace) -> None:
-    for line in trace.lines:
-        try:
-            run.repeat(line)
-        except Unsupported:
-            run.store.lose(line.returns)
-        except TraceError as error:
-            raise TraceError(f"{line.action}: {error.reason}", line.number) from None
-
-
-def _ended(run: Run, drive: Callable[[], None]) -> Ending:
-    try:
-        drive()
-    except Rejected as error:
-        return run.ending("rejected", str(error))
-    except Misbehaviour as error:
-        return run.ending("misbehaviour", str(error), error.kind)
-    except LimitReached as limit:
-        return run.ending("done", str(limit))
-    return run.ending("done")

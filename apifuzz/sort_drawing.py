@@ -5,23 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from apifuzz.interface import ApiSort, ApiTerm, Feature, Unsupported
 from apifuzz.operators import is_known
+from apifuzz.run import Run
 from apifuzz.trace import quote_name
 from apifuzz.values import has_values, random_value
 from smtlib import Sort, default_theories, make_sort
 from smtlib.theory import SortSymbol
 
-if TYPE_CHECKING:
-    from apifuzz.run import Run
-
 MAX_DEPTH = 3
 """Drawn sorts are not nested deeper."""
-
-MOST_ARGUMENTS = 20
-"""So many arguments a sort and a function may have, and so many datatypes are declared together."""
 
 _WIDTHS = (1, 1, 2, 2, 3, 4, 4, 5, 8, 8, 8, 16, 32, 64)
 _FORMATS = ((3, 5), (2, 3), (5, 11), (5, 11), (8, 24), (8, 24), (8, 24), (11, 53), (4, 4), (3, 3))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from apifuzz.heads import operator_text
 from apifuzz.interface import ApiSort, ApiTerm
+from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed, draw_sort_of, ensure_sort, ensure_term
 from apifuzz.values import has_values, random_value
 from smtlib import REAL, Signature, Sort, default_theories
 from smtlib.theory import Bindings, SortPattern
-
-if TYPE_CHECKING:
-    from apifuzz.run import Run
 
 _MAKE_SHARE = 0.4
 """How often an argument that nothing fits is made for the purpose."""

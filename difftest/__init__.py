@@ -24,20 +24,14 @@ from difftest.campaign.events import (
 from difftest.campaign.executor import Executor, LocalExecutor
 from difftest.campaign.hunt import HuntOptions, hunt
 from difftest.campaign.stages import DEFAULT_STAGES, Stage
-from difftest.errors import (
-    BadOutput,
-    DifftestError,
-    EnvironmentProblem,
-    ReleaseNotFound,
-    SolverMissing,
-    UnknownSolver,
-)
+from difftest.errors import BadOutput, DifftestError
 from difftest.replay import ReplayResult, ReplayRow, find_files, replay
-from difftest.running.outcomes import Outcome, Verdict
-from difftest.running.process import Limits
-from difftest.solvers import Solver, SolverSpec, find_solver, find_solvers, parse_spec
 from difftest.triage.findings import Candidate, FindingClass
 from difftest.triage.folders import FindingRecord
+from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.specs import Solver, SolverSpec, find_solver, find_solvers, parse_spec
 
 __all__ = [
     "DEFAULT_STAGES",

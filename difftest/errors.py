@@ -1,46 +1,13 @@
-"""What can go wrong around the solvers. What a solver does wrong is data (an outcome), never one of these."""
+"""Exceptions of campaigns, triage and reduction."""
 
 from __future__ import annotations
 
-from base.errors import ExhumeError, Exit
+from base.errors import ExhumeError
 
 
 class DifftestError(ExhumeError):
-    """The base of all errors of this package."""
-
-
-class UnknownSolver(DifftestError):
-    """A spec that names no solver."""
-
-    def __init__(self, spec: str, message: str) -> None:
-        super().__init__(f"solver {spec!r}: {message}")
-        self.spec = spec
+    """The base of the errors of this package."""
 
 
 class BadOutput(DifftestError):
     """The output folder cannot be made or written."""
-
-
-class EnvironmentProblem(DifftestError):
-    """Something this machine lacks: a program, a wheel, the network."""
-
-    exit_code = Exit.ENVIRONMENT
-
-
-class SolverMissing(EnvironmentProblem):
-    """The solver is known, but its executable or its wheel is not here."""
-
-
-class ReleaseNotFound(EnvironmentProblem):
-    """The package index has no such release, or none for this machine and this Python."""
-
-    def __init__(self, distribution: str, version: str, offered: tuple[str, ...] = ()) -> None:
-        some = f" It has {', '.join(offered[-12:])}." if offered else ""
-        super().__init__(f"the package index has no {distribution}=={version} that installs here.{some}")
-        self.distribution = distribution
-        self.version = version
-        self.offered = offered
-
-
-class RunnerLost(EnvironmentProblem):
-    """A supervisor process of ours ended or stopped answering, twice in a row."""

@@ -15,13 +15,13 @@ from typing import Any
 from difftest.errors import DifftestError
 from difftest.oracles import look, oracles_on, probe
 from difftest.oracles.base import Observation
-from difftest.running.outcomes import Outcome, Verdict
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver
 from difftest.triage.evidence import confirm_and_weigh
 from difftest.triage.findings import Candidate
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
 
 # Larger files are refused unread: no tracker takes them, and nobody reduces them.
 MAX_FILE_BYTES = 64 << 20

@@ -34,7 +34,7 @@ from generator import (
     seeds_of_folder,
     write_batch,
 )
-from generator.seeds import count_causes
+from generator.seeds.source import count_causes
 
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)

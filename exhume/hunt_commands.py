@@ -14,8 +14,8 @@ import typer
 from base.errors import Exit
 from base.version import VERSION
 from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
+from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.state import CampaignState
-from difftest.modes import DEFAULT_SHARE, ModeKind
 from exhume.campaign import resumed_settings, run_campaign
 from exhume.hunt_screen import HuntScreen
 from exhume.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles

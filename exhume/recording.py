@@ -13,7 +13,7 @@ from corpus.errors import CorpusError
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest import FindingRecord, Solver
-from difftest.modes import base_name
+from difftest.campaign.modes import base_name
 from difftest.triage.history import compare_with_history
 from generator import GeneratedTest, Strategy
 

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from difftest import DifftestError, Solver, SolverMissing, find_solver
-from difftest.modes import mode_list
-from difftest.probing import probe_abilities
-from difftest.profiles import PROFILES
+from base.errors import ExhumeError
+from difftest import Solver, SolverMissing, find_solver
+from difftest.campaign.modes import mode_list
 from exhume.options import SOLVER_HELP, Json
 from exhume.screen import out, print_json, show_table
+from solvers.abilities import probe_abilities
+from solvers.registry import PROFILES
 
 
 def register(app: typer.Typer) -> None:
@@ -73,7 +74,7 @@ def _told(solver: Solver) -> dict[str, Any]:
     abilities = probe_abilities(solver)
     try:
         modes = mode_list(solver)
-    except DifftestError:
+    except ExhumeError:
         # A release too old to tell its options is no worse for everything else.
         modes = None
     return {

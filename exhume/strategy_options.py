@@ -10,7 +10,6 @@ import typer
 
 from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
 from corpus.store import Corpus
-from difftest.profiles import PROFILES
 from exhume.screen import say
 from generator import (
     STRATEGIES,
@@ -28,6 +27,7 @@ from generator import (
 )
 from generator.families import family_of
 from generator.loading import probed_families
+from solvers.registry import PROFILES
 
 
 class Rules(StrEnum):

@@ -1,7 +1,6 @@
 """Generation: strategies that make tests from a corpus, and batches of them on disk."""
 
 from generator.batches import BatchReport, OutputFolderError, write_batch
-from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.loading import load_library
@@ -13,8 +12,7 @@ from generator.registry import (
     find_strategy,
     make_strategy,
 )
-from generator.seeded import Mutant, SeedStrategy
-from generator.seeds import (
+from generator.seeds.source import (
     Seed,
     SeedScript,
     SeedSkipped,
@@ -23,8 +21,10 @@ from generator.seeds import (
     seeds_of_folder,
     seeds_of_strategy,
 )
+from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
-from generator.skeletons import SkeletonOptions, SkeletonStrategy
+from generator.strategies.enumeration import EnumerationBound, EnumerationStrategy
+from generator.strategies.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy
 
 __all__ = [

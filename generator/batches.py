@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from generator.errors import GenerationError
-from generator.seeded import SeedStrategy
+from generator.seeds.strategy import SeedStrategy
 from generator.strategy import Strategy
 
 MANIFEST = "batch.json"

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from base.nearest import did_you_mean, nearest
-from generator.chains import COMMON_SETTINGS
-from generator.enumeration import EnumerationBound, EnumerationStrategy
 from generator.errors import GenerationError
-from generator.fusion import SETTINGS as FUSION_SETTINGS
-from generator.fusion import FusionStrategy
 from generator.library import Library
-from generator.opfuzz import OpFuzz
-from generator.seeds import SeedSource
+from generator.seeds.source import SeedSource
 from generator.settings import Setting, Value, read_settings
-from generator.skeletons import SkeletonOptions, SkeletonStrategy
-from generator.storm import SETTINGS as STORM_SETTINGS
-from generator.storm import StormStrategy
+from generator.strategies.enumeration import EnumerationBound, EnumerationStrategy
+from generator.strategies.fusion import SETTINGS as FUSION_SETTINGS
+from generator.strategies.fusion import FusionStrategy
+from generator.strategies.mutation.strategy import COMMON_SETTINGS
+from generator.strategies.opfuzz import OpFuzz
+from generator.strategies.skeletons import SkeletonOptions, SkeletonStrategy
+from generator.strategies.storm import SETTINGS as STORM_SETTINGS
+from generator.strategies.storm import StormStrategy
+from generator.strategies.typefuzz import TYPEFUZZ_SETTINGS, TypeFuzz
+from generator.strategies.weaken import SETTINGS as WEAKEN_SETTINGS
+from generator.strategies.weaken import WeakenStrategy
 from generator.strategy import Strategy
-from generator.typefuzz import TYPEFUZZ_SETTINGS, TypeFuzz
-from generator.weaken import SETTINGS as WEAKEN_SETTINGS
-from generator.weaken import WeakenStrategy
 
 Need = Literal["library", "seeds", "answers"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""

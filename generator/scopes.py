@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from generator.seedscript import SeedScript
+from generator.seeds.script import SeedScript
 from smtlib import (
     CheckedCommand,
     Declaration,

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from hypothesis import is_hypothesis_test, settings
 from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
+from difftest import Solver, find_solver
 from miner.storing import mine_starter
+from solvers.running.runner import Runner
 from tests.once import made_once
 
 # Typer builds the whole command line anew for each one it runs: 35 ms, a thousand times.
@@ -87,3 +89,27 @@ def assert_gone() -> Callable[[str], None]:
         assert left == []
 
     return check
+
+
+FakeSolver = Callable[..., Solver]
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeSolver:
+    """Make a solver from the body of a Python script; ``text`` holds the formula it was given."""
+
+    def make(body: str, name: str = "fake") -> Solver:
+        script = tmp_path / f"{name}.py"
+        head = "import os, sys, time, signal, subprocess\n"
+        head += "say = lambda *lines: print(*lines, sep='\\n', flush=True)\n"
+        head += "if sys.argv[-1] == '--version': say('fake 1.0'); sys.exit()\n"
+        script.write_text(head + "text = open(sys.argv[-1]).read()\n" + body + "\n")
+        return find_solver(f"{name}={sys.executable} -I -S {script}")
+
+    return make
+
+
+@pytest.fixture
+def runner() -> Iterator[Runner]:
+    with Runner() as made:
+        yield made

@@ -23,10 +23,11 @@ from apifuzz.running.safe_mode import run_in_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import print_trace, read_trace
 from difftest import Limits, find_solver
-from difftest.running import bitwuzla_driver, cvc5_driver
-from difftest.running.process import Run
-from difftest.running.runner import Runner as TextRunner
-from difftest.running.script import Script
+from solvers.bitwuzla import driver as bitwuzla_driver
+from solvers.cvc5 import driver as cvc5_driver
+from solvers.running.process import Run
+from solvers.running.runner import Runner as TextRunner
+from solvers.running.script import Script
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from difftest import find_solver
-from difftest.running import cvc5_driver
+from solvers.cvc5 import driver as cvc5_driver
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2")}

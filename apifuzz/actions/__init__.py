@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from apifuzz.run import Run
+from apifuzz.run import Run
 
 
 class Action(ABC):

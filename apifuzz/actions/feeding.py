@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apifuzz.actions import Action
-from apifuzz.feeding import feed_term
+from apifuzz.feeding.making import feed_term
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 

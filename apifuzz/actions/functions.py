@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, read_terms, read_variables, require_count
+from apifuzz.datatypes import MOST_ARGUMENTS
 from apifuzz.interface import ApiSort, ApiTerm, Feature, TermKind
 from apifuzz.run import Run
-from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made
+from apifuzz.sort_drawing import allowed, draw_made
 from apifuzz.store import seldom_used
 from apifuzz.trace import TraceError, quote_name
 from smtlib import BOOL, Sort, make_sort

@@ -6,9 +6,10 @@ from typing import Any
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, require_count
+from apifuzz.datatypes import MOST_ARGUMENTS
 from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.run import Run
-from apifuzz.sort_drawing import MOST_ARGUMENTS, allowed, draw_made, draw_sort, ensure_sort, text_of
+from apifuzz.sort_drawing import allowed, draw_made, draw_sort, ensure_sort, text_of
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
 from smtlib import BOOL, Sort, SortError, default_theories, make_sort
 from smtlib.environment import parameter

@@ -4,8 +4,3 @@ A term is made by the ordinary calls (sorts, datatypes, constants, values, terms
 stands alone. It is fed as it is; or as one of its atoms or other parts; or as its skeleton, whose atoms are
 formulas that the run has. A constant of it is now and then something of its sort that the run has.
 """
-
-from apifuzz.feeding.making import feed_term
-from apifuzz.feeding.terms import FedTerm, Feed
-
-__all__ = ["FedTerm", "Feed", "feed_term"]

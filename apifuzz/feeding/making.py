@@ -9,20 +9,17 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from apifuzz.feeding.sorts import OwnSorts
 from apifuzz.feeding.terms import FedTerm, bounded, indices_of, is_member, signature_of
 from apifuzz.heads import member_text, operator_text
 from apifuzz.interface import ApiTerm, Feature, HeadKind, Unsupported
 from apifuzz.operators import is_known
+from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed, ensure_sort, ensure_term
 from apifuzz.trace import quote_name
 from apifuzz.values import value_text
 from smtlib import BOOL, Declaration, Kind, Sort, Term, free_variables
-
-if TYPE_CHECKING:
-    from apifuzz.run import Run
 
 MAX_TERMS = 80
 """Larger terms are fed in parts."""

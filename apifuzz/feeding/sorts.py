@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from apifuzz.feeding.terms import FedTerm, is_declared, specify
 from apifuzz.interface import Feature, FieldSort, MadeSort, Unsupported
+from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed, ensure_sort
 from apifuzz.trace import quote_name
 from smtlib import Declaration, Sort, make_sort
 from smtlib.environment import Datatype
-
-if TYPE_CHECKING:
-    from apifuzz.run import Run
 
 
 class OwnSorts:

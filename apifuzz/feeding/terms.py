@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from apifuzz.datatypes import require_values
+from apifuzz.datatypes import MOST_ARGUMENTS, require_values
 from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.operators import sort_theory
-from apifuzz.sort_drawing import MOST_ARGUMENTS
 from apifuzz.trace import TraceError
 from smtlib import Kind, Signature, Sort, Term, default_theories, postorder
 from smtlib.environment import Datatype, has_parameters, is_parameter

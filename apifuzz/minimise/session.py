@@ -18,7 +18,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from base.files import put_text
 from difftest.errors import BadOutput, DifftestError
-from difftest.running.process import Limits
+from solvers.running.process import Limits
 
 GOLDEN_FACTOR = 3.0
 """A trace that takes longer than this many times the original shows nothing."""

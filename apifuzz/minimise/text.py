@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from apifuzz.running.setup import Setup
-from difftest import DifftestError, find_solvers
+from base.errors import ExhumeError
+from difftest import find_solvers
 from difftest.reduction.reduce import ReductionReport, reduce
 
 
@@ -18,5 +19,5 @@ def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> 
     specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
     try:
         return reduce(formula, find_solvers(specs), seconds, out=result)
-    except DifftestError:
+    except ExhumeError:
         return None

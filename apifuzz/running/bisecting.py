@@ -12,10 +12,10 @@ from apifuzz.running.folder import REDUCED, SCRIPT, CallsFolder
 from apifuzz.running.older import try_program
 from apifuzz.running.report import rewrite_report
 from difftest.errors import DifftestError
-from difftest.solvers import DISTRIBUTIONS, find_solvers
 from difftest.triage.bisect import BisectReport, State, Subject, release_of, search, try_formula
 from difftest.triage.expectation import observe
 from difftest.triage.reading import read_some
+from solvers.specs import DISTRIBUTIONS, find_solvers
 
 
 def bisect_calls(

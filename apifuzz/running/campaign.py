@@ -30,8 +30,8 @@ from apifuzz.trace import Trace
 from base.files import name_full_folder
 from base.version import VERSION
 from difftest.campaign.state import lock_campaign
-from difftest.running.process import Limits
 from difftest.triage.folders import prepare_output
+from solvers.running.process import Limits
 
 KNOWN = "known.json"
 """The errors found, as a list for ``--known``."""

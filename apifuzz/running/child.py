@@ -25,9 +25,11 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from apifuzz.feeding import Feed
-from apifuzz.run import Ending, Run, Settings, generate, replay
-from apifuzz.running.recording import RECORDABLE, recording
+from apifuzz.driving import generate, new_run, replay
+from apifuzz.feeding.terms import Feed
+from apifuzz.run import Ending, Settings
+from apifuzz.running.hooks import recording
+from apifuzz.running.recording import RECORDABLE
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.kept import KEPT
@@ -42,7 +44,7 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
 
         feed = load_feed(Path(corpus))
     # The model, the theories, the solver's options: what every run asks for is made once, not in every fork.
-    Run(setup.make(), Settings(), 0).prepare()
+    new_run(setup.make(), Settings(), 0).prepare()
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.
     gc.freeze()

@@ -17,7 +17,7 @@ from apifuzz.interface import Option, OptionKind
 from apifuzz.running.faults import REJECTED
 from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.trace import quote_name, quote_word
-from difftest.running.process import Limits
+from solvers.running.process import Limits
 
 Setting = tuple[str, str]
 """An option and its value."""

@@ -16,13 +16,14 @@ from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from apifuzz.wrappers.text import translate
-from difftest import DifftestError, find_solvers
+from base.errors import ExhumeError
+from difftest import find_solvers
 from difftest.oracles.base import FindingClass
 from difftest.reduction.variants import SAFE_MODE
-from difftest.solvers import DISTRIBUTIONS
 from difftest.triage.bisect import CACHE as BISECTED
 from difftest.triage.evidence import WITH_MODEL
 from difftest.triage.expectation import observe
+from solvers.specs import DISTRIBUTIONS
 
 _TEXT_SECONDS = 5.0
 _CLASSES = {
@@ -89,7 +90,7 @@ def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
     specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
     try:
         seen = observe(script, find_solvers(specs), _TEXT_SECONDS)
-    except DifftestError:
+    except ExhumeError:
         return False
     if fault.kind == CRASH:
         return seen.finding_class is FindingClass.CRASH and seen.location == fault.place

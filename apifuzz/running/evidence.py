@@ -26,14 +26,14 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace
 from apifuzz.wrappers import WRAPPERS, WrapperMissing
 from apifuzz.wrappers.text import translate
-from difftest.errors import DifftestError
+from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided
-from difftest.running.process import Limits
-from difftest.running.runner import Runner as TextRunner
-from difftest.running.script import Script
-from difftest.solvers import Solver, find_solver
 from difftest.triage.evidence import Heard
 from difftest.triage.evidence import weigh as weigh_text
+from solvers.running.process import Limits
+from solvers.running.runner import Runner as TextRunner
+from solvers.running.script import Script
+from solvers.specs import Solver, find_solver
 
 ANSWER = "answer"
 WITNESSES = ("model", "core", "assumptions")
@@ -90,7 +90,7 @@ def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
     try:
         with Runner(setup) as runner:
             return runner.replay_fresh(print_trace(trace), limits)
-    except (WrapperMissing, DifftestError):
+    except (WrapperMissing, ExhumeError):
         return None
 
 
@@ -225,7 +225,7 @@ class _Court:
         """Whether the answers to the text differ; then all is noted that is found out about it."""
         try:
             solvers = [find_solver(spec) for spec in specs]
-        except DifftestError:
+        except ExhumeError:
             return False
         script = Script(text.encode("utf-8", "surrogateescape"))
         check = len(script.checks) - 1

@@ -12,7 +12,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.keys import Key, key_of
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
-from difftest.running.process import Limits
+from solvers.running.process import Limits
 
 QUICK_SECONDS = 15.0
 """How long a confirmed error's trace is minimised at once, for its key and its report."""

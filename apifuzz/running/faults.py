@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from difftest.running.crash_places import crash_place
-from difftest.running.outcomes import message_shape, tells_of_a_crash
+from solvers.running.crash_places import crash_place
+from solvers.running.outcomes import message_shape, tells_of_a_crash
 
 # Kinds of faults besides those of ``Misbehaviour``.
 CRASH = "crash"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from apifuzz.feeding import FedTerm, Feed
+from apifuzz.feeding.terms import FedTerm, Feed
 from corpus.store import Corpus
 from generator import (
     GenerationError,
@@ -17,7 +17,7 @@ from generator import (
     seeds_of_corpus,
     seeds_of_strategy,
 )
-from generator.seeds import SeedSkipped
+from generator.seeds.source import SeedSkipped
 
 _SEED = 1
 _FORMULAS = 200

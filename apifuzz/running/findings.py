@@ -38,8 +38,8 @@ from apifuzz.running.folder import (
 from apifuzz.running.report import rewrite_report
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
+from base.errors import ExhumeError
 from base.files import put_json
-from difftest.errors import DifftestError
 from difftest.triage.findings import finding_id
 from difftest.triage.folders import platform_name
 
@@ -178,7 +178,7 @@ def read_findings(folder: Path) -> Iterator[Finding]:
             words = [str(data[name]) for name in ("id", "class", "solver", "key")]
             before, after = (int(count) for count in data.get("lines", (0, 0)))
             detail = str(data["fault"].get("detail", ""))
-        except (DifftestError, ValueError, TypeError):
+        except (ExhumeError, ValueError, TypeError):
             continue
         yield Finding(words[0], words[1], words[2], words[3], detail, file.parent, True, (before, after))
 

@@ -14,11 +14,12 @@ from typing import Any
 from apifuzz.running.faults import FATAL
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
+from base.errors import ExhumeError
 from difftest.errors import DifftestError
 from difftest.oracles.base import theories
-from difftest.profiles import PROFILES
-from difftest.solvers import DISTRIBUTIONS, find_solver
 from difftest.triage.reading import FindingFolder, read_some
+from solvers.registry import PROFILES
+from solvers.specs import DISTRIBUTIONS, find_solver
 
 TRACE = "trace.txt"
 MINIMISED = "minimised.trace"
@@ -149,7 +150,7 @@ def solver_entries(setup: Setup, fault: Mapping[str, Any]) -> list[dict[str, Any
         try:
             solver = find_solver(spec)
             entry |= {"version": solver.version(), "commit": solver.commit()}
-        except DifftestError:
+        except ExhumeError:
             entry["version"] = "unknown"
         if entry["package"]:
             entry["release"] = importlib.metadata.version(entry["package"])

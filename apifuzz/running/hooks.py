@@ -13,11 +13,12 @@ import gc
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from apifuzz.running.recording import NO_NAME, OPERATORS, Recorder
+from apifuzz.running.spoken import spoken_hooked
 
 Hook = Callable[..., Any]
 
@@ -186,3 +187,20 @@ def _class_name(recorder: Recorder, made: object) -> str:
     """What a program calls the class of an object; classes of exhume's own have no name there."""
     space, _, _ = type(made).__module__.partition(".")
     return f"{space}.{type(made).__name__}" if space in recorder.modules else NO_NAME
+
+
+# All of them
+
+
+@contextmanager
+def recording(modules: Sequence[ModuleType], write: Callable[[str], None]) -> Iterator[None]:
+    """Inside, calls on the interfaces of the ``modules`` are written down, and what is said to solvers behind
+    a command line.
+    """
+    recorder = Recorder(modules, write)
+    with ExitStack() as stack:
+        stack.enter_context(spoken_hooked(recorder))
+        for module in modules:
+            hooked = python_hooked if module.__name__ == "z3" else compiled_hooked
+            stack.enter_context(hooked(recorder, module))
+        yield

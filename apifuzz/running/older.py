@@ -18,12 +18,13 @@ from pathlib import Path
 from apifuzz.running.faults import Fault
 from apifuzz.running.folder import SCRIPT
 from apifuzz.running.runs import ends_in
-from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
-from difftest.running.process import Limits, run
-from difftest.solvers import DISTRIBUTIONS, find_solver
+from base.errors import ExhumeError
 from difftest.triage import bisect
 from difftest.triage.bisect import State
-from difftest.wheels import fetch_release
+from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+from solvers.releases import fetch_release
+from solvers.running.process import Limits, run
+from solvers.specs import DISTRIBUTIONS, find_solver
 
 MOST_ASKED = 6
 """How many releases are asked when a finding is confirmed."""
@@ -86,7 +87,7 @@ def ask_older(
             search = _Search(fault, text, file, family, most, time.monotonic() + seconds)
             place = bisect.position(releases, own)
             search.run(releases[:place][::-1])
-        except DifftestError as problem:
+        except ExhumeError as problem:
             asked.sentences.append(f"no older release of {family} was asked: {_line(problem)}")
             return asked
         asked.sentences += _sentences(search, own)

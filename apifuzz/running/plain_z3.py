@@ -7,12 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
-from apifuzz.running.recording import OPERATORS
-
-if TYPE_CHECKING:
-    from apifuzz.running.programs import Call
+from apifuzz.running.recording import OPERATORS, Call
 
 _CORE = "z3.z3core.Z3_"
 _NAME = r"(v\d+(?:\[\d+\])*)"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault, shape_of
 from apifuzz.running.leaking import repeating
 from apifuzz.running.plain_z3 import plainer
-from apifuzz.running.recording import NO_NAME, SPEAKER
+from apifuzz.running.recording import NO_NAME, RAISES, SPEAKER, VARIABLE, VARIABLE_OR_TEXT, Call
 from apifuzz.running.talking import Ended
 
 # Calls on objects of these classes do something; calls on all others only tell, or make what others need.
@@ -32,12 +31,7 @@ _INVOKES = re.compile(r"\Av\d+\.(?:invoke|ask|ask_perhaps)\(")
 _ASKS = re.compile(r"\Av\d+\.ask\(")
 _SUCCESS = "success"
 _LINE = re.compile(r"(v\d+) = (.*)\Z")
-# Names, not where they stand in a text.
-_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
-_VARIABLE = re.compile(r"\bv\d+\b")
-_VARIABLE_OR_TEXT = re.compile(rf"{_QUOTED}|{_VARIABLE.pattern}")
 _TALKING = Path(__file__).with_name("talking.py")
-_RAISES = "raises "
 _ANSWERS = ("sat", "unsat")
 _TRUTH = ("True", "False")
 _ABOUT_ANSWERS = ("answer", "model", "core", "assumptions")
@@ -51,25 +45,6 @@ _CHECKS = re.compile(r"\A(?:v\d+ = )?(?:v\d+\.check\w*|z3\.CheckSatResult)\(")
 _AFTER_CHECK = re.compile(
     r"\A(?:v\d+ = )?(?:v\d+\.(?:model|unsat_core|proof)|z3\.z3core\.Z3_\w+_get_(?:model|unsat|proof)\w*)\("
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One recorded line: ``name = code``, and what its comment says of the result."""
-
-    name: str
-    code: str
-    told: str = ""
-
-    @property
-    def raised(self) -> bool:
-        """Whether the call ended in an exception."""
-        return self.told.startswith(_RAISES)
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The names that the line uses."""
-        return frozenset(found for found in _VARIABLE_OR_TEXT.findall(self.code) if found[0] == "v")
 
 
 def read_calls(recorded: str) -> list[Call]:
@@ -118,7 +93,7 @@ def program(calls: Sequence[Call], fault: Fault, modules: Sequence[str]) -> str:
     solvers.
     """
     ending = _ending(calls, fault)
-    kept = {name for call in calls for name in call.needs} | set(_VARIABLE.findall(ending))
+    kept = {name for call in calls for name in call.needs} | set(VARIABLE.findall(ending))
     lines = []
     for call in calls:
         line = f"{call.name} = {call.code}" if call.name in kept else call.code
@@ -146,7 +121,7 @@ def renumbered(text: str) -> str:
     """A program with its variables numbered from 1 on."""
     made = [found[1] for line in text.splitlines() if (found := _LINE.match(line))]
     numbers = {name: f"v{number}" for number, name in enumerate(made, 1)}
-    return _VARIABLE_OR_TEXT.sub(lambda found: numbers.get(found[0], found[0]), text)
+    return VARIABLE_OR_TEXT.sub(lambda found: numbers.get(found[0], found[0]), text)
 
 
 # What is wrong
@@ -253,7 +228,7 @@ def _module_of(call: Call, calls: Sequence[Call], modules: Sequence[str]) -> str
         said = re.split("['\"]", call.code, maxsplit=1)[0]
         if found := re.search(rf"\b({'|'.join(modules)})[.(]", said):
             return found[1]
-        owner = next((name for name in _VARIABLE.findall(call.code) if name not in seen), None)
+        owner = next((name for name in VARIABLE.findall(call.code) if name not in seen), None)
         if owner is None or owner not in made:
             return ""
         seen.add(owner)
@@ -310,5 +285,5 @@ def shows(fault: Fault, text: str, code: int | None, printed: str) -> bool:
             # All of it is quoted: then it counts as it is.
             return not fault.shape and " ".join(said.split()) in " ".join(fault.detail.split())
         return shape == fault.shape or fault.shape.endswith(f": {shape}")
-    expected = last.rpartition(f"# {_RAISES}")[2].partition(": ")
+    expected = last.rpartition(f"# {RAISES}")[2].partition(": ")
     return kind.rpartition(".")[2] == expected[0] and " ".join(said.split())[:20] == expected[2][:20]

@@ -11,8 +11,8 @@ import ctypes
 import enum
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +24,13 @@ SPEAKER = "Solver"
 
 NO_NAME = "<no name>"
 """What stands in a program for an object that has no name; such a program is no good."""
+
+# Names, not where they stand in a text.
+_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+VARIABLE = re.compile(r"\bv\d+\b")
+VARIABLE_OR_TEXT = re.compile(rf"{_QUOTED}|{VARIABLE.pattern}")
+RAISES = "raises "
+"""What the comment of a call that ended in an exception begins with."""
 
 _NAME = re.compile(r"[\w.-]*\Z")
 _PLAINLY_MADE = ("TermManager", "Options")
@@ -40,6 +47,25 @@ OPERATORS = {
     **{"__len__": "len({})", "__getitem__": "{}[{}]"},
 }
 """Methods that stand for an operator of Python, by how their calls are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One recorded line: ``name = code``, and what its comment says of the result."""
+
+    name: str
+    code: str
+    told: str = ""
+
+    @property
+    def raised(self) -> bool:
+        """Whether the call ended in an exception."""
+        return self.told.startswith(RAISES)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The names that the line uses."""
+        return frozenset(found for found in VARIABLE_OR_TEXT.findall(self.code) if found[0] == "v")
 
 
 class Recorder:
@@ -205,20 +231,3 @@ def _is_telling(result: object) -> bool:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 3] + "..."
-
-
-@contextmanager
-def recording(modules: Sequence[ModuleType], write: Callable[[str], None]) -> Iterator[None]:
-    """Inside, calls on the interfaces of the ``modules`` are written down, and what is said to solvers behind
-    a command line.
-    """
-    from apifuzz.running.hooks import compiled_hooked, python_hooked
-    from apifuzz.running.spoken import spoken_hooked
-
-    recorder = Recorder(modules, write)
-    with ExitStack() as stack:
-        stack.enter_context(spoken_hooked(recorder))
-        for module in modules:
-            hooked = python_hooked if module.__name__ == "z3" else compiled_hooked
-            stack.enter_context(hooked(recorder, module))
-        yield

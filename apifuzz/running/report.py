@@ -13,10 +13,10 @@ from apifuzz.running.programs import undressed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest.oracles.base import FindingClass
-from difftest.trackers import PLAIN
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
 from difftest.triage.reading import read_some
 from difftest.triage.reports import Writer, death_words, form_of_finding, logic_name, write_report
+from solvers.report_form import PLAIN
 
 _MOST_SHOWN = 8_000
 _ANSWERS = re.compile(r"\A(\S+) answers (sat|unsat), (\S+) (sat|unsat)\Z")

@@ -25,8 +25,8 @@ from apifuzz.running.leaking import REPEATS, leak_of
 from apifuzz.running.programs import dressed, programs, renumbered, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
-from difftest.running.crash_places import file_of
-from difftest.running.process import Limits, Run, Supervisor
+from solvers.running.crash_places import file_of
+from solvers.running.process import Limits, Run, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 _CHILD = Path(__file__).with_name("child.py")

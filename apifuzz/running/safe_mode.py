@@ -14,10 +14,10 @@ from typing import Any
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.folder import SCRIPT
 from apifuzz.running.runs import ends_in, program_limits
-from difftest.errors import DifftestError
+from base.errors import ExhumeError
 from difftest.reduction.variants import in_safe_mode
-from difftest.running.process import Limits, Run, run
-from difftest.solvers import find_solver
+from solvers.running.process import Limits, Run, run
+from solvers.specs import find_solver
 
 _RUN = """
 import runpy, sys, cvc5
@@ -40,7 +40,7 @@ def ask_safe_mode(fault: Fault, program: str) -> dict[str, Any]:
     try:
         if in_safe_mode(find_solver("cvc5")) is None:
             return told
-    except DifftestError:
+    except ExhumeError:
         return told
     with tempfile.TemporaryDirectory(prefix="exhume-safe-") as folder:
         file = Path(folder, SCRIPT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apifuzz.interface import (
     Answer,
@@ -17,10 +17,6 @@ from apifuzz.interface import (
 )
 from smtlib import Signature, Sort
 
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
-
 
 class Around(Wrapper):
     """Passes every call on to ``inner``; it has its name, its random source and whatever it has besides."""
@@ -30,6 +26,7 @@ class Around(Wrapper):
         self.inner = inner
         self.name = inner.name
         self.answers = inner.answers
+        self.plan = inner.plan
         # One source for both: what is seeded here is what the inner wrapper draws from.
         self.random = inner.random
 
@@ -55,12 +52,6 @@ class Around(Wrapper):
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         return self.inner.takes(signature, sorts, result)
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        return self.inner.extra_actions()
-
-    def adjust(self, model: Model) -> None:
-        self.inner.adjust(model)
 
     def new(self) -> None:
         self.inner.new()

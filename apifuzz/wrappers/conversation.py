@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from difftest.running.process import clean_environment
+from solvers.running.process import clean_environment
 
 SECONDS = 20.0
 """How long one answer may take. What a run takes in all is the business of whoever starts runs."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apifuzz.interface import (
     Answer,
@@ -28,10 +28,6 @@ from apifuzz.interface import (
 from apifuzz.producers import PRODUCERS
 from apifuzz.wrappers.pairs import Pair, datatype_on, sort_on, sorts_on, term_on, terms_on
 from smtlib import Signature, Sort
-
-if TYPE_CHECKING:
-    from apifuzz.actions import Action
-    from apifuzz.model import Model
 
 
 class CrossCheck(Wrapper):
@@ -91,21 +87,6 @@ class CrossCheck(Wrapper):
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         return self.first.takes(signature, sorts, result) and self.second.takes(signature, sorts, result)
-
-    def extra_actions(self) -> tuple[Action, ...]:
-        return ()
-
-    def adjust(self, model: Model) -> None:
-        for wrapper in (self.first, self.second):
-            # Its own actions are there while it adjusts, and then no more.
-            own = {action.name: action for action in wrapper.extra_actions()}
-            model.actions.update(own)
-            wrapper.adjust(model)
-            for state in model.states.values():
-                state.transitions[:] = [t for t in state.transitions if t.action not in own]
-                state.sums.clear()
-            for name in own:
-                del model.actions[name]
 
     # Life
 

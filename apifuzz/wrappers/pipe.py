@@ -29,7 +29,6 @@ from apifuzz.interface import (
 from apifuzz.wrappers.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of, accepts
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from apifuzz.wrappers.text import REFUSED_BY_SOME, TextWrapper
-from difftest.running.outcomes import tells_of_a_crash
 from smtlib import (
     ReadError,
     Signature,
@@ -39,6 +38,7 @@ from smtlib import (
     read_sexps,
 )
 from smtlib.reader import SExp, sexp_text
+from solvers.running.outcomes import tells_of_a_crash
 
 FAMILIES = {"z3": "z3", "cvc5": "cvc5", "cvc4": "cvc5"}
 """Programs by the beginning of their names: the solver whose ``:only`` marks in the theory files count."""

@@ -308,7 +308,7 @@ class Translation:
 
 def translate(trace: Trace) -> Translation:
     """The SMT-LIB script that makes the calls of ``trace``. Raises :class:`apifuzz.trace.TraceError`."""
-    from apifuzz.run import replay
+    from apifuzz.driving import replay
 
     wrapper = TextWrapper((trace.solver,))
     ending = replay(wrapper, trace)

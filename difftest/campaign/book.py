@@ -17,11 +17,9 @@ from typing import Any
 
 from difftest.campaign.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
 from difftest.campaign.executor import Confirmation, ConfirmTask, TestName
+from difftest.campaign.modes import base_name
 from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
-from difftest.modes import base_name
-from difftest.running.process import Limits
-from difftest.solvers import Solver
 from difftest.triage.expectation import read_finding
 from difftest.triage.findings import Candidate
 from difftest.triage.fingerprint import fold, needs_reduction
@@ -34,6 +32,8 @@ from difftest.triage.folders import (
 )
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
+from solvers.running.process import Limits
+from solvers.specs import Solver
 
 _MAX_WAITING = 20
 # So many tests with the same key before reduction are reduced: they may have different causes.

@@ -31,9 +31,10 @@ from typing import Self
 from uuid import uuid4
 
 from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task
-from difftest.errors import DifftestError, EnvironmentProblem
-from difftest.solvers import Solver
+from difftest.errors import DifftestError
 from generator.strategy import Strategy
+from solvers.errors import EnvironmentProblem
+from solvers.specs import Solver
 
 try:
     from distributed import Client, Future

@@ -11,12 +11,13 @@ from typing import Any
 
 from distributed import Worker, WorkerPlugin, get_worker
 
+from base.errors import ExhumeError
 from difftest.campaign.executor import Failure, RunTask, Task, TestName, perform
 from difftest.campaign.schedule import make_test
-from difftest.errors import DifftestError, EnvironmentProblem
-from difftest.running.runner import Runner
-from difftest.solvers import Solver, find_solver
 from generator.strategy import GeneratedTest, Strategy
+from solvers.errors import EnvironmentProblem
+from solvers.running.runner import Runner
+from solvers.specs import Solver, find_solver
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def work(name: str, tasks: Sequence[Task]) -> list[Any] | Unfit:
     """Do a batch, in a worker."""
     try:
         workshop = _workshop(name)
-    except DifftestError as problem:
+    except ExhumeError as problem:
         return Unfit(get_worker().address, str(problem))
     runner = workshop.runner()
     results: list[Any] = []

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from difftest.campaign.stored import ArmState
-from difftest.running.outcomes import Outcome, Verdict
 from difftest.triage.findings import Candidate
 from difftest.triage.folders import FindingRecord
+from solvers.running.outcomes import Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,23 +15,23 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from base.files import name_full_folder
-from difftest.campaign import _orphans
-from difftest.errors import RunnerLost
-from difftest.modes import Options, under_options
+from difftest.campaign.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.reduction.pairs import pair_of
 from difftest.reduction.variants import LookAgain
-from difftest.running.outcomes import Outcome, Verdict
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
 from difftest.triage.findings import Candidate, theories
 from difftest.triage.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.triage.folders import Evidence
 from generator.strategy import GeneratedTest
+from solvers.errors import RunnerLost
+from solvers.running import orphans as _orphans
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
 
 # A confirmation whose supervisor was killed is tried so often.
 _TRIES = 3

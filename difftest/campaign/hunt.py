@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from base.errors import ExhumeError
 from base.files import name_full_folder
 from difftest.campaign.book import Book
 from difftest.campaign.events import (
@@ -43,19 +44,19 @@ from difftest.campaign.executor import (
     Task,
     TestName,
 )
+from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
 from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
-from difftest.modes import DEFAULT_SHARE, ModeKind, Modes
-from difftest.running.outcomes import Outcome
-from difftest.running.process import Limits
-from difftest.solvers import Solver
 from difftest.triage.fingerprint import QUICK_SECONDS
 from difftest.triage.folders import prepare_output
 from generator.strategy import GeneratedTest
+from solvers.running.outcomes import Outcome
+from solvers.running.process import Limits
+from solvers.specs import Solver
 
 # One set-aside test is tried again after so many new ones.
 _FRESH_PER_RETRY = 8
@@ -188,7 +189,7 @@ class _Hunt:
             self._commit("interrupted" if self._is_interrupted() else "finished")
         except KeyboardInterrupt:
             self.interrupted = True
-        except (OSError, DifftestError) as problem:
+        except (OSError, ExhumeError) as problem:
             # An error before the first test has nothing to sum up.
             if not self.tally.tests:
                 raise
@@ -366,7 +367,7 @@ class _Hunt:
                 events.append(event)  # noqa: PERF402 - what came before an error stays
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
                 self._commit()
-        except (OSError, DifftestError) as error:
+        except (OSError, ExhumeError) as error:
             if isinstance(error, OSError):
                 name_full_folder(error, self.book.folder)
             problem = error

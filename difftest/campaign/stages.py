@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from difftest.campaign.executor import RunResult, RunTask, TestName
+from difftest.campaign.modes import under_options
 from difftest.campaign.pace import Pace
-from difftest.modes import under_options
 from difftest.oracles import ORACLES, oracles_on, promises
 from difftest.oracles.base import Observation
-from difftest.running.outcomes import Outcome
-from difftest.running.process import Limits
-from difftest.solvers import Solver
+from solvers.running.outcomes import Outcome
+from solvers.running.process import Limits
+from solvers.specs import Solver
 
 _CONFIRM_SECONDS = 10.0
 # What promises something may take this share of the solvers' time, and so many seconds in any case.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from pathlib import Path
+
+import psutil
 
 from difftest.campaign.executor import RunResult
+from difftest.campaign.modes import base_name
 from difftest.campaign.stored import CROSSING, Campaign, Changes, FindingState
-from difftest.modes import base_name
-from difftest.running._supervisor import descendants
-from difftest.running.outcomes import Outcome
+from solvers.running.outcomes import Outcome
 
 _HOUR = 3600.0
 
@@ -106,11 +106,12 @@ class Tally:
         return len(self._found)
 
     def measure(self) -> None:
-        """Look how much memory we and all solvers hold."""
-        own = (
-            int(Path("/proc/self/statm").read_text("ascii").split()[1]) if Path("/proc/self").exists() else 0
-        )
-        self.memory = own * os.sysconf("SC_PAGESIZE") + sum(descendants(os.getpid()).values())
+        """Measure how much resident memory exhume and all solvers hold."""
+        ours = psutil.Process()
+        self.memory = 0
+        for process in (ours, *ours.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):  # it ended meanwhile
+                self.memory += process.memory_info().rss
         self._changes.memory = max(self._changes.memory, self.memory)
 
     def take(self) -> Changes:

@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 
 from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
 from difftest.models.totalise import AMBIGUOUS, Totaliser
-from difftest.profiles import PROFILES
-from difftest.running.outcomes import Outcome, message_shape
-from difftest.running.process import Limits, Run
-from difftest.running.runner import Runner
-from difftest.running.script import ANSWERS, Script
-from difftest.solvers import Solver
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
 from smtlib.script import read_script
 from smtlib.sorts import Sort
 from smtlib.terms import Term, postorder
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome, message_shape
+from solvers.running.process import Limits, Run
+from solvers.running.runner import Runner
+from solvers.running.script import ANSWERS, Script
+from solvers.specs import Solver
 
 # What prints something, or ends the run, before the question whose model is wanted.
 _SILENCED = frozenset(

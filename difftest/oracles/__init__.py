@@ -28,9 +28,9 @@ from difftest.oracles.base import (
     observe_test,
     theories,
 )
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.solvers import Solver
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.specs import Solver
 
 ORACLES: dict[str, Oracle] = {
     module.ORACLE.name: module.ORACLE

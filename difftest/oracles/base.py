@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from difftest.models.crossing import Crossing
-from difftest.running.outcomes import Verdict
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.solvers import Solver
 from generator.strategy import GeneratedTest
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.specs import Solver
 
 
 class FindingClass(StrEnum):

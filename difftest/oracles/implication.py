@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 
 def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:

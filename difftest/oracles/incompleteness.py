@@ -6,7 +6,7 @@ import re
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
 from difftest.oracles.releases import has_older_release, older_pairs
-from difftest.running.outcomes import Outcome
+from solvers.running.outcomes import Outcome
 
 # An unknown that the formula's own limits bring about says nothing.
 _LIMITED = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
-from difftest.running.outcomes import Outcome
+from solvers.running.outcomes import Outcome
 
 
 def look(seen: Observation) -> list[Candidate]:

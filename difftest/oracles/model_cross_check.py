@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from difftest.models.crossing import Crossing, cross
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
-from difftest.running.outcomes import Outcome
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver
+from solvers.running.outcomes import Outcome
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
 
 
 def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:

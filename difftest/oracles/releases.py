@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from difftest.solvers import Solver, parse_spec
+from solvers.specs import Solver, parse_spec
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)+")
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
 from difftest.oracles.releases import has_older_release, older_pairs
-from difftest.running.outcomes import Outcome, Verdict
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 FACTOR = 20.0
 SECONDS = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
-from difftest.running.outcomes import Outcome, Verdict
+from solvers.running.outcomes import Outcome, Verdict
 
 
 def look(seen: Observation) -> list[Candidate]:

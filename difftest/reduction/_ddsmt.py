@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from difftest.reduction import _client
-from difftest.running.process import clean_environment
+from solvers.running.process import clean_environment
 
 Check = Callable[[str], bool]
 _ACCEPT_TICK = 0.2

@@ -23,8 +23,6 @@ from difftest.reduction._pieces import (
     levels,
     typed_piece,
 )
-from difftest.running import script as plain
-from difftest.tactics import COMMAND, shorter_rows
 from smtlib import (
     CheckedScript,
     Declaration,
@@ -38,6 +36,8 @@ from smtlib import (
     read_script,
     rewrite,
 )
+from solvers.running import script as plain
+from solvers.tactics import COMMAND, shorter_rows
 
 Check = Callable[[str], bool]
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from difftest.profiles import PROFILES
 from difftest.reduction.variants import renamed, stands_in_safe_mode
-from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation
 from difftest.triage.findings import Candidate
 from difftest.triage.fingerprint import fingerprint, needs_reduction, taken_apart, without_operators
+from solvers.registry import PROFILES
+from solvers.specs import Solver
 
 _KEY_SECONDS = 10.0
 

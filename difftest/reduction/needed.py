@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftest.reduction.variants import shorter_settings
-from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation
+from solvers.specs import Solver
 
 
 def needed_options(expected: Expectation, text: str) -> dict[str, tuple[str, ...]]:

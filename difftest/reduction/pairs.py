@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from difftest.running.script import Script
 from generator.strategy import GeneratedTest
+from solvers.running.script import Script
 
 _DECIDED = re.compile(r"it says (sat|unsat) to the formula")
 

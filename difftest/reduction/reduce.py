@@ -22,8 +22,6 @@ from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import conclude
 from difftest.reduction.needed import needed_options, with_options
-from difftest.running.script import Script
-from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import (
     Expectation,
@@ -38,8 +36,10 @@ from difftest.triage.folders import FORMULA, record_runs
 from difftest.triage.reading import REDUCED
 from difftest.triage.reports import rewrite_report
 from generator import GenerationError
-from generator.storm import minimise
+from generator.strategies.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
+from solvers.running.script import Script
+from solvers.specs import Solver
 
 REDUCED_PARENT = "reduced-parent.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.

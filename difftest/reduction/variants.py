@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from difftest.errors import DifftestError
-from difftest.modes import asked_options, why_refused
+from base.errors import ExhumeError
+from difftest.campaign.modes import asked_options, why_refused
 from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
 from difftest.oracles.base import Candidate, Observation
-from difftest.profiles.options import option_table, split_option
-from difftest.running.outcomes import Verdict
-from difftest.running.process import Limits, Run
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver
-from difftest.tactics import shorter_rows
 from difftest.triage.evidence import Settled, confirm_and_weigh
 from difftest.triage.folders import FORMULA, Evidence
 from generator.strategy import GeneratedTest
+from solvers.options import option_table, split_option
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Limits, Run
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
+from solvers.tactics import shorter_rows
 
 SAFE_MODE = "safe-mode=safe"
 """What cvc5's maintainers ask fuzzers to run it under."""
@@ -206,7 +206,7 @@ def in_safe_mode(solver: Solver) -> Solver | None:
     try:
         if why_refused(SAFE_MODE, asked_options("cvc5", solver.argv)):
             return None
-    except DifftestError:
+    except ExhumeError:
         return None
     # In front of the others: an option that safe mode does not allow is then refused.
     others = (check for check in solver.checks if check != f"--{SAFE_MODE}")

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
-from difftest.errors import DifftestError, EnvironmentProblem, ReleaseNotFound, SolverMissing
-from difftest.solvers import DISTRIBUTIONS, Solver, find_solver, parse_spec
+from difftest.errors import DifftestError
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import (
     Expectation,
@@ -33,6 +32,8 @@ from difftest.triage.expectation import (
 )
 from difftest.triage.folders import FORMULA
 from difftest.triage.reports import rewrite_report
+from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+from solvers.specs import DISTRIBUTIONS, Solver, find_solver, parse_spec
 
 CACHE = "bisect.json"
 _SCHEMA = 1

@@ -20,18 +20,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from difftest.errors import DifftestError, RunnerLost
+from base.errors import ExhumeError
+from difftest.errors import DifftestError
 from difftest.oracles import ORACLES, probe
 from difftest.oracles.base import Observation
 from difftest.reduction.pairs import Pair
-from difftest.running.crash_places import file_of
-from difftest.running.outcomes import Outcome, Verdict, judge
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver
 from difftest.triage.expectation import Expectation, answer_at, complaints_of, load_expectation
 from difftest.triage.findings import FindingClass, find_candidates
+from solvers.errors import RunnerLost
+from solvers.running.crash_places import file_of
+from solvers.running.outcomes import Outcome, Verdict, judge
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
 
 # Oracles that take more than one run of each solver on the formula.
 _WITH_OWN_RUNS = ("model-cross-check", "incompleteness", "slowdown")
@@ -223,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with Confirmer(load_expectation(chosen.expected), fast=not chosen.fresh) as confirmer:
             return 0 if confirmer(chosen.file.read_bytes().decode("utf-8", "surrogateescape")) else 1
-    except (DifftestError, OSError) as problem:
+    except (ExhumeError, OSError) as problem:
         sys.stderr.write(f"confirm: {problem}\n")
         return problem.exit_code if isinstance(problem, DifftestError) else 2
 

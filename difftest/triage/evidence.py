@@ -22,17 +22,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.errors import DifftestError
+from base.errors import ExhumeError
 from difftest.models.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
 from difftest.oracles.base import Candidate, FindingClass, Observation, decided, theories
 from difftest.oracles.releases import older_pairs
-from difftest.profiles import PROFILES
-from difftest.running.outcomes import Outcome
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver, find_solver, parse_spec
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver, find_solver, parse_spec
 
 _MAX_SECONDS = 10.0
 # A report on who refutes a right model runs so many others on it.
@@ -290,7 +290,7 @@ def _third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[S
         if family not in installed:
             try:
                 yield find_solver(family)
-            except DifftestError:
+            except ExhumeError:
                 continue
 
 

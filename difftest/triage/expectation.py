@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from difftest.errors import DifftestError, SolverMissing
+from difftest.errors import DifftestError
 from difftest.oracles import default_oracles, look, probe
 from difftest.oracles.base import Observation
 from difftest.reduction.pairs import Pair, follows_by
-from difftest.running.outcomes import Verdict, judge, message_shape
-from difftest.running.process import Limits, Run
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import Solver, find_solver
 from difftest.triage.evidence import PARENT
 from difftest.triage.findings import Candidate, FindingClass
 from difftest.triage.folders import FORMULA
+from solvers.errors import SolverMissing
+from solvers.running.outcomes import Verdict, judge, message_shape
+from solvers.running.process import Limits, Run
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 20.0
 _REFERENCES = ("z3", "cvc5")

@@ -18,8 +18,8 @@ from difftest.oracles.base import (
     is_same,
     theories,
 )
-from difftest.running.outcomes import Verdict
-from difftest.solvers import Solver
+from solvers.running.outcomes import Verdict
+from solvers.specs import Solver
 
 
 def find_candidates(

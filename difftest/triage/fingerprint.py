@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from difftest.profiles.options import option_table, split_option
 from difftest.reduction._passes import Passes
 from difftest.triage.findings import Candidate, FindingClass, theories
 from smtlib import (
@@ -40,6 +39,7 @@ from smtlib import (
     rewrite,
 )
 from smtlib.printer import sort_text
+from solvers.options import option_table, split_option
 
 QUICK_SECONDS = 2.0
 # They hold every formula together and tell nothing; of comparisons any will do (measured on what 4.8.5 of z3

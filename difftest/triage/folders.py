@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import BadOutput
-from difftest.profiles import PROFILES
-from difftest.running.outcomes import Verdict
-from difftest.running.process import Limits, Run
-from difftest.running.runner import Runner
-from difftest.running.script import Script
-from difftest.solvers import DISTRIBUTIONS, Solver, parse_spec
 from difftest.triage.findings import Candidate, FindingClass, finding_id, theories
 from difftest.triage.reading import ORIGINAL
 from difftest.triage.reports import rewrite_report
 from generator.strategy import GeneratedTest
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Limits, Run
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
 
 # The version of finding.json; raised when a key changes its meaning or goes.
 SCHEMA = 1

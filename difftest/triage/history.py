@@ -23,11 +23,11 @@ from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
-from difftest.running.crash_places import file_of
-from difftest.running.outcomes import message_shape
 from difftest.triage.fingerprint import NEUTRAL
 from difftest.triage.reading import FindingFolder
 from difftest.triage.reports import rewrite_report
+from solvers.running.crash_places import file_of
+from solvers.running.outcomes import message_shape
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_text
-from difftest.trackers import PLAIN, Form, Piece, form_of
 from difftest.triage.expected import expected
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
 from difftest.triage.reading import ORIGINAL, FindingFolder, read_some
+from solvers.registry import form_of
+from solvers.report_form import PLAIN, Form, Piece
 
 REPORT = "report.md"
 _MOST_FORMULA = 20_000

@@ -29,9 +29,6 @@ from difftest.oracles import look, probe
 from difftest.oracles.base import Candidate, observe_test
 from difftest.reduction.reduce import reduce
 from difftest.reduction.variants import LookAgain
-from difftest.running.process import Limits
-from difftest.running.runner import Runner
-from difftest.running.script import Script
 from difftest.triage.bisect import (
     BisectReport,
     State,
@@ -55,6 +52,9 @@ from difftest.triage.folders import (
 from difftest.triage.reading import REDUCED, FindingFolder
 from difftest.triage.triggers import Trigger, read_triggers
 from generator.strategy import GeneratedTest
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 FILE = "split.json"
 _SCHEMA = 1

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from apifuzz.running import older
-from difftest.errors import ReleaseNotFound
 from difftest.triage import bisect
+from solvers.errors import ReleaseNotFound
 
 RELEASES = [f"0.{number}.0" for number in range(10)]
 

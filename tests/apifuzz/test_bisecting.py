@@ -14,8 +14,8 @@ from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
-from difftest.solvers import Solver
 from difftest.triage.expectation import NotShown
+from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")

@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not installed")
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import Misbehaviour
-from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.run import Ending, Settings
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.bitwuzla import BitwuzlaWrapper
 from apifuzz.wrappers.bitwuzla.actions import ACTIONS

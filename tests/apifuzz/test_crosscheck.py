@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import Answer, ApiSort, ApiTerm, Capabilities, Feature, Rejected, Unsupported, Wrapper
 from apifuzz.model import default_model
-from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.driving import new_run, replay
 from apifuzz.interface import Answer, Misbehaviour
-from apifuzz.run import Ending, Run, Settings, replay
+from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
 from apifuzz.wrappers.cvc5 import Cvc5Wrapper
 from apifuzz.wrappers.cvc5.actions import ACTIONS
@@ -226,7 +227,7 @@ def test_a_wrong_answer_is_found() -> None:
 
 def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
     wrapper = Cvc5Wrapper()
-    state = Run(wrapper, Settings(), 1)
+    state = new_run(wrapper, Settings(), 1)
     for line in read_trace(trace("", "assert t5\nassert t7")).lines[:-1]:
         state.repeat(line)
     goal, found = state.store.term("t6"), wrapper.session.manager.mkTrue()
@@ -253,7 +254,8 @@ def test_the_package_does_not_hide_the_module_of_its_name() -> None:
 
 _RUNS = """
 import sys
-from apifuzz.run import Settings, generate, replay
+from apifuzz.driving import generate, replay
+from apifuzz.run import Settings
 from apifuzz.trace import read_trace
 from apifuzz.wrappers.cvc5 import Cvc5Wrapper
 for seed in range(30, 36):

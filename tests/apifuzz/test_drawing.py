@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apifuzz.actions.options import draw_value
+from apifuzz.driving import new_run
 from apifuzz.heads import member_text, operator_text, read_head
 from apifuzz.interface import Feature, HeadKind, Option, OptionKind
 from apifuzz.logics import STANDARD, draw_logic
 from apifuzz.operators import known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
-from apifuzz.run import Run, Settings
+from apifuzz.run import Settings
 from apifuzz.scope import NEEDS, Scope, draw_scope
 from apifuzz.sort_drawing import draw_sort, ensure_sort
 from apifuzz.trace import TraceError
@@ -111,7 +112,7 @@ def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
     heads = set()
     environment = Environment(default_theories())
     for seed in range(60):
-        run = Run(TextWrapper(families), Settings(), seed)
+        run = new_run(TextWrapper(families), Settings(), seed)
         run.prepare()
         run.call("new", ())
         run.call("make-sort", ("Bool",))

@@ -8,10 +8,12 @@ import re
 import cvc5
 import pytest
 
-from apifuzz.feeding import FedTerm, Feed, making
+from apifuzz.driving import generate, new_run, replay
+from apifuzz.feeding import making
+from apifuzz.feeding.terms import FedTerm, Feed
 from apifuzz.interface import Capabilities, Feature, Unsupported, Wrapper
 from apifuzz.operators import known_theories
-from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.run import Ending, Run, Settings
 from apifuzz.scope import Scope
 from apifuzz.statistics import Statistics
 from apifuzz.trace import TraceError, read_trace
@@ -125,7 +127,7 @@ def terms_of(text: str) -> list[FedTerm]:
 def run_with(wrapper: Wrapper, seed: int = 1) -> tuple[Run, list[str]]:
     """A run that draws on all the wrapper has."""
     lines = ["exhume-trace 1 smtlib 1\n"]
-    run = Run(wrapper, Settings(), seed, lines.append)
+    run = new_run(wrapper, Settings(), seed, lines.append)
     theories = known_theories(wrapper.families, run.capabilities)
     run.scope = Scope(theories, frozenset(Feature) & run.capabilities.features)
     run.call("new", ())

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
 from apifuzz.minimise.passes import GRAINED, SINGLE, drop_settings, renumbered
 from apifuzz.minimise.session import NotShown, minimise
 from apifuzz.minimise.text import reduce_script
 from apifuzz.minimise.work import OutOfTime, Work
-from apifuzz.run import Settings, generate, replay
+from apifuzz.run import Settings
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from apifuzz.wrappers import make_wrapper

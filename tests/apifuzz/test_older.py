@@ -16,10 +16,11 @@ from apifuzz.running.older import ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
-from difftest.errors import DifftestError, EnvironmentProblem
-from difftest.solvers import Solver
+from difftest.errors import DifftestError
 from difftest.triage import bisect
 from difftest.triage.bisect import State
+from solvers.errors import EnvironmentProblem
+from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
 OWN = 8

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -23,7 +24,7 @@ from apifuzz.interface import (
     TermKind,
     Unsupported,
 )
-from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import WrapperMissing, make_wrapper
 from apifuzz.wrappers.abilities import Abilities, abilities_of

@@ -84,7 +84,7 @@ def test_recording_leaves_the_interface_as_it_was() -> None:
     import bitwuzla
     import z3
 
-    from apifuzz.running.recording import recording
+    from apifuzz.running.hooks import recording
 
     before = z3.And.__code__, z3.Solver.check.__code__, bitwuzla.TermManager
     lines: list[str] = []

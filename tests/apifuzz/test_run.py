@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -25,7 +26,7 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.operators import operators_for
-from apifuzz.run import Ending, Settings, generate, replay
+from apifuzz.run import Ending, Settings
 from apifuzz.statistics import Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from apifuzz.wrappers.text import TextWrapper
@@ -83,7 +84,8 @@ def test_same_seed_same_bytes_and_same_replay(seed: int) -> None:
 
 PROGRAM = """
 import hashlib
-from apifuzz.run import Settings, generate
+from apifuzz.driving import generate
+from apifuzz.run import Settings
 from apifuzz.wrappers.text import TextWrapper
 digest = hashlib.sha256()
 for seed in range(12):

@@ -13,16 +13,17 @@ from pathlib import Path
 import cvc5
 import pytest
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import Capabilities, Feature
-from apifuzz.run import Settings, generate, replay
+from apifuzz.run import Settings
 from apifuzz.trace import print_trace, read_trace
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.crosscheck import CrossCheck
 from apifuzz.wrappers.text import TextWrapper, translate
 from apifuzz.wrappers.witness import WitnessWrapper
 from difftest import Limits, Solver, find_solver
-from difftest.running.process import Supervisor
 from smtlib import check_script, read_script
+from solvers.running.process import Supervisor
 
 MILLISECONDS = 200
 

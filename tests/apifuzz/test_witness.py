@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from apifuzz.driving import replay
 from apifuzz.interface import Answer, ApiTerm, Rejected, Wrapper
-from apifuzz.run import Ending, replay
+from apifuzz.run import Ending
 from apifuzz.trace import read_trace
 from apifuzz.wrappers import make_wrapper
 from apifuzz.wrappers.around import Around

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import z3
 
+from apifuzz.driving import generate, replay
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
-from apifuzz.run import Ending, Run, Settings, generate, replay
+from apifuzz.model import default_model
+from apifuzz.run import Ending, Settings
 from apifuzz.running.faults import told
 from apifuzz.trace import Trace, TraceError, read_trace
 from apifuzz.wrappers.witness import WitnessWrapper
@@ -535,6 +537,6 @@ def test_a_wrong_run_is_told_by_the_witness(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_model_knows_every_action() -> None:
-    model = Run(Z3Wrapper(), Settings(), 1).model
+    model = default_model(Z3Wrapper())
     drawn = {t.action for s in model.states.values() for t in s.transitions if t.weight > 0}
     assert {a.name for a in ACTIONS} <= drawn

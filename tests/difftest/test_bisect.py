@@ -11,10 +11,10 @@ import pytest
 
 import difftest.triage.bisect as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.solvers import find_solver
 from difftest.triage.bisect import State, bisect, list_releases
 from difftest.triage.expectation import NotShown
 from generator.strategy import GeneratedTest
+from solvers.specs import find_solver
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 RELEASES = [f"4.{number}.0" for number in range(40)]

@@ -13,11 +13,11 @@ from difftest.campaign.book import Book
 from difftest.campaign.events import FindingConfirmed
 from difftest.campaign.executor import Confirmation, TestName
 from difftest.campaign.tally import Tally
-from difftest.running.outcomes import Verdict
-from difftest.running.process import Run
 from difftest.triage.findings import Candidate, FindingClass
 from difftest.triage.folders import Evidence, FindingRecord, prepare_output
 from generator.strategy import GeneratedTest
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Run
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 

@@ -21,9 +21,9 @@ from difftest.models.algebraic import (
 )
 from difftest.models.crossing import Crossing, ask_for_model, asking, cross, put_in
 from difftest.models.model_reader import NotCrossed, read_model
-from difftest.running.runner import Runner
-from difftest.running.script import Script
 from smtlib.reader import read_sexps
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 Fake = Callable[..., Solver]
 LIMITS = Limits(seconds=20)

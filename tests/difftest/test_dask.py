@@ -33,9 +33,9 @@ from difftest.campaign.executor import Result, RunResult, RunTask, TestName  # n
 from difftest.campaign.schedule import Schedule  # noqa: E402
 from difftest.campaign.state import CampaignState  # noqa: E402
 from difftest.campaign.stored import read_campaign  # noqa: E402
-from difftest.errors import EnvironmentProblem  # noqa: E402
 from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
+from solvers.errors import EnvironmentProblem  # noqa: E402
 from tests.generator.small import library_of  # noqa: E402
 
 QUICK = (Stage(20.0, 1.0),)

@@ -14,8 +14,8 @@ from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit
 from difftest.campaign.executor import Notice, RunResult, RunTask, TestName
-from difftest.errors import EnvironmentProblem
 from generator.strategy import GeneratedTest
+from solvers.errors import EnvironmentProblem
 
 
 class Sending:

@@ -42,8 +42,8 @@ from difftest import (
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
 from difftest.campaign.tally import Tally
-from difftest.running.runner import Runner
 from generator.strategy import GeneratedTest
+from solvers.running.runner import Runner
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 QUICK = (Stage(2.0, 1.0),)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
-from difftest.modes import ModeKind
+from difftest.campaign.modes import ModeKind
 from difftest.reduction.reduce import reduce
 from difftest.reduction.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
-from difftest.running.outcomes import Outcome, Verdict
 from difftest.triage.findings import find_candidates
 from generator.strategy import GeneratedTest
+from solvers.running.outcomes import Outcome, Verdict
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 

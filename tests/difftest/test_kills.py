@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from difftest.campaign._orphans import NAME
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
-from difftest.running._supervisor import descendants
+from solvers.running._supervisor import descendants
+from solvers.running.orphans import NAME
 
 ROOT = Path(__file__).parents[2]
 KILLS = 100
@@ -208,7 +208,7 @@ def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_run(
     mark = uuid.uuid4().hex
     code = """
     import os, subprocess, sys, time
-    from difftest.running.process import Limits, Supervisor
+    from solvers.running.process import Limits, Supervisor
     with Supervisor() as supervisor:
         body = "import subprocess; subprocess.Popen(['sleep', '300'], start_new_session=True); print(1)"
         body += "; import time; time.sleep(300)"
@@ -227,7 +227,7 @@ def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_run(
     kill(driver.pid)
     driver.wait()
     assert NAME.encode() in Path(f"/proc/{left}/environ").read_bytes()
-    from difftest.campaign._orphans import kill_orphans
+    from solvers.running.orphans import kill_orphans
 
     deadline = time.monotonic() + 10
     while Path(f"/proc/{left}").exists() and time.monotonic() < deadline:

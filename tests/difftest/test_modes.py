@@ -18,10 +18,10 @@ from difftest import (
     find_solvers,
     parse_spec,
 )
-from difftest.modes import ModeKind, Modes, base_name, mode_list, under_options
-from difftest.profiles.options import OptionClass, option_table, split_option
-from difftest.running.runner import Runner
-from difftest.running.script import Script
+from difftest.campaign.modes import ModeKind, Modes, base_name, mode_list, under_options
+from solvers.options import OptionClass, option_table, split_option
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 SOLVERS = find_solvers(["z3", "cvc5"])
 LIMITS = Limits(seconds=30)

@@ -26,17 +26,17 @@ from difftest import (
     hunt,
     replay,
 )
-from difftest.errors import SolverMissing
 from difftest.oracles import ORACLES, UnknownOracle, default_oracles, hunting_oracles, oracles_on, select
 from difftest.oracles import slowdown as slow
 from difftest.oracles.base import Observation
 from difftest.oracles.releases import older_pairs, release_of
-from difftest.running.runner import Runner
 from difftest.triage import evidence
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
 from difftest.triage.expectation import load_expectation
 from generator.strategy import GeneratedTest
+from solvers.errors import SolverMissing
+from solvers.running.runner import Runner
 
 Fake = Callable[..., Solver]
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"

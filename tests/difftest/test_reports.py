@@ -15,10 +15,11 @@ from markdown_it import MarkdownIt
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.reduction.reduce import reduce
-from difftest.trackers import FORMS, PLAIN, Piece, form_of
 from difftest.triage.findings import FindingClass, theories
 from difftest.triage.reports import logic_name, report_text, report_title, rewrite_report
 from generator.strategy import GeneratedTest
+from solvers.registry import PROFILES, form_of
+from solvers.report_form import PLAIN, Piece
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 Fake = Callable[..., Solver]
@@ -427,7 +428,7 @@ def test_long_texts_are_cut_and_said_to_be(tmp_path: Path) -> None:
 
 
 def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
-    for form in (*FORMS.values(), PLAIN):
+    for form in (*(profile.form for profile in PROFILES.values()), PLAIN):
         pieces = [piece for _, group in form.sections for piece in group]
         assert len(pieces) == len(set(pieces))
         needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND, Piece.SAFE_MODE}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from difftest.campaign.stored import NoCampaign, read_campaign
-from difftest.running._supervisor import descendants
+from solvers.running._supervisor import descendants
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
-from generator.seeds import Answer
+from generator.seeds.source import Answer
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.seeds import MAX_BYTES, SeedSource, count_causes, random_for
-from generator.seedscript import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH
+from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH
+from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
 from smtlib import check_script, read_script
 from tests.generator.small import formulas
 

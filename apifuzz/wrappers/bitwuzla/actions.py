@@ -12,14 +12,12 @@ from bitwuzla import Kind
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_count, require_count
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
-from apifuzz.model import Model
 from apifuzz.run import Run
 from apifuzz.wrappers.bitwuzla.inspection import MAX_NODES, nodes, unreadable
 from apifuzz.wrappers.bitwuzla.interpolants import Interpolants
 from apifuzz.wrappers.bitwuzla.limits import Terminator, translated
 from apifuzz.wrappers.bitwuzla.making import MakeRounded, MakeTerm
 from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper, check, wrapper_of
-from apifuzz.wrappers.own_actions import place
 from smtlib import quote_symbol
 
 _LOGIC = re.compile(r"\A\(set-logic [A-Z_]*\)")
@@ -192,9 +190,9 @@ ACTIONS: tuple[Action, ...] = (
     MakeTerm(),
     MakeRounded(),
 )
-"""All of them, for :meth:`apifuzz.interface.Wrapper.extra_actions`."""
+"""All of them."""
 
-_PLACES = (
+PLACES = (
     ("options", "bitwuzla:inspect-options", 0.05),
     ("terms", "bitwuzla:make-term", 3),
     ("terms", "bitwuzla:make-rounded", 2),
@@ -207,8 +205,3 @@ _PLACES = (
     ("unsat", "bitwuzla:interpolants", 3),
 )
 """State, action, weight."""
-
-
-def adjust(model: Model) -> None:
-    """Give the actions their places."""
-    place(model, _PLACES)

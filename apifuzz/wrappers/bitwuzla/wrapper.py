@@ -25,7 +25,6 @@ from apifuzz.wrappers.bitwuzla.options import Settings, describe_options
 from apifuzz.wrappers.bitwuzla.session import Session
 from apifuzz.wrappers.bitwuzla.terms import BitwuzlaTerms
 from apifuzz.wrappers.bitwuzla.values import check_value
-from apifuzz.wrappers.own_actions import OwnActions
 from smtlib import Signature, Sort
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ _BY_OPTION = {
 """What can be asked for only with an option."""
 
 
-class BitwuzlaWrapper(OwnActions, BitwuzlaTerms):
+class BitwuzlaWrapper(BitwuzlaTerms):
     """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
 
     bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
@@ -68,6 +67,7 @@ class BitwuzlaWrapper(OwnActions, BitwuzlaTerms):
     """
 
     name = "bitwuzla"
+    plan = "apifuzz.wrappers.bitwuzla.actions"
 
     def __init__(self, session: Session | None = None) -> None:
         super().__init__(session or Session())

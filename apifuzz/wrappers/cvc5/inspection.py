@@ -7,19 +7,12 @@ from typing import Any
 
 from cvc5 import Kind, SortKind
 
-from apifuzz.interface import ApiTerm, DatatypeSpec, Field, HeadKind, Misbehaviour, TermKind
+from apifuzz.interface import ApiTerm, DatatypeSpec, Field, HeadKind, TermKind, expect
 from apifuzz.wrappers.cvc5.operators import kind_of
 from apifuzz.wrappers.cvc5.sorts import Sorts
 from apifuzz.wrappers.cvc5.special import is_special
 from apifuzz.wrappers.cvc5.values import ROUNDING_MODES
 from smtlib import Sort
-
-
-def expect(kind: str, found: object, wanted: object, about: str) -> None:
-    """Raise :class:`Misbehaviour` of ``kind`` where the solver says something else than it should."""
-    if found != wanted:
-        raise Misbehaviour(kind, f"{about}: {found!s:.200} instead of {wanted!s:.200}")
-
 
 # Sorts
 

@@ -10,7 +10,7 @@ import cvc5
 
 from apifuzz.interface import Option, OptionKind, Unsupported
 from apifuzz.wrappers.cvc5.profile import Conflict, profile
-from difftest.profiles.options import option_table
+from solvers.options import option_table
 
 # The categories of options whose bugs cvc5's maintainers take reports about.
 _USUAL = frozenset((cvc5.OptionCategory.COMMON, cvc5.OptionCategory.REGULAR))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apifuzz.datatypes import names_in
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported, expect
 from apifuzz.wrappers.cvc5.session import Session
 from smtlib import Sort, make_sort
 from smtlib.sorts import subsorts
@@ -228,8 +228,6 @@ def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:
 
 
 def _expect(declaration: Any, spec: DatatypeSpec) -> None:
-    from apifuzz.wrappers.cvc5.inspection import expect
-
     expect("sort", declaration.getName(), spec.name, "name of a datatype declaration")
     expect("sort", declaration.getNumConstructors(), len(spec.constructors), f"constructors of {spec.name}")
     expect("sort", declaration.isParametric(), bool(spec.parameters), f"{spec.name} is parametric")

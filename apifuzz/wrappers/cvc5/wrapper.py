@@ -29,7 +29,6 @@ from apifuzz.wrappers.cvc5.solving import Solving, refuse_without_model
 from apifuzz.wrappers.cvc5.sorts import Sorts, lacks_format
 from apifuzz.wrappers.cvc5.terms import Terms
 from apifuzz.wrappers.cvc5.values import make_value
-from apifuzz.wrappers.own_actions import OwnActions
 from smtlib import Signature, Sort
 
 _EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
@@ -56,12 +55,13 @@ _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
 
-class Cvc5Wrapper(OwnActions, Wrapper):
+class Cvc5Wrapper(Wrapper):
     """cvc5 through its Python module. With ``expert``, options that cvc5 calls so are drawn, too, and what
     they switch on.
     """
 
     name = "cvc5"
+    plan = "apifuzz.wrappers.cvc5.actions"
 
     def __init__(self, expert: bool = False) -> None:
         super().__init__()

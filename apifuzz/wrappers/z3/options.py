@@ -1,7 +1,7 @@
 """z3's options: the parameters of its solver and of its contexts, as z3 describes them.
 
 Left out are those that make runs differ from machine to machine (time, memory, threads), that write files or
-standard output. z3's table of options (``difftest/profiles/z3.toml``) says which change what an answer means.
+standard output. z3's table of options (``solvers/z3/options.toml``) says which change what an answer means.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.interface import Option, OptionKind, Unsupported
-from difftest.profiles.options import option_table
+from solvers.options import option_table
 
 _DANGEROUS: dict[str, str] = {
     "smtlib2_log": "writes a file",

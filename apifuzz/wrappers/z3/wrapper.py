@@ -22,7 +22,6 @@ from apifuzz.interface import (
     Unsupported,
     Wrapper,
 )
-from apifuzz.wrappers.own_actions import OwnActions
 from apifuzz.wrappers.z3.binders import Binders
 from apifuzz.wrappers.z3.inspection import Inspection
 from apifuzz.wrappers.z3.options import (
@@ -91,10 +90,11 @@ def _asking(
     return ask
 
 
-class Z3Wrapper(OwnActions, Wrapper):
+class Z3Wrapper(Wrapper):
     """z3 behind the interface."""
 
     name = "z3"
+    plan = "apifuzz.wrappers.z3.actions"
 
     def __init__(self) -> None:
         super().__init__()

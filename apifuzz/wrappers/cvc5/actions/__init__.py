@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from apifuzz.wrappers.cvc5.actions.asking import ASKING
 from apifuzz.wrappers.cvc5.actions.making import MAKING
 from apifuzz.wrappers.cvc5.actions.models import MODELS
 from apifuzz.wrappers.cvc5.actions.reasoning import REASONING
 from apifuzz.wrappers.cvc5.actions.setting import SETTING
 from apifuzz.wrappers.cvc5.actions.synthesis import SYNTHESIS
-from apifuzz.wrappers.own_actions import place
-
-if TYPE_CHECKING:
-    from apifuzz.model import Model
 
 ACTIONS = (*SETTING, *MAKING, *ASKING, *MODELS, *REASONING, *SYNTHESIS)
 
-# State, action, weight. The conditions are the actions' own.
-_TRANSITIONS = (
+PLACES = (
     ("logic", "cvc5:take-strings", 100),
     ("options", "cvc5:switch-on", 0.6),
     ("options", "cvc5:add-plugin", 0.05),
@@ -51,8 +44,4 @@ _TRANSITIONS = (
     *((state, "cvc5:get-learned-literals", 0.7) for state in ("sat", "unsat", "unknown")),
     *((state, "cvc5:get-instantiations", 0.3) for state in ("unsat", "unknown")),
 )
-
-
-def adjust(model: Model) -> None:
-    """Put the actions where they make sense."""
-    place(model, _TRANSITIONS)
+"""State, action, weight. The conditions are the actions' own."""

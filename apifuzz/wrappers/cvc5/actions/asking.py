@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import cvc5
 
 from apifuzz.actions.reading import read_closed, read_name, require_count
-from apifuzz.interface import Answer, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.wrappers.cvc5.actions.base import (
     Cvc5Action,
@@ -18,7 +18,6 @@ from apifuzz.wrappers.cvc5.actions.base import (
     has_skolem,
     must_not_be,
 )
-from apifuzz.wrappers.cvc5.inspection import expect
 
 if TYPE_CHECKING:
     from apifuzz.wrappers.cvc5.wrapper import Cvc5Wrapper

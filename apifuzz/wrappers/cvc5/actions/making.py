@@ -9,11 +9,10 @@ import cvc5
 from cvc5 import Kind, SortKind
 
 from apifuzz.actions.reading import read_closed, read_count, read_name, read_terms, require_count
-from apifuzz.interface import ApiTerm, Misbehaviour, TermKind, Unsupported
+from apifuzz.interface import ApiTerm, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from apifuzz.wrappers.cvc5.actions.base import Cvc5Action, handles
-from apifuzz.wrappers.cvc5.inspection import expect
 from smtlib import BOOL, Sort
 
 if TYPE_CHECKING:

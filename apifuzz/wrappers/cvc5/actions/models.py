@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import cvc5
 
 from apifuzz.actions.reading import read_closed, read_name, require_count
-from apifuzz.interface import Answer, Misbehaviour, TermKind, Unsupported
+from apifuzz.interface import Answer, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.wrappers.cvc5.actions.base import Cvc5Action, handles, is_incremental
-from apifuzz.wrappers.cvc5.inspection import expect, inspect_value
+from apifuzz.wrappers.cvc5.inspection import inspect_value
 from apifuzz.wrappers.cvc5.solving import answer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cvc5 import Kind
 
 from apifuzz.actions.reading import read_closed, read_formulas, require_count
-from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, TermKind, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.wrappers.cvc5.actions.base import (
     Cvc5Action,
@@ -21,7 +21,6 @@ from apifuzz.wrappers.cvc5.actions.base import (
     should_enumerate,
     some_part,
 )
-from apifuzz.wrappers.cvc5.inspection import expect
 from smtlib import BOOL
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 import cvc5
 
 from apifuzz.actions.reading import read_closed, read_name, require_count
-from apifuzz.interface import Answer, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.sort_drawing import draw_made
 from apifuzz.trace import TraceError, quote_name
 from apifuzz.wrappers.cvc5.actions.base import Cvc5Action
-from apifuzz.wrappers.cvc5.inspection import expect
 from apifuzz.wrappers.cvc5.reading import declared_function
 from apifuzz.wrappers.cvc5.session import Pool
 

@@ -8,7 +8,7 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.actions.reading import read_closed, read_formulas, require_count
-from apifuzz.interface import Answer, TermKind
+from apifuzz.interface import Answer, TermKind, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from apifuzz.wrappers.cvc5.actions.base import (
@@ -18,7 +18,6 @@ from apifuzz.wrappers.cvc5.actions.base import (
     must_not_be,
     should_enumerate,
 )
-from apifuzz.wrappers.cvc5.inspection import expect
 from apifuzz.wrappers.cvc5.session import CHECK_RESOURCES
 from smtlib import INT, REAL
 

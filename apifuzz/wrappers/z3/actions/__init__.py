@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from apifuzz.actions import Action
-from apifuzz.model import Model
 from apifuzz.wrappers.z3.actions import contexts, fixedpoints, goals, optimising, questions, solvers
 
 ACTIONS: tuple[Action, ...] = (
@@ -31,11 +30,9 @@ _WEIGHTS = {
 _AFTER = {"z3:state": ("sat", "unsat", "unknown"), "z3:congruence": ("sat",), "z3:proof": ("unsat",)}
 """What is asked about an answer."""
 
-
-def adjust(model: Model) -> None:
-    """Put the actions into the model."""
-    for action in ACTIONS:
-        for state in _AFTER.get(action.name, ()):
-            model.add(state, action.name, 1.0)
-        if action.name not in _AFTER:
-            model.add("terms", action.name, _WEIGHTS.get(action.name, 0.8))
+PLACES = tuple(
+    (state, action.name, 1.0 if action.name in _AFTER else _WEIGHTS.get(action.name, 0.8))
+    for action in ACTIONS
+    for state in _AFTER.get(action.name, ("terms",))
+)
+"""State, action, weight."""

@@ -1,0 +1,99 @@
+"""What drives a run: calls are drawn from the model, or those of a trace are made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from apifuzz.actions import Action
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.model import Model, default_model
+from apifuzz.run import Ending, Run, Settings
+from apifuzz.trace import Trace, TraceError, print_header
+
+_STEPS_PER_CALL = 50
+"""A run that takes more steps of the machine than this for a call has nothing left to do."""
+
+_SHORTEST = 0.4
+"""Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
+
+
+def new_run(
+    wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None] | None = None
+) -> Run:
+    """A run with all actions that the wrapper's solver has."""
+    return Run(wrapper, settings, seed, write, default_model(wrapper).actions)
+
+
+def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
+    """Draw and make the calls of one run. ``write`` gets the trace, every line before its call is made."""
+    model = default_model(wrapper)
+    run = Run(wrapper, settings, seed, write, model.actions)
+    run.prepare()
+    for line in print_header(wrapper.name, seed, run.scope.settings()):
+        write(line + "\n")
+    return _ended(run, lambda: _draw_calls(run, model))
+
+
+def _draw_calls(run: Run, model: Model) -> None:
+    state = model.start
+    most = 1 + int(run.settings.calls * (_SHORTEST + run.random.random() * (1 - _SHORTEST)))
+    steps = 0
+    while state != model.final and run.calls < most and steps < _STEPS_PER_CALL * most:
+        steps += 1
+        transition = model.draw(state, run)
+        run.statistics.states[state] += 1
+        if not transition.action or _draw_call(run, model.actions[transition.action]):
+            state = transition.target
+    if run.exists:
+        run.call("delete", ())
+
+
+def _draw_call(run: Run, action: Action) -> bool:
+    """Draw arguments and make the call; whether it was made."""
+    try:
+        args = action.draw(run)
+        if args is None:
+            run.statistics.idle[action.name] += 1
+            return False
+        run.call(action.name, args)
+    except Unsupported:
+        return False
+    return True
+
+
+def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
+    """Make the calls of a trace again, on the same solver or on another.
+
+    What the wrapper cannot do is left out, with everything that needs what it would have returned; the
+    ending lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have
+    been written.
+    """
+    run = new_run(wrapper, Settings(), trace.seed, write)
+    run.replaying = True
+    run.foreign = trace.solver != wrapper.name
+    if write is not None:
+        for text in print_header(trace.solver, trace.seed, trace.settings):
+            write(text + "\n")
+    return _ended(run, lambda: _repeat_calls(run, trace))
+
+
+def _repeat_calls(run: Run, trace: Trace) -> None:
+    for line in trace.lines:
+        try:
+            run.repeat(line)
+        except Unsupported:
+            run.store.lose(line.returns)
+        except TraceError as error:
+            raise TraceError(f"{line.action}: {error.reason}", line.number) from None
+
+
+def _ended(run: Run, drive: Callable[[], None]) -> Ending:
+    try:
+        drive()
+    except Rejected as error:
+        return run.ending("rejected", str(error))
+    except Misbehaviour as error:
+        return run.ending("misbehaviour", str(error), error.kind)
+    except LimitReached as limit:
+        return run.ending("done", str(limit))
+    return run.ending("done")

@@ -1,0 +1,211 @@
+"""Modes: solvers under options other than their defaults, chosen by the name of a test alone.
+
+Most tests run in the default mode, which is what users run. In the others one solver at a time gets options:
+first each setting that its file (``solvers/NAME/options.toml``) tries, alone; then two or three of them
+together, and for z3 rows of tactics. One at a time, so that what differs is that solver's doing. Nothing but
+the seed and the test's name goes into the choice, so a test has the same modes in every worker and when it is
+confirmed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from difftest.errors import DifftestError
+from solvers.options import OptionClass, option_table, split_option
+from solvers.profile import AskedOption
+from solvers.registry import PROFILES
+from solvers.specs import Solver
+from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
+
+# Measured (docs/solvers.md): at this share of tests under options a hunt still decides as many tests a second
+# as without, within what two runs differ by.
+DEFAULT_SHARE = 0.25
+# Of four tests under options one is under tactics, where the solver has them.
+_TACTIC_EVERY = 4
+
+
+class ModeKind(StrEnum):
+    """What a hunt may run solvers under: only their defaults; settings under which answers stand; z3's
+    tactics; both; and both with settings that the solvers' authors call unfinished, for crashes and invalid
+    models.
+    """
+
+    DEFAULT = "default"
+    OPTIONS = "options"
+    TACTICS = "tactics"
+    ALL = "all"
+    EXPERIMENTAL = "experimental"
+
+
+@dataclass(frozen=True, slots=True)
+class ModeList:
+    """What can be tried on one solver: settings ``name=value``, those of them that are ``experimental``,
+    tactics to go first and last in a row, and the names of the settings that such a row can be the value of.
+
+    ``refused`` are those of its file that this release does not know, each with the reason.
+    """
+
+    settings: tuple[str, ...]
+    experimental: tuple[str, ...]
+    first_tactics: tuple[str, ...]
+    last_tactics: tuple[str, ...]
+    tactic_settings: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+
+
+def mode_list(solver: Solver) -> ModeList:
+    """What can be tried on ``solver``, asked of it once; empty for one given by a command line."""
+    if solver.family not in PROFILES:
+        return ModeList((), (), (), (), (), ())
+    return _mode_list(solver.family, solver.argv)
+
+
+@functools.cache
+def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
+    """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
+    return PROFILES[family].ask(argv)
+
+
+@functools.cache
+def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
+    profile, table = PROFILES[family], option_table(family)
+    asked = asked_options(family, argv)
+    problems = {setting: why_refused(setting, asked) for setting in table.tried()}
+    settings = [setting for setting, why in problems.items() if why is None]
+    refused = [(setting, why) for setting, why in problems.items() if why is not None]
+    tactics = profile.ask_tactics(argv)
+    by = tuple(name for name in table.tactic_settings if name == COMMAND or name in asked)
+
+    def known(listed: Iterable[str]) -> tuple[str, ...]:
+        return tuple(t for t in listed if tactic_names(read_tactic(t)) <= tactics)
+
+    first, last = known(table.first_tactics), known(table.last_tactics)
+    refused += [(t, "no such tactic") for t in table.first_tactics if tactics and t not in first]
+    return ModeList(
+        tuple(s for s in settings if table.class_of(s) is not OptionClass.EXPERIMENTAL),
+        tuple(s for s in settings if table.class_of(s) is OptionClass.EXPERIMENTAL),
+        first,
+        last,
+        by if last else (),
+        tuple(refused),
+    )
+
+
+def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
+    """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
+    name, value = split_option(setting)
+    option = asked.get(name)
+    if option is None:
+        return "no such option"
+    return None if option.takes(value) else f"takes no {value!r}"
+
+
+Options = tuple[tuple[str, ...], ...]
+"""What a test adds to the options of each solver of a hunt."""
+
+
+def under_options(solvers: Sequence[Solver], options: Options) -> tuple[Solver, ...]:
+    """The solvers with what ``Modes.choose`` chose for a test."""
+    if not options:
+        return tuple(solvers)
+    return tuple(solver.with_options(added) for solver, added in zip(solvers, options, strict=True))
+
+
+def base_name(name: str, names: Collection[str]) -> str:
+    """Which of the solvers ``names`` the solver ``name`` is, whatever options a test added to it."""
+    if name in names:
+        return name
+    fitting = [n for n in names if name.startswith(n[:-1] + "," if n.endswith("]") else n + "[")]
+    return max(fitting, key=len, default=name)
+
+
+class Modes:
+    """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``."""
+
+    def __init__(
+        self,
+        solvers: Sequence[Solver],
+        kinds: ModeKind = ModeKind.DEFAULT,
+        seed: int = 0,
+        share: float = DEFAULT_SHARE,
+    ) -> None:
+        if not 0 <= share <= 1:
+            raise DifftestError(f"the share of tests under options must be from 0 to 1, not {share}")
+        self.solvers = tuple(solvers)
+        self.kinds = kinds
+        self.seed = seed
+        self.share = 0.0 if kinds is ModeKind.DEFAULT else share
+        self._lists: dict[str, ModeList] = {}
+        if self.share:
+            for solver in self.solvers:
+                found = mode_list(solver)
+                if self._rows(found) or self._singles(found):
+                    self._lists[solver.name] = found
+
+    @property
+    def refused(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """What of the files the solvers do not know, by solver name: to be told once."""
+        return {name: found.refused for name, found in self._lists.items() if found.refused}
+
+    def choose(self, strategy: str, test_class: str, index: int) -> Options:
+        """What a test adds to the options of each solver, in their order; empty where it adds nothing."""
+        able = [solver for solver in self.solvers if solver.name in self._lists]
+        rank = int((index + 1) * self.share)
+        if not able or rank == int(index * self.share):
+            return ()
+        turn, place = divmod(rank - 1, len(able))
+        chosen = able[place]
+        options = self.options_for(chosen, f"{strategy}/{test_class}", turn)
+        return tuple(options if solver is chosen else () for solver in self.solvers)
+
+    def options_for(self, solver: Solver, part: str, turn: int) -> tuple[str, ...]:
+        """The options of a solver's ``turn``-th test under options within a part of the hunt."""
+        found = self._lists[solver.name]
+        source = _source(self.seed, solver.name, part, turn)
+        singles = self._singles(found)
+        if self._rows(found) and (not singles or turn % _TACTIC_EVERY == _TACTIC_EVERY - 1):
+            row = random_row(found.first_tactics, found.last_tactics, source)
+            return (f"{source.choice(found.tactic_settings)}={row}",)
+        if self._rows(found):
+            turn -= turn // _TACTIC_EVERY
+        if turn < len(singles):
+            return (_shuffled(singles, self.seed, solver.name, part)[turn],)
+        return _together(singles, source)
+
+    def _singles(self, found: ModeList) -> tuple[str, ...]:
+        if self.kinds in (ModeKind.DEFAULT, ModeKind.TACTICS):
+            return ()
+        return found.settings + (found.experimental if self.kinds is ModeKind.EXPERIMENTAL else ())
+
+    def _rows(self, found: ModeList) -> bool:
+        return self.kinds not in (ModeKind.DEFAULT, ModeKind.OPTIONS) and bool(found.tactic_settings)
+
+
+def _source(*parts: object) -> random.Random:
+    """Randomness that depends on nothing but the parts."""
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
+    return random.Random(int.from_bytes(digest[:8], "big"))
+
+
+@functools.lru_cache(maxsize=256)
+def _shuffled(settings: tuple[str, ...], *parts: object) -> list[str]:
+    order = list(settings)
+    _source(*parts).shuffle(order)
+    return order
+
+
+def _together(settings: tuple[str, ...], source: random.Random) -> tuple[str, ...]:
+    """Two or three settings of different names."""
+    wanted = source.choice((2, 2, 3))
+    picked: dict[str, str] = {}
+    for setting in source.sample(settings, min(len(settings), 4 * wanted)):
+        picked.setdefault(split_option(setting)[0], setting)
+        if len(picked) == wanted:
+            break
+    return tuple(picked.values())

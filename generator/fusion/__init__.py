@@ -1,6 +1,0 @@
-"""Semantic fusion: two formulas with one answer joined into a third with that answer."""
-
-from generator.fusion.functions import FusionFunction, fusion_functions
-from generator.fusion.strategy import SETTINGS, FusionStrategy
-
-__all__ = ["SETTINGS", "FusionFunction", "FusionStrategy", "fusion_functions"]

@@ -1,0 +1,124 @@
+"""What all strategies that start from seeds share: which seed a test comes from, its header, its counts.
+
+Tests are made in visits: visit ``v`` draws a seed and makes the tests ``v * per_seed`` and following of it,
+so that a seed is read once for many tests, and a chain's links are tests that stand next to each other.
+Everything in a visit follows from the strategy's seed, the seeds and ``v``. One test alone is
+made by going through its visit, without printing what comes before.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from generator.errors import GenerationError
+from generator.seeds.source import Seed, SeedSource, random_for
+from generator.settings import Value
+from generator.strategy import GeneratedTest
+from generator.text import SeedHeader
+
+_FRUITLESS = 100
+"""After so many seeds in a row that gave nothing a visit gives up."""
+
+
+@dataclass(slots=True)
+class Mutant:
+    """A test before it is printed. ``text`` gives its commands (no header), before the next mutant is made.
+
+    ``seeds`` are those it came from, the same tuple for all mutants of a visit; ``told`` comment lines for
+    the header (:func:`generator.text.comment`), such as the chain of mutations so far.
+    The other fields are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text
+    when called.
+    """
+
+    text: Callable[[], str]
+    seeds: tuple[Seed, ...]
+    told: str = ""
+    known: tuple[str | None, ...] = ()
+    implied_by: Callable[[], str] | None = None
+    implies: Callable[[], str] | None = None
+
+
+class SeedStrategy(ABC):
+    """Base of the strategies that change seeds.
+
+    ``counts`` are for people: attempts that failed, by cause; they grow as tests are made.
+    """
+
+    name: str
+
+    def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int) -> None:
+        self.seeds = seeds
+        self.seed = seed
+        self.settings = dict(settings)
+        self.per_seed = per_seed
+        self.counts: Counter[str] = Counter()
+        self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the seeds that the tests come from."""
+        return self.seeds.fingerprint
+
+    @abstractmethod
+    def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
+        """Mutants of ``seed``, as many as there are or as are asked for.
+
+        New terms are made in ``seed.script().table.copy()``; all choices come from ``chance``.
+        """
+
+    def draw(self, chance: random.Random) -> Seed:
+        """The seed of a visit. Override to ask for a known answer."""
+        return self.seeds.draw(chance)
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        """Yield the tests with ``start <= index < stop``, in order."""
+        for visit in range(start // self.per_seed, -(-stop // self.per_seed)):
+            first = visit * self.per_seed
+            for place, mutant in enumerate(self._visit(visit), first):
+                if place >= start:
+                    yield self._test(place, mutant)
+                if place + 1 == stop:
+                    return
+
+    def _visit(self, visit: int) -> Iterator[Mutant]:
+        """Exactly ``per_seed`` mutants, of further seeds where one gives too few."""
+        return islice(self._of_any(random_for(self.seed, visit, self.name)), self.per_seed)
+
+    def _of_any(
+        self, chance: random.Random, draw: Callable[[random.Random], Seed] | None = None
+    ) -> Iterator[Mutant]:
+        """Mutants of one seed after the other, without end; ``draw`` gives the seeds."""
+        draw = draw or self.draw
+        fruitless = 0
+        while fruitless < _FRUITLESS:
+            fruitless += 1
+            for mutant in self.mutants(draw(chance), chance):
+                yield mutant
+                fruitless = 0
+        raise GenerationError(
+            f"{self.name} makes nothing of {_FRUITLESS} seeds in a row from {self.seeds.name}"
+        )
+
+    def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
+        head = self._head
+        if head is None or head[0] is not mutant.seeds:
+            head = self._head = self._head_of(mutant.seeds)
+        text = head[1].text(index, mutant.told, mutant.text())
+        implied_by = mutant.implied_by() if mutant.implied_by else None
+        implies = mutant.implies() if mutant.implies else None
+        return GeneratedTest(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies)
+
+    def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]]:
+        """The header for tests from these seeds, and the issues behind them."""
+        issues = tuple(dict.fromkeys(i for seed in seeds for i in seed.issues))
+        origins = [s.origin for s in seeds]
+        return (
+            seeds,
+            SeedHeader(self.fingerprint, self.seed, self.name, origins, issues, self.settings),
+            issues,
+        )

@@ -1,0 +1,1 @@
+"""Ways to make tests: a file or a folder each."""

@@ -1,0 +1,159 @@
+"""Fusion functions: read from ``functions.smt2``, instantiated for the sorts of two variables.
+
+Source of the idea: Winterer, Zhang, Su, "Validating SMT Solvers via Semantic Fusion" (PLDI 2020), Section 3;
+the functions are our own, each valid for all values of its variables.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+from generator.errors import GenerationError
+from smtlib import Sort, Term, check_script, make_sort, read_script, read_sexps, sexp_text
+from smtlib.errors import SmtLibError
+from smtlib.reader import SExp
+from smtlib.theory import evaluate_index
+
+MAX_WIDTH = 4096
+"""Bit-vectors that would be wider are not made."""
+
+_KEYS = (":of", ":x", ":y", ":constants")
+
+
+@dataclass(frozen=True, slots=True)
+class FusionFunction:
+    """One entry of the file. ``sorts`` are the patterns of x, y and z; ``inverses`` has x, y or both."""
+
+    name: str
+    sorts: tuple[SExp, SExp, SExp]
+    of: SExp
+    inverses: Mapping[str, SExp]
+    constants: tuple[tuple[str, Sort, tuple[SExp, ...]], ...]
+
+    def match(self, x: Sort, y: Sort) -> dict[str, int] | None:
+        """The widths with which this takes variables of these sorts; None where it does not."""
+        widths: dict[str, int] = {}
+        fits = _match(self.sorts[0], x, widths) and _match(self.sorts[1], y, widths)
+        return widths if fits and _sort(self.sorts[2], widths).indices <= (MAX_WIDTH,) else None
+
+    def text(self, widths: Mapping[str, int], names: Mapping[str, str], constants: Mapping[str, SExp]) -> str:
+        """A script that declares x, y and z under these names and has ``:of`` and the inverses, in the order
+        of :attr:`inverses`, as operands of one assertion each: ``(= t t)``."""
+        lines = ["(set-logic ALL)"]
+        for variable, pattern in zip("xyz", self.sorts, strict=True):
+            lines.append(f"(declare-fun {names[variable]} () {_sort(pattern, widths)})")
+        for body in (self.of, *self.inverses.values()):
+            shown = _instantiate(body, widths, {**names, **{c: sexp_text(v) for c, v in constants.items()}})
+            lines.append(f"(assert (= {shown} {shown}))")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A function instantiated: terms over the declared x, y and z. ``inverses`` maps "x", "y" to terms."""
+
+    name: str
+    x: Term
+    y: Term
+    z: Term
+    of: Term
+    inverses: Mapping[str, Term]
+
+
+def instantiate(
+    function: FusionFunction,
+    widths: Mapping[str, int],
+    names: Mapping[str, str],
+    constants: Mapping[str, SExp],
+) -> Fusion:
+    """``function`` with these widths, names for x, y and z, and constants, as checked terms."""
+    checked = check_script(read_script(function.text(widths, names, constants)))
+    if checked.errors:
+        raise GenerationError(f"fusion function {function.name}: {checked.errors[0]}")
+    symbols = {c.declarations[0].name: c.declarations[0] for c in checked.commands if c.declarations}
+    x, y, z = (checked.table.symbol(symbols[names[v]]) for v in "xyz")
+    of, *inverses = (assertion.args[0] for assertion in checked.assertions)
+    return Fusion(function.name, x, y, z, of, dict(zip(function.inverses, inverses, strict=True)))
+
+
+def choose_constants(function: FusionFunction, chance: random.Random) -> dict[str, SExp]:
+    """A value for each of the function's constants."""
+    return {name: values[chance.randrange(len(values))] for name, _, values in function.constants}
+
+
+@lru_cache(maxsize=4096)
+def functions_for(x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Mapping[str, int]]]:
+    """The functions that take variables of these sorts, with their widths."""
+    return [(f, w) for f in fusion_functions() if (w := f.match(x, y)) is not None]
+
+
+@cache
+def fusion_functions() -> tuple[FusionFunction, ...]:
+    """The functions of the file that comes with this package."""
+    text = resources.files("generator.strategies.fusion").joinpath("functions.smt2").read_text("utf-8")
+    return read_functions(text, "functions.smt2")
+
+
+def read_functions(text: str, source: str) -> tuple[FusionFunction, ...]:
+    """The functions of a file's ``text``. Raises :class:`GenerationError` naming the entry that is wrong."""
+    try:
+        return tuple(_read(entry) for entry in read_sexps(text))
+    except (SmtLibError, ValueError, IndexError, KeyError) as error:
+        raise GenerationError(f"{source}: {error}") from error
+
+
+def _read(entry: SExp) -> FusionFunction:
+    if isinstance(entry, str) or len(entry) < 7 or entry[0] != "fusion":
+        raise ValueError(
+            f"expected (fusion NAME (x SORT) (y SORT) (z SORT) :of TERM ...), found {sexp_text(entry, 60)}"
+        )
+    _, name, *variables = entry[:5]
+    items = dict(zip(entry[5::2], entry[6::2], strict=True))
+    if [v[0] for v in variables] != ["x", "y", "z"] or any(key not in _KEYS for key in items):
+        raise ValueError(f"{name}: variables x, y, z and the keys {', '.join(_KEYS)} are wanted")
+    inverses = {v: items[f":{v}"] for v in "xy" if f":{v}" in items}
+    if ":of" not in items or not inverses:
+        raise ValueError(f"{name}: :of and one of :x and :y are wanted")
+    constants = tuple((c[0], _sort(c[1], {}), tuple(c[2:])) for c in items.get(":constants", ()))
+    return FusionFunction(
+        str(name), (variables[0][1], variables[1][1], variables[2][1]), items[":of"], inverses, constants
+    )
+
+
+def _match(pattern: SExp, sort: Sort, widths: dict[str, int]) -> bool:
+    if isinstance(pattern, str):
+        return sort.name == pattern and not sort.args and not sort.indices
+    if sort.name != pattern[1] or len(sort.indices) != 1:
+        return False
+    return widths.setdefault(pattern[2], sort.indices[0]) == sort.indices[0]
+
+
+def _sort(pattern: SExp, widths: Mapping[str, int]) -> Sort:
+    if isinstance(pattern, str):
+        return make_sort(pattern)
+    return make_sort(str(pattern[1]), (evaluate_index(pattern[2], dict(widths)),))
+
+
+def _instantiate(body: SExp, widths: Mapping[str, int], names: Mapping[str, str]) -> str:
+    """``body`` as text, with names and constants for the variables, and numerals for index expressions."""
+    if isinstance(body, str):
+        return names.get(body, body)
+    if body and body[0] == "_":
+        indices = [str(evaluate_index(i, dict(widths))) for i in body[2:]]
+        return f"(_ {body[1]} {' '.join(indices)})"
+    return f"({' '.join(_instantiate(part, widths, names) for part in body)})"
+
+
+__all__: Sequence[str] = [
+    "Fusion",
+    "FusionFunction",
+    "choose_constants",
+    "functions_for",
+    "fusion_functions",
+    "instantiate",
+    "read_functions",
+]

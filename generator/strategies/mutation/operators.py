@@ -1,0 +1,385 @@
+"""Operators that fit: by result sort for new terms, by argument sorts for changed heads.
+
+Every operator comes from the theory files (or a user's file in their syntax) or from the seed: its
+declared and defined functions, and the constructors, selectors, testers and updaters of its datatypes.
+Only what all target solvers know is offered.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from generator.errors import GenerationError
+from generator.families import family_of
+from generator.seeds.script import SeedScript
+from generator.strategies.mutation.indices import choose_indices, is_plain
+from generator.strategies.mutation.literals import is_value
+from generator.strategies.mutation.places import CONSTANT_ARGUMENTS
+from smtlib import (
+    BOOL,
+    Declaration,
+    Kind,
+    ReadError,
+    Sort,
+    Term,
+    TermTable,
+    TheoryError,
+    default_theories,
+)
+from smtlib.environment import determines, has_parameters, instantiate, unify
+from smtlib.theory import Bindings, Signature, SortPattern, Theories
+
+MAX_FILE = 1 << 20
+"""Larger files of operators are refused, in bytes."""
+
+GUARDED_THEORIES = frozenset(("Transcendental", "SeparationLogic"))
+"""Operators of these theories are offered only to seeds that use the theory: elsewhere they would make most
+tests undecidable (``sin`` fits every Real), or wrong without further declarations."""
+
+REFUSED = {"cvc5": frozenset(("const",))}
+"""What a solver knows and takes only with an option that tests do not set (cvc5: --arrays-exp)."""
+
+REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
+"""Operators that a solver does not take at a result sort of this head."""
+
+EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
+"""Larger powers of polynomials take solvers seconds to write out."""
+
+_MAX_SHAPES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One way to apply an operator: its signature (None: a function of the seed) and its arguments' sorts."""
+
+    signature: Signature | None
+    sorts: tuple[Sort, ...]
+    declaration: Declaration | None = None
+    tester: bool = False
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        if self.signature is not None:
+            return self.signature.name
+        assert self.declaration is not None
+        return f"is {self.declaration.name}" if self.tester else self.declaration.name
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head that fits somewhere: its name, and how it is written; empty where indices are drawn for it."""
+
+    name: str
+    text: str
+    signature: Signature | None = None
+    sorts: tuple[Sort, ...] = ()
+    result: Sort = BOOL
+
+    def draw(self, chance: random.Random) -> str | None:
+        """How it is written, with indices that fit; None where none do."""
+        if self.signature is None:
+            return self.text
+        indices = choose_indices(self.signature, self.sorts, self.result, chance)
+        return None if indices is None else head_text(self.signature, indices, self.result)
+
+
+class Operators:
+    """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
+
+    def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
+        self.families = frozenset(map(family_of, solvers))
+        refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
+        self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
+        self._signatures: dict[str, list[Signature]] = {}
+        self._by_result: dict[str, list[Signature]] = {}
+        for signature in theories.signatures():
+            if signature.name in refused or not self._is_known(signature) or _is_synonym(signature):
+                continue
+            self._signatures.setdefault(signature.name, []).append(signature)
+            head = "" if signature.result.is_parameter else signature.result.name
+            self._by_result.setdefault(head, []).append(signature)
+        self._shapes: dict[tuple[object, ...], list[list[Shape]]] = {}
+        self._heads: dict[tuple[object, ...], list[Head]] = {}
+
+    def _is_known(self, signature: Signature) -> bool:
+        return not signature.only or self.families <= set(signature.only)
+
+    def knows(self, name: str) -> bool:
+        """Whether there is an operator of this name."""
+        return name in self._signatures
+
+    def guarded_theories(self, names: Iterable[str]) -> frozenset[str]:
+        """The guarded theories that operators of these names belong to."""
+        theories = {s.theory for name in names for s in self._signatures.get(name, ())}
+        return GUARDED_THEORIES & theories
+
+    # New terms
+
+    def shapes(
+        self, result: Sort, sorts: frozenset[Sort], guarded: frozenset[str] = frozenset()
+    ) -> list[list[Shape]]:
+        """Ways to make a term of sort ``result`` from arguments of ``sorts``: a list per operator.
+
+        ``guarded`` are the guarded theories that may be drawn on.
+        """
+        key = (result, sorts, guarded)
+        found = self._shapes.get(key)
+        if found is None:
+            by_name: dict[str, list[Shape]] = {}
+            ordered = sorted(sorts, key=str)
+            for signature in self._giving(result, guarded):
+                for shape in _shapes_of(signature, result, ordered):
+                    by_name.setdefault(signature.name, []).append(shape)
+            found = self._shapes[key] = list(by_name.values())
+            if len(self._shapes) > 20_000:
+                self._shapes.clear()
+        return found
+
+    def _giving(self, result: Sort, guarded: frozenset[str]) -> Iterator[Signature]:
+        """The signatures that may have a result of this sort."""
+        for signature in (*self._by_result.get(result.name, ()), *self._by_result.get("", ())):
+            if (signature.name, result.name) in self._refused_results:
+                continue
+            if signature.theory not in GUARDED_THEORIES or signature.theory in guarded:
+                yield signature
+
+    # Changed heads
+
+    def heads(self, term: Term, guarded: frozenset[str] = frozenset()) -> Sequence[Head]:
+        """The operators that take ``term``'s arguments and give its sort, its own among them."""
+        sorts = tuple([a.sort for a in term.args])
+        key = (sorts, term.sort, guarded)
+        found = self._heads.get(key)
+        if found is None:
+            signatures: dict[str, Signature] = {}
+            for signature in self._giving(term.sort, guarded):
+                if signature.name not in signatures and _may_take(signature, sorts):
+                    if choose_indices(signature, sorts, term.sort, None) is not None:
+                        signatures[signature.name] = signature
+            found = self._heads[key] = [_head_of(s, sorts, term.sort) for s in signatures.values()]
+            if len(self._heads) > 50_000:
+                self._heads.clear()
+        if any(head.name in CONSTANT_ARGUMENTS for head in found):
+            return [head for head in found if _takes(head.name, term.args, _stays_value)]
+        return found
+
+
+def _head_of(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> Head:
+    if signature.indices:
+        return Head(signature.name, "", signature, sorts, result)
+    return Head(signature.name, head_text(signature, (), result))
+
+
+def _may_take(signature: Signature, sorts: tuple[Sort, ...]) -> bool:
+    """Whether a closer look is worth it: the number of arguments and the first one's sort may fit."""
+    if not signature.associativity and len(signature.params) != len(sorts):
+        return False
+    if not sorts or not signature.params:
+        return not sorts and not signature.params
+    first = signature.params[0]
+    return first.is_parameter or first.name == sorts[0].name
+
+
+def _stays_value(term: Term) -> bool:
+    """Whether a term is a value whatever heads are changed in it."""
+    return not term.args and is_value(term)
+
+
+def _takes(name: str, args: Sequence[Term], is_constant: Callable[[Term], bool] = is_value) -> bool:
+    """Whether solvers take these arguments, whose sorts fit, where the operator ``name`` wants values."""
+    for position in CONSTANT_ARGUMENTS.get(name, ()):
+        if position < len(args) and not is_constant(args[position]):
+            return False
+    if name == "re.range":
+        return all(len(a.op.text) == 3 for a in args)
+    return name != "^" or args[1].op.text.removesuffix(".0") in EXPONENTS
+
+
+def _is_synonym(signature: Signature) -> bool:
+    """Whether this is another spelling for strings (``seq.len`` of a String): each function counts once."""
+    strings = any(p.name == "String" for p in (*signature.params, signature.result))
+    return signature.theory == "Sequences" and strings
+
+
+def _shapes_of(signature: Signature, result: Sort, sorts: Sequence[Sort]) -> Iterator[Shape]:
+    """The sorts that a signature's arguments can have where its result is to be ``result``."""
+    start: Bindings = {}
+    # Indices that the result computes from the arguments' stay open; apply() has the last word.
+    if is_plain(signature.result) and not signature.result.match(result, start):
+        return
+    found = 0
+    stack: list[tuple[tuple[Sort, ...], Bindings]] = [((), start)]
+    while stack and found < _MAX_SHAPES:
+        chosen, bindings = stack.pop()
+        if len(chosen) == len(signature.params):
+            if choose_indices(signature, chosen, result, None) is not None:
+                found += 1
+                yield Shape(signature, chosen)
+            continue
+        pattern = signature.params[len(chosen)]
+        for sort in sorts:
+            trial = dict(bindings)
+            if _matches(pattern, sort, trial):
+                stack.append(((*chosen, sort), trial))
+
+
+def _matches(pattern: SortPattern, sort: Sort, bindings: Bindings) -> bool:
+    if is_plain(pattern):
+        return pattern.match(sort, bindings)
+    return pattern.name == sort.name and len(pattern.indices) == len(sort.indices)
+
+
+class Applier:
+    """Makes applications of operators for one chain of mutations, in its table."""
+
+    def __init__(self, operators: Operators, table: TermTable) -> None:
+        self.operators = operators
+        self.table = table
+
+    def apply(self, shape: Shape, args: tuple[Term, ...], result: Sort, chance: random.Random) -> Term | None:
+        """The operator applied to ``args``; None where it does not fit after all."""
+        if shape.signature is not None:
+            return self.apply_signature(shape.signature, args, result, chance)
+        assert shape.declaration is not None
+        return apply_declaration(self.table, shape.declaration, args, result, shape.tester)
+
+    def apply_signature(
+        self, signature: Signature, args: tuple[Term, ...], result: Sort, chance: random.Random
+    ) -> Term | None:
+        """A theory's operator applied to ``args``, with sensible indices."""
+        if not _takes(signature.name, args):
+            return None
+        indices = choose_indices(signature, tuple([a.sort for a in args]), result, chance)
+        if indices is None:
+            return None
+        op = self.table.op(Kind.OPERATOR, signature.name, head_text(signature, indices, result), indices)
+        return self.table.make(op, args, result)
+
+
+def head_text(signature: Signature, indices: tuple[int | str, ...], result: Sort) -> str:
+    """How the head of an operator's application is written."""
+    text = f"(_ {signature.name} {' '.join(map(str, indices))})" if indices else signature.name
+    return f"(as {text} {result})" if signature.needs_as else text
+
+
+def apply_declaration(
+    table: TermTable, declaration: Declaration, args: tuple[Term, ...], result: Sort, tester: bool = False
+) -> Term:
+    """A function of the script applied to arguments that fit."""
+    text = declaration_text(declaration, result, tester)
+    if tester:
+        return table.make(table.op(Kind.SYMBOL, "is", text, (declaration.name,), declaration), args, result)
+    name = declaration.name
+    return table.make(
+        table.op(Kind.SYMBOL, name, text if text != name else None, (), declaration), args, result
+    )
+
+
+def declaration_text(declaration: Declaration, result: Sort, tester: bool = False) -> str:
+    """How the head of an application of a script's function is written."""
+    name = declaration.name
+    if tester:
+        return f"(_ is {name})"
+    if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
+        return f"(as {name} {result})"
+    return name
+
+
+class SeedFunctions:
+    """What a seed declares, as operators: by result sort."""
+
+    def __init__(self, script: SeedScript) -> None:
+        self.plain: list[Declaration] = [d for d in script.declarations if not _has_function_sort(d)]
+        self.testers: list[Declaration] = []
+        for datatype in script.datatypes.values():
+            for constructor in datatype.constructors:
+                self.plain.append(constructor.declaration)
+                self.plain.extend(constructor.selectors)
+                self.testers.append(constructor.declaration)
+        self.plain = [d for d in self.plain if d.params or d.origin == "constructor"]
+        self._shapes: dict[tuple[Sort, frozenset[Sort]], list[list[Shape]]] = {}
+        self._heads: dict[tuple[Sort, tuple[Sort, ...]], list[Head]] = {}
+
+    def shapes(self, result: Sort, sorts: frozenset[Sort]) -> list[list[Shape]]:
+        """Ways to make a term of sort ``result`` from arguments of ``sorts``: a list per function."""
+        key = (result, sorts)
+        found = self._shapes.get(key)
+        if found is None:
+            found = [[s] for d in self.plain for s in self._of(d, result, sorts)]
+            if result is BOOL:
+                ordered = sorted(sorts, key=str)
+                found += [
+                    [Shape(None, (sort,), d, True)]
+                    for d in self.testers
+                    for sort in ordered
+                    if unify(d.result, sort, {})
+                ]
+            self._shapes[key] = found
+        return found
+
+    @staticmethod
+    def _of(declaration: Declaration, result: Sort, sorts: frozenset[Sort]) -> Iterator[Shape]:
+        bindings: dict[Sort, Sort] = {}
+        if not unify(declaration.result, result, bindings):
+            return
+        if declaration.origin == "selector" and has_parameters(declaration.params[0]):
+            # Whose field it is does not follow from the field's sort.
+            for sort in sorted(sorts, key=str):
+                trial: dict[Sort, Sort] = {}
+                if unify(declaration.params[0], sort, trial):
+                    if instantiate(declaration.result, trial) is result:
+                        yield Shape(None, (sort,), declaration)
+            return
+        params = tuple(instantiate(p, bindings) for p in declaration.params)
+        if not any(map(has_parameters, params)) and sorts.issuperset(params):
+            yield Shape(None, params, declaration)
+
+    def heads(self, term: Term) -> list[Head]:
+        """The functions of the seed that take ``term``'s arguments and give its sort, its own among them."""
+        sorts = tuple([a.sort for a in term.args])
+        found = self._heads.get((term.sort, sorts))
+        if found is None:
+            texts = [
+                declaration_text(shape.declaration, term.sort, shape.tester)
+                for group in self.shapes(term.sort, frozenset(sorts))
+                for shape in group
+                if shape.sorts == sorts and shape.declaration is not None
+            ]
+            found = self._heads[term.sort, sorts] = [Head(text, text) for text in texts]
+        return found
+
+
+def _has_function_sort(declaration: Declaration) -> bool:
+    return any(s.is_function for s in (*declaration.params, declaration.result))
+
+
+@lru_cache(maxsize=8)
+def operators_for(solvers: tuple[str, ...], file: str = "") -> Operators:
+    """The operators for these solvers: of the shipped theories, or of a user's file in the same syntax.
+
+    Raises :class:`GenerationError` where the file cannot be used.
+    """
+    if not file:
+        return Operators(default_theories(), solvers)
+    path = Path(file)
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise GenerationError(f"{file} is larger than {MAX_FILE >> 20} MiB: no file of operators")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no UTF-8 text"
+        raise GenerationError(f"cannot read the operators in {file}: {reason}") from error
+    theories = Theories()
+    try:
+        theories.add_file(text, file)
+    except (TheoryError, ReadError) as error:
+        where = "" if isinstance(error, TheoryError) else f"{file}: "
+        raise GenerationError(f"{where}{error}") from error
+    if not any(True for _ in theories.signatures()):
+        raise GenerationError(f"{file} declares no operators")
+    return Operators(theories, solvers)

@@ -1,0 +1,151 @@
+"""The terms of a seed, by sort: arguments for new terms, each with the variables that it needs bound.
+
+Source: Park, Winterer, Zhang, Su, "Generative Type-Aware Mutation for Testing SMT Solvers" (OOPSLA 2021),
+Definition 2: a term may replace another where its free variables are bound. Besides, none of the
+variables that it binds itself may be in scope there: one variable bound twice on a way could catch what
+``let`` shares.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import lru_cache
+
+from generator.seeds.script import SeedScript
+from generator.strategies.mutation.literals import is_value
+from generator.strategies.mutation.places import Place
+from smtlib import Kind, Sort, Term
+
+_TRIES = 12
+_LARGEST = 1_000_000
+_NOTHING: frozenset[Term] = frozenset()
+_NO_NAMES: frozenset[str] = frozenset()
+
+
+class Pool:
+    """Terms that can be arguments: those of a seed and its constants, in a ``table`` of the pool's own.
+
+    ``operators`` are the names of the theory operators in the seed.
+    """
+
+    def __init__(self, script: SeedScript) -> None:
+        self.by_sort: dict[Sort, list[Term]] = {}
+        self.operators: set[str] = set()
+        self._free: dict[Term, frozenset[Term]] = {}
+        self._bound: dict[Term, frozenset[str]] = {}
+        self._size: dict[Term, int] = {}
+        self.literals: dict[Sort, list[Term]] = {}
+        self.table = script.table.copy()
+        declared = [d for d in script.declarations if not d.params and d.origin in ("declare", "define")]
+        constants = [self.table.symbol(d) for d in declared]
+        for term in dict.fromkeys((*script.terms, *constants)):
+            self._note(term)
+            if term.op.kind is Kind.OPERATOR:
+                self.operators.add(term.op.name)
+
+    def _note(self, term: Term) -> None:
+        free, bound = _NOTHING, _NO_NAMES
+        if term.op.kind is Kind.VARIABLE:
+            free = frozenset((term,))
+        for position, arg in enumerate(term.args):
+            inside = self._free[arg]
+            if inside and term.patterns and position:
+                inside = inside.difference(term.patterns[position - 1][1])
+            if inside and not inside <= free:
+                free = free | inside if free else inside
+            if self._bound[arg] and not self._bound[arg] <= bound:
+                bound = bound | self._bound[arg]
+        if term.variables:
+            free = free.difference(term.variables)
+            bound = bound | {v.op.name for v in term.variables}
+        if term.patterns:
+            bound = bound | {v.op.name for _, variables in term.patterns for v in variables}
+        self._free[term] = free
+        self._bound[term] = bound
+        self._size[term] = min(_LARGEST, 1 + sum([self._size[a] for a in term.args]))
+        if is_value(term) or term.op.name == "fp":
+            self.literals.setdefault(term.sort, []).append(term)
+        if term.op.kind is not Kind.ANNOTATION and not term.sort.is_function:
+            self.by_sort.setdefault(term.sort, []).append(term)
+
+
+@lru_cache(maxsize=16)
+def pool_of(script: SeedScript) -> Pool:
+    """The pool of a seed's terms. Shared: not to be changed."""
+    return Pool(script)
+
+
+class GrowingPool:
+    """A seed's pool, and the terms that a chain of mutations makes. ``size`` stops counting at a million."""
+
+    __slots__ = ("_bound", "_free", "_new", "_size", "base")
+
+    def __init__(self, base: Pool) -> None:
+        self.base = base
+        self._new: dict[Sort, list[Term]] = {}
+        self._free: dict[Term, frozenset[Term]] = {}
+        self._bound: dict[Term, frozenset[str]] = {}
+        self._size: dict[Term, int] = {}
+
+    def add(self, term: Term) -> None:
+        """Take in a new term, whose arguments are in the pool or have no variables."""
+        if term in self._free or term in self.base._free:
+            return
+        free, bound = _NOTHING, _NO_NAMES
+        for arg in term.args:
+            free |= self.free(arg)
+            bound |= self.bound(arg)
+        if term.variables:
+            free = free.difference(term.variables)
+            bound |= {v.op.name for v in term.variables}
+        self._free[term] = free
+        self._bound[term] = bound
+        self.measure(term)
+        self._new.setdefault(term.sort, []).append(term)
+
+    def free(self, term: Term) -> frozenset[Term]:
+        """The free variables of a term of the pool."""
+        found = self.base._free.get(term)
+        return self._free.get(term, _NOTHING) if found is None else found
+
+    def bound(self, term: Term) -> frozenset[str]:
+        """The names that a term of the pool binds."""
+        found = self.base._bound.get(term)
+        return self._bound.get(term, _NO_NAMES) if found is None else found
+
+    def measure(self, term: Term) -> None:
+        """Take in the size of a new term whose arguments' sizes are known, without making it an argument."""
+        self._size[term] = min(_LARGEST, 1 + sum([self.size(a) for a in term.args]))
+
+    def size(self, term: Term) -> int:
+        """How many terms a term of the pool is written with, shared ones counted as often as they stand."""
+        found = self.base._size.get(term)
+        return self._size.get(term, 1) if found is None else found
+
+    def literals(self, sort: Sort) -> Sequence[Term]:
+        """The seed's literals of this sort."""
+        return self.base.literals.get(sort, ())
+
+    def fits(self, term: Term, place: Place) -> bool:
+        """Whether ``term`` is locally compatible with a place."""
+        scope = place.scope
+        for variable in self.free(term):
+            if scope.get(variable.op.name) is not variable:
+                return False
+        return not scope or self.bound(term).isdisjoint(scope)
+
+    def of_sort(self, sort: Sort) -> tuple[Sequence[Term], Sequence[Term]]:
+        """The terms of this sort: the seed's, and those that came later."""
+        return self.base.by_sort.get(sort, ()), self._new.get(sort, ())
+
+    def pick(self, sort: Sort, place: Place, chance: random.Random) -> Term | None:
+        """A term of this sort that may stand in the place, another than stands there."""
+        old, new = self.of_sort(sort)
+        count = len(old) + len(new)
+        for _ in range(_TRIES if count else 0):
+            number = int(chance.random() * count)
+            term = old[number] if number < len(old) else new[number - len(old)]
+            if term is not place.term and self.fits(term, place):
+                return term
+        return None

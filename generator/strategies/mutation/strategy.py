@@ -1,0 +1,90 @@
+"""What the strategies have in common that mutate a seed again and again: each test from the one before."""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from generator.seeds.source import Seed, SeedSource
+from generator.seeds.strategy import Mutant, SeedStrategy
+from generator.settings import Setting, Value, integer
+from generator.strategies.mutation.chain import Told
+from generator.strategies.mutation.operators import operators_for
+from generator.strategies.mutation.suitable import cvc5_refuses
+
+NO_OPERATOR = "attempts that found no operator"
+ATTEMPTS = "attempts"
+MUTATIONS = "mutations"
+UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
+
+_REPEATS = 8
+"""So often a link is mutated further where the chain had it before; a short formula has few operators."""
+
+COMMON_SETTINGS = (
+    Setting("chain", 30, "tests made of one seed, each mutated from the one before", 1, 10_000),
+    Setting("mutations", 1, "mutations between two tests of a chain", 1, 1000),
+    Setting(
+        "operators", "", "file of operators to use instead of the theories', in the syntax of theory files"
+    ),
+)
+
+
+class Link(Protocol):
+    """The state between two mutations of a chain."""
+
+    told: Told
+
+    def state(self) -> Hashable:
+        """Differs where the test's commands do."""
+        ...
+
+    def text(self) -> str:
+        """The test's commands as they stand."""
+        ...
+
+
+_Chain = TypeVar("_Chain", bound=Link)
+
+
+class ChainStrategy(SeedStrategy, Generic[_Chain]):
+    """Chains of mutations."""
+
+    def __init__(
+        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
+    ) -> None:
+        super().__init__(seeds, seed, settings, integer(settings, "chain"))
+        self.operators = operators_for(tuple(solvers), str(settings["operators"]))
+        self._steps = integer(settings, "mutations")
+
+    @abstractmethod
+    def start(self, seed: Seed) -> _Chain:
+        """The chain before its first mutation."""
+
+    @abstractmethod
+    def mutate(self, chain: _Chain, chance: random.Random) -> bool:
+        """One mutation; whether it succeeded."""
+
+    def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
+        """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
+        if "cvc5" in self.operators.families and cvc5_refuses(seed.script()):
+            self.counts[UNSUITABLE] += 1
+            return
+        chain = self.start(seed)
+        seeds = (seed,)
+        seen = {chain.state()}
+        repeats, steps = range(_REPEATS), range(self._steps)
+        while True:
+            for _ in repeats:
+                for _ in steps:
+                    if not self.mutate(chain, chance):
+                        return
+                state = chain.state()
+                if state not in seen:
+                    break
+            else:
+                return
+            seen.add(state)
+            # Its text is asked for before the chain goes on: see SeedStrategy.generate.
+            yield Mutant(chain.text, seeds, chain.told.text())

@@ -1,0 +1,245 @@
+"""The pools of formulas that STORM draws from, and the instances made of them.
+
+Source: Mansur et al., "Detecting Critical Bugs in SMT Solvers Using Blackbox Mutational Fuzzing" (ESEC/FSE
+2020), Algorithm 1. The initial pool holds the seed's Boolean subterms with their values, the
+construction pool conjunctions and negations of what is in either; an instance asserts formulas drawn
+from both, the false ones negated, so one interpretation satisfies all of it.
+
+A formula is text with its value, depth and the declarations that it needs: joining is all that making
+an instance takes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from generator.limits import refusal
+from generator.scopes import Prelude
+from generator.seeds.script import SeedScript
+from generator.strategies.storm.valuation import Valuation
+from smtlib import BOOL, Kind, Term, print_term
+
+INITIAL_SHARE = 0.3
+"""How often a formula is drawn from the initial pool (Section 4)."""
+
+NC_RANGE = (200, 1500)
+NM_RANGE = (300, 1000)
+"""Sizes of the construction pool, and instances made with one (Section 5.4)."""
+
+_LARGE_POOL = 100
+"""An initial pool of this size gets the upper ends of the ranges; the paper does not tell its measure."""
+
+MAX_POOL = 1000
+"""Of a seed with more Boolean subterms so many are drawn."""
+
+MAX_TEXT = 5_000
+"""Subterms that print longer, in characters, are left out."""
+
+MAX_TERMS = 1_500
+"""So are those with more distinct terms."""
+
+_TOO_LARGE = "too large"
+
+MAX_CONSTRUCTED = 20_000
+"""No constructed formula is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A member of a pool. ``depth`` counts connectives over the deepest atom, which has 1; ``needs`` is a
+    set of declarations (see :class:`Prelude`)."""
+
+    text: str
+    value: bool
+    depth: int
+    needs: int
+
+    @property
+    def assertion(self) -> str:
+        """The command that asserts what is true: the formula, or its negation."""
+        return f"(assert {self.text})\n" if self.value else f"(assert (not {self.text}))\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """``amax``: most assertions of an instance. ``dmax``: greatest depth of a formula. ``nc``: size of the
+    construction pool, ``nm``: instances per construction pool; 0 goes by the initial pool's size."""
+
+    amax: int = 64
+    dmax: int = 64
+    nc: int = 0
+    nm: int = 0
+
+    def constructed(self, initial: int) -> int:
+        """NC for an initial pool of this size."""
+        return self.nc or _within(NC_RANGE, initial)
+
+    def instances(self, initial: int) -> int:
+        """NM for an initial pool of this size."""
+        return self.nm or _within(NM_RANGE, initial)
+
+
+def _within(ends: tuple[int, int], initial: int) -> int:
+    low, high = ends
+    return low + (high - low) * min(initial, _LARGE_POOL) // _LARGE_POOL
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """A seed's initial pool, and the Boolean subterms left out of it by cause."""
+
+    prelude: Prelude
+    initial: tuple[Formula, ...]
+    how: str
+    left_out: Counter[str]
+
+
+def fragment(
+    script: SeedScript,
+    valuation: Valuation,
+    dmax: int,
+    chance: random.Random,
+    solvers: Sequence[str] = ("z3", "cvc5"),
+) -> Fragments:
+    """The initial pool: the valued subterms of at most this depth that these solvers take."""
+    prelude = Prelude(script)
+    left_out = Counter(valuation.left_out)
+    depths = _depths(script.assertions)
+    found = [t for t in valuation.values if t.args or t.op.kind is not Kind.OPERATOR]
+    found = [t for t in found if t.op.kind is not Kind.ANNOTATION]
+    fitting = [t for t in found if depths[t] <= dmax]
+    left_out["deeper than Dmax"] += len(found) - len(fitting)
+    if len(fitting) > MAX_POOL:
+        left_out["more than the pool holds"] += len(fitting) - MAX_POOL
+        places = sorted(chance.sample(range(len(fitting)), MAX_POOL))
+        fitting = [fitting[i] for i in places]
+    needs = prelude.needs(fitting)
+    initial = []
+    for term in fitting:
+        fault = _fault(term, solvers)
+        text = "" if fault else print_term(term)
+        if fault or len(text) > MAX_TEXT:
+            left_out[fault or _TOO_LARGE] += 1
+        else:
+            initial.append(Formula(text, valuation.values[term], depths[term], needs[term]))
+    return Fragments(prelude, tuple(initial), valuation.how, +left_out)
+
+
+def _depths(roots: Sequence[Term]) -> dict[Term, int]:
+    """How deep Boolean terms stand in each other; binders and matches are atoms."""
+    found: dict[Term, int] = {}
+    for root in roots:
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            if term in found:
+                stack.pop()
+                continue
+            opaque = term.op.kind in (Kind.BINDER, Kind.MATCH)
+            args = () if opaque else term.args
+            pending = [a for a in args if a not in found]
+            if pending:
+                stack.extend(pending)
+                continue
+            stack.pop()
+            below = max([found[a] for a in args], default=0)
+            leaf = not term.args and term.op.kind is Kind.OPERATOR
+            found[term] = below + (term.sort is BOOL and term.op.kind is not Kind.ANNOTATION and not leaf)
+    return found
+
+
+def _fault(root: Term, solvers: Sequence[str]) -> str:
+    """Why a subterm is left out: its size, or a solver that may refuse it."""
+    seen = {root}
+    stack = [root]
+    while stack:
+        term = stack.pop()
+        fault = refusal(term, solvers)
+        if fault:
+            return fault
+        for arg in term.args:
+            if arg not in seen:
+                if len(seen) >= MAX_TERMS:
+                    return _TOO_LARGE
+                seen.add(arg)
+                stack.append(arg)
+    return ""
+
+
+def construct(
+    initial: Sequence[Formula], count: int, dmax: int, chance: Callable[[], float]
+) -> list[Formula]:
+    """The construction pool: ``count`` conjunctions and negations, fewer where the bounds allow no more."""
+    pool: list[Formula] = []
+    for _ in range(10 * count):
+        if len(pool) >= count:
+            break
+        first = draw(initial, pool, chance)
+        if chance() < 0.5:
+            second = draw(initial, pool, chance)
+            made = Formula(
+                f"(and {first.text} {second.text})",
+                first.value and second.value,
+                1 + max(first.depth, second.depth),
+                first.needs | second.needs,
+            )
+        else:
+            made = Formula(f"(not {first.text})", not first.value, 1 + first.depth, first.needs)
+        if made.depth <= dmax and len(made.text) <= MAX_CONSTRUCTED:
+            pool.append(made)
+    return pool
+
+
+def draw(initial: Sequence[Formula], constructed: Sequence[Formula], chance: Callable[[], float]) -> Formula:
+    """A formula of either pool (RandFormula)."""
+    pool = initial if not constructed or chance() < INITIAL_SHARE else constructed
+    return pool[int(chance() * len(pool))]
+
+
+def instance(
+    prelude: Prelude,
+    initial: Sequence[Formula],
+    constructed: Sequence[Formula],
+    amax: int,
+    incremental: bool,
+    chance: Callable[[], float],
+) -> tuple[str, int]:
+    """An instance as commands, without ``set-logic``; and how many ``check-sat`` it has, all ``sat``."""
+    drawn = [draw(initial, constructed, chance) for _ in range(1 + int(chance() * amax))]
+    needs = 0
+    for formula in drawn:
+        needs |= formula.needs
+    lines = [f.assertion for f in drawn]
+    checks = 1
+    if incremental:
+        lines, checks = _levels(lines, chance)
+    else:
+        lines.append("(check-sat)\n")
+    return prelude.text(needs) + "".join(lines), checks
+
+
+def _levels(assertions: Sequence[str], chance: Callable[[], float]) -> tuple[list[str], int]:
+    """The assertions on levels that come and go, with questions between them."""
+    lines: list[str] = []
+    depth = checks = position = 0
+    while position < len(assertions):
+        if depth and chance() < 0.4:
+            count = 1 + int(chance() * depth)
+            lines.append(f"(pop {count})\n")
+            depth -= count
+        if chance() < 0.7:
+            lines.append("(push 1)\n")
+            depth += 1
+        # As many questions as assertions would make slow tests of large ones.
+        count = 1 + int(chance() * max(2, len(assertions) // 6))
+        lines += assertions[position : position + count]
+        position += count
+        lines.append("(check-sat)\n")
+        checks += 1
+    if depth:
+        lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
+        checks += 1
+    return lines, checks

@@ -1,0 +1,159 @@
+"""The strategy ``typefuzz``: generative type-aware mutation.
+
+Source: Park, Winterer, Zhang, Su, "Generative Type-Aware Mutation for Testing SMT Solvers" (OOPSLA 2021),
+Algorithms 1 and 2: a random subterm of the formula is replaced by a new term of its sort, made of a
+random operator of that result sort and of random terms of the formula that fit the operator's parameters and
+whose variables are bound there; the mutant is the next formula of the chain.
+
+Beyond the paper: all theories, indexed operators, functions and datatypes of the seed; n-ary operators with
+more than two arguments; and constants, which the paper leaves alone: new literals near those
+present, and boundary values of their sort, take the place of literals and serve as arguments.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from generator.seeds.source import Seed, SeedSource
+from generator.settings import Setting, Value
+from generator.strategies.mutation.chain import Chain
+from generator.strategies.mutation.literals import LITERAL_SORTS, is_value, new_literal
+from generator.strategies.mutation.operators import EXPONENTS, Shape
+from generator.strategies.mutation.places import CONSTANT_ARGUMENTS, Place
+from generator.strategies.mutation.strategy import (
+    ATTEMPTS,
+    COMMON_SETTINGS,
+    MUTATIONS,
+    NO_OPERATOR,
+    ChainStrategy,
+)
+from smtlib import Kind, Sort, Term
+
+NO_ARGUMENT = "attempts that found no argument"
+WRONG_SIZE = "attempts that would have made an assertion too small or too large"
+
+_MORE_ARGUMENTS = 0.15
+"""Share of n-ary operators that get one argument more than two, and of those one more again."""
+
+_SMALLER_SHARE = 0.5
+"""Share of arguments that are the smaller of two drawn: chains of whole formulas in each other are seldom
+decided."""
+
+TYPEFUZZ_SETTINGS = (
+    *COMMON_SETTINGS,
+    Setting("literals", 0.15, "share of mutations that change a constant", 0, 1),
+)
+
+
+class TypeFuzz(ChainStrategy[Chain]):
+    """Chains of generative type-aware mutations."""
+
+    name = "typefuzz"
+
+    def __init__(
+        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
+    ) -> None:
+        super().__init__(seeds, seed, settings, solvers)
+        self._literal_share = float(settings["literals"])
+
+    def start(self, seed: Seed) -> Chain:
+        """The seed's assertions and the terms in them."""
+        return Chain(seed, self.operators)
+
+    def mutate(self, chain: Chain, chance: random.Random) -> bool:
+        """One mutation of Algorithm 2, tried as often as the formula has terms; whether it succeeded."""
+        tries = 20 + 2 * len(chain.assertions)
+        for _ in range(tries):
+            self.counts[ATTEMPTS] += 1
+            if self.attempt(chain, chance):
+                self.counts[MUTATIONS] += 1
+                return True
+        return False
+
+    def attempt(self, chain: Chain, chance: random.Random) -> bool:
+        """One try to replace one term."""
+        if chance.random() < self._literal_share:
+            found = chain.place(chance, _is_literal)
+            if found is None:
+                return False
+            number, place = found
+            literal = self._literal(chain, place.term.sort, chance)
+            if literal is not None and literal is not place.term:
+                chain.replace(number, place, literal, "literal")
+                return True
+            return False
+        found = chain.place(chance)
+        if found is None:
+            return False
+        number, place = found
+        new = self._new_term(chain, place, chance)
+        if new is None or new is place.term:
+            return False
+        if not chain.keeps_its_size(number, place, new):
+            self.counts[WRONG_SIZE] += 1
+            return False
+        chain.replace(number, place, new, "term")
+        return True
+
+    @staticmethod
+    def _literal(chain: Chain, sort: Sort, chance: random.Random) -> Term | None:
+        if sort.name not in LITERAL_SORTS or not chain.has_literals(sort):
+            return None
+        return new_literal(chain.table, sort, chain.pool.literals(sort), chance)
+
+    def _new_term(self, chain: Chain, place: Place, chance: random.Random) -> Term | None:
+        sort = place.term.sort
+        theories = chain.operators.shapes(sort, chain.sorts, chain.guarded)
+        own = chain.functions.shapes(sort, chain.sorts)
+        count = len(theories) + len(own)
+        if not count:
+            self.counts[NO_OPERATOR] += 1
+            return None
+        choice = int(chance.random() * count)
+        group = theories[choice] if choice < len(theories) else own[choice - len(theories)]
+        shape = group[int(chance.random() * len(group))]
+        args = self._arguments(chain, shape, place, chance)
+        made = None if args is None else chain.applier.apply(shape, args, sort, chance)
+        if made is None:
+            self.counts[NO_ARGUMENT] += 1
+        return made
+
+    def _arguments(
+        self, chain: Chain, shape: Shape, place: Place, chance: random.Random
+    ) -> tuple[Term, ...] | None:
+        args: list[Term] = []
+        wants_value = CONSTANT_ARGUMENTS.get(shape.name, ()) if shape.signature else ()
+        for position, sort in enumerate(self._argument_sorts(shape, chance)):
+            if shape.name == "^" and position == 1 and shape.signature:
+                args.append(chain.table.literal(EXPONENTS[int(chance.random() * len(EXPONENTS))], sort))
+                continue
+            if position in wants_value or chance.random() < self._literal_share:
+                literal = self._literal(chain, sort, chance)
+                if literal is not None:
+                    args.append(literal)
+                    continue
+            arg = chain.pool.pick(sort, place, chance)
+            if arg is not None and chance.random() < _SMALLER_SHARE:
+                other = chain.pool.pick(sort, place, chance)
+                if other is not None and chain.pool.size(other) < chain.pool.size(arg):
+                    arg = other
+            if arg is None:
+                return None
+            args.append(arg)
+        return tuple(args)
+
+    @staticmethod
+    def _argument_sorts(shape: Shape, chance: random.Random) -> Sequence[Sort]:
+        sorts = shape.sorts
+        signature = shape.signature
+        if signature is None or not signature.associativity or len(set(sorts)) > 1:
+            return sorts
+        more = 0
+        while more < 3 and chance.random() < _MORE_ARGUMENTS:
+            more += 1
+        return (*sorts, *sorts[:1] * more)
+
+
+def _is_literal(term: Term) -> bool:
+    return is_value(term) or (term.op.kind is Kind.OPERATOR and not term.args)

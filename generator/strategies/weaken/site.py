@@ -1,0 +1,77 @@
+"""Where a rule is applied: what surrounds the position, and the means to make terms there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from generator.strategies.weaken.parity import steps
+from generator.strategies.weaken.patterns import Builder
+from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
+from smtlib import Declaration, Kind, Sort, Term, TermTable
+from smtlib.application import Applications
+
+
+@dataclass(slots=True)
+class Site:
+    """A position's surroundings. ``scope`` are the variables bound around it.
+
+    ``functions`` are those of the script that take arguments; ``effect`` is what the change may do there.
+    """
+
+    table: TermTable
+    applications: Applications
+    builder: Builder
+    terms: RandomTerms
+    facts: TermFacts
+    fresh: Callable[[Sort], Term]
+    functions: tuple[Declaration, ...]
+    chance: random.Random
+    scope: frozenset[Term] = frozenset()
+    effect: int = 0
+
+    def operator(self, name: str, *args: Term) -> Term:
+        """A theory's function applied. Raises :class:`SortError`."""
+        return self.applications.operator(name, (), None, args)
+
+    def binder(self, name: str, variables: tuple[Term, ...], body: Term) -> Term:
+        """``(forall (variables) body)`` or ``exists``; the body alone where there are no variables."""
+        if not variables:
+            return body
+        return self.table.make(self.table.op(Kind.BINDER, name), (body,), body.sort, variables)
+
+
+def open_terms(root: Term) -> list[Term]:
+    """Every term below ``root`` that stands where something may be changed, arguments before users."""
+    done: dict[Term, None] = {}
+    stack = [root]
+    while stack:
+        term = stack[-1]
+        if term in done:
+            stack.pop()
+            continue
+        pending = [a for i, _ in steps(term) if (a := term.args[i]) not in done]
+        if pending:
+            stack.extend(reversed(pending))
+            continue
+        stack.pop()
+        done[term] = None
+    return list(done)
+
+
+def replaced(table: TermTable, root: Term, old: Term, new: Term) -> Term:
+    """``root`` with ``new`` for ``old`` wherever something may be changed."""
+    made: dict[Term, Term] = {}
+    for term in open_terms(root):
+        if term is old:
+            made[term] = new
+            continue
+        args = list(term.args)
+        for i, _ in steps(term):
+            args[i] = made[args[i]]
+        made[term] = table.rebuild(term, tuple(args))
+    return made[root]
+
+
+__all__ = ["Site", "open_terms", "replaced"]

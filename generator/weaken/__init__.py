@@ -1,5 +1,0 @@
-"""The strategy ``weaken``: formulas weakened or strengthened step by step, their answer known."""
-
-from generator.weaken.strategy import SETTINGS, WeakenStrategy
-
-__all__ = ["SETTINGS", "WeakenStrategy"]

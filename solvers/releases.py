@@ -1,0 +1,139 @@
+"""Releases of a solver: its wheel, fetched once through pip into a cache and unpacked, apart from our own
+packages.
+
+A release's folder appears by one rename when it is complete; a lock per release keeps two processes from
+fetching it twice. The cache is ``EXHUME_CACHE`` or the platform's own cache folder.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from base.cache import cache_folder
+from base.locks import locked
+from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]*")
+# A solver's wheel unpacks to about 100 MB; one that claims more than this is no solver.
+_MAX_UNPACKED = 2 << 30
+
+
+def is_version(text: str) -> bool:
+    """Whether ``text`` may be handed to pip as a version."""
+    return _VERSION.fullmatch(text) is not None
+
+
+def installed_release(distribution: str, version: str) -> Path | None:
+    """The folder of a release that is in the cache already."""
+    folder = cache_folder() / "wheels" / f"{distribution}-{version}"
+    return folder if folder.is_dir() else None
+
+
+def fetch_release(distribution: str, version: str) -> Path:
+    """The folder of the unpacked wheel of ``distribution==version``, fetched if it is not there.
+
+    Raises ReleaseNotFound when the index has none for this machine, EnvironmentProblem when pip or the
+    network fails or the cache cannot be written, SolverMissing when the wheel is broken.
+    """
+    found = installed_release(distribution, version)
+    if found:
+        return found
+    final = cache_folder() / "wheels" / f"{distribution}-{version}"
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with locked(final.parent / f".{final.name}.lock"):
+            if not final.is_dir():
+                _fetch_into(distribution, version, final)
+    except OSError as problem:
+        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
+    return final
+
+
+def _fetch_into(distribution: str, version: str, final: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=final.parent, prefix=".fetch-") as scratch:
+        wheel = _download(distribution, version, Path(scratch))
+        unpacked = Path(scratch) / "unpacked"
+        unpack_wheel(wheel, unpacked)
+        unpacked.rename(final)
+
+
+def _download(distribution: str, version: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    command += [
+        "--disable-pip-version-check",
+        "--no-input",
+        "--dest",
+        str(folder),
+        f"{distribution}=={version}",
+    ]
+    # pip's own settings (index, certificates, credentials) must reach it, so this environment is not cleaned.
+    result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    wheels = sorted(folder.glob("*.whl"))
+    if result.returncode == 0 and wheels:
+        return wheels[0]
+    raise _download_error(distribution, version, result.stderr)
+
+
+def _download_error(distribution: str, version: str, said: str) -> EnvironmentProblem:
+    if "No module named pip" in said:
+        return EnvironmentProblem(f"fetching {distribution}=={version} needs pip; install it beside exhume")
+    offered = re.search(r"from versions: ([^)]*)\)", said)
+    versions = tuple(v.strip() for v in offered.group(1).split(",")) if offered else ()
+    if versions and versions != ("none",):
+        return ReleaseNotFound(distribution, version, versions)
+    if "No matching distribution" in said and not re.search(
+        r"connection|timed out|resolve|network", said, re.I
+    ):
+        return ReleaseNotFound(distribution, version)
+    last = said.strip().rpartition("\n")[2] or "no message"
+    return EnvironmentProblem(f"pip could not fetch {distribution}=={version} (no network?): {last}")
+
+
+def unpack_wheel(wheel: Path, folder: Path) -> None:
+    """Unpack ``wheel`` into the new ``folder``; SolverMissing if it is broken or a name leads out of the
+    folder.
+    """
+    folder.mkdir(parents=True)
+    root = folder.resolve()
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+                raise SolverMissing(f"{wheel.name}: unpacks to more than {_MAX_UNPACKED >> 30} GB")
+            for member in archive.infolist():
+                target = (root / member.filename).resolve()
+                if not target.is_relative_to(root) or "\\" in member.filename:
+                    raise SolverMissing(
+                        f"{wheel.name}: refuses to unpack {member.filename!r} outside its folder"
+                    )
+                _unpack_member(archive, member, target)
+    except zipfile.BadZipFile as problem:
+        raise SolverMissing(f"{wheel.name}: not a wheel: {problem}") from problem
+
+
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> None:
+    if member.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Contents are written as plain files: a link in an archive comes out as a file that holds its target's
+    # name.
+    with archive.open(member) as source, target.open("wb") as sink:
+        shutil.copyfileobj(source, sink)
+    if target.parent.name == "bin" or (member.external_attr >> 16) & stat.S_IXUSR:
+        target.chmod(0o755)
+
+
+def executable_in(folder: Path, name: str) -> Path:
+    """The program ``name`` in an unpacked wheel; SolverMissing if there is none."""
+    for pattern in (f"*.data/data/bin/{name}", f"*.data/scripts/{name}", f"bin/{name}", f"*/bin/{name}"):
+        found = sorted(folder.glob(pattern))
+        if found:
+            return found[0]
+    raise SolverMissing(f"the wheel in {folder} holds no program {name}")

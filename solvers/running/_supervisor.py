@@ -1,0 +1,348 @@
+"""The process between exhume and a solver: starts it, holds it to its limits, and leaves nothing of it
+running.
+
+It runs as a program of its own (``python -I _supervisor.py [--engine z3 LIBRARY NAME=VALUE... | --engine
+cvc5|bitwuzla [FOLDER] | --engine module FOLDER MODULE ARGUMENT...]``), for three reasons: it has one thread,
+so it may fork with code in the child; it is a *subreaper* (Linux), so that processes a solver left behind, in
+whatever session, come back to it and are killed; and when exhume dies, however it dies, the pipe from it
+closes and the supervisor kills what runs and ends. With an engine it has the solver's library loaded and
+forks a child per test: as isolated as a process of its own, without the start-up.
+
+Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
+lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import selectors
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+_FRAME = struct.Struct(">IQ")
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_TICK = 0.05
+_PAGE = resource.getpagesize()
+# Every so many ticks the memory of the whole tree is summed instead of the first process's alone.
+_TREE_TICKS = 4
+# No file that a solver writes gets larger than this.
+_MAX_FILE = 256 << 20
+
+
+def read_exactly(fd: int, size: int) -> bytes | None:
+    """Read ``size`` bytes from ``fd``; None when the other side has gone."""
+    parts = []
+    while size:
+        part = os.read(fd, min(size, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of ``data`` to ``fd``."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def receive(fd: int) -> tuple[dict[str, Any], bytes] | None:
+    """Read one frame; None at the end of the stream."""
+    sizes = read_exactly(fd, _FRAME.size)
+    if sizes is None:
+        return None
+    head, body = _FRAME.unpack(sizes)
+    header = read_exactly(fd, head)
+    content = read_exactly(fd, body)
+    if header is None or content is None:
+        return None
+    return json.loads(header), content
+
+
+def send(fd: int, header: dict[str, Any], body: bytes = b"") -> None:
+    """Write one frame."""
+    packed = json.dumps(header).encode()
+    write_all(fd, _FRAME.pack(len(packed), len(body)) + packed + body)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def _load_file(solver: str, name: str) -> Any:
+    file = Path(__file__).parent.parent / solver / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{solver}_{name}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(file))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_engine(name: str, options: list[str]) -> Callable[[dict[str, Any], bytes], int]:
+    """Load a solver's library and give the function that a forked child runs on a test.
+
+    The engine ``module`` is what function ``prepare`` of a module below a folder makes of the arguments.
+    """
+    if name == "module":
+        folder, module, *arguments = options
+        sys.path.insert(0, folder)
+        prepared: Callable[[dict[str, Any], bytes], int] = importlib.import_module(module).prepare(arguments)
+        return prepared
+    if name == "z3":
+        engine = _load_file("z3", "engine")
+        state = engine.prepare(options[0], options[1:])
+        return lambda head, text: int(
+            engine.run(state, text, head["chunks"], lambda out: write_all(1, out), head["options"])
+        )
+    # A release's wheel is a folder, unpacked; the installed one is found as always.
+    if options and Path(options[0]).is_dir():
+        sys.path.insert(0, options[0])
+    if name == "bitwuzla":
+        bitwuzla_driver = _load_file("bitwuzla", "driver")
+        bitwuzla_driver.load()
+        return lambda head, text: int(bitwuzla_driver.run(text.decode("utf-8", "replace"), head["options"]))
+    driver = _load_file("cvc5", "driver")
+    driver.version()
+    return lambda head, text: int(
+        driver.run(text, head["options"], lambda out: write_all(1, out.encode("utf-8", "replace")))
+    )
+
+
+def _child(
+    header: dict[str, Any],
+    body: bytes,
+    engine: Callable[[dict[str, Any], bytes], int] | None,
+    pipes: tuple[int, int],
+) -> NoReturn:
+    code = 127
+    try:
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.dup2(pipes[0], 1)
+        os.dup2(pipes[1], 2)
+        os.dup2(os.open(header.get("stdin") or os.devnull, os.O_RDONLY), 0)
+        os.closerange(3, 256)
+        if header.get("cwd"):
+            os.chdir(header["cwd"])
+        if engine is not None:
+            code = engine(header, body)
+        else:
+            os.execvpe(header["argv"][0], header["argv"], header["env"])
+    except OSError as problem:
+        write_all(2, f"exhume: cannot start {header.get('argv', ['?'])[0]}: {problem.strerror}\n".encode())
+    except Exception as problem:  # noqa: BLE001 (the child ends here, whatever it was)
+        # The engine's own failure must not run on in a copy of the supervisor.
+        write_all(2, f"exhume: engine failed: {type(problem).__name__}: {problem}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _processes() -> Iterator[tuple[int, int, int]]:
+    """Every process of the machine that is not a zombie: (id, parent, resident bytes)."""
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if not entry.name.isdigit():
+                continue
+            try:
+                fields = Path("/proc", entry.name, "stat").read_text("latin-1").rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                yield int(entry.name), int(fields[1]), int(fields[21]) * _PAGE
+
+
+def descendants(root: int) -> dict[int, int]:
+    """The living processes below ``root`` with their resident bytes (none where there is no ``/proc``)."""
+    children: dict[int, list[tuple[int, int]]] = {}
+    try:
+        for pid, parent, resident in _processes():
+            children.setdefault(parent, []).append((pid, resident))
+    except OSError:
+        return {}
+    found: dict[int, int] = {}
+    todo = [root]
+    while todo:
+        for pid, resident in children.get(todo.pop(), ()):
+            found[pid] = resident
+            todo.append(pid)
+    return found
+
+
+def _resident(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+def sweep(group: int) -> None:
+    """Kill the group and all that descends from this process, and wait until none is left."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        for pid in descendants(os.getpid()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+class Watch:
+    """One running child: collects what it prints and ends it at the first limit it meets."""
+
+    def __init__(self, pid: int, readers: tuple[int, int], control: int, limits: dict[str, Any]) -> None:
+        self.pid = pid
+        self.control = control
+        self.limits = limits
+        self.kept: dict[int, list[bytes]] = {fd: [] for fd in readers}
+        self.size = 0
+        self.started = time.monotonic()
+        self.ended = ""
+        self.status: int | None = None
+        self.selector = selectors.DefaultSelector()
+        self.exit_fd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+        for fd in (*readers, control, *([self.exit_fd] if self.exit_fd >= 0 else [])):
+            self.selector.register(fd, selectors.EVENT_READ)
+
+    def wait(self) -> float:
+        """Run until the child has ended or has to be ended; returns the seconds it was let run."""
+        ticks = 0
+        while not self.ended:
+            left = self.limits["seconds"] - (time.monotonic() - self.started)
+            if left <= 0:
+                self.ended = "timeout"
+                break
+            for key, _ in self.selector.select(min(left, _TICK)):
+                self._heed(key.fd)
+            ticks += 1
+            if not self.ended and self._memory(ticks) > self.limits["memory"]:
+                self.ended = "memory"
+            if self.exit_fd < 0 and not self.ended and self._has_exited():
+                self.ended = "exit"
+        return time.monotonic() - self.started
+
+    def _heed(self, fd: int) -> None:
+        if fd == self.control:
+            self.ended = "cancelled"
+        elif fd == self.exit_fd:
+            self.ended = self.ended or "exit"
+        else:
+            self._take(fd)
+
+    def _take(self, fd: int) -> bool:
+        part = os.read(fd, 1 << 16)
+        if not part:
+            self.selector.unregister(fd)
+            return False
+        room = self.limits["output"] - self.size
+        self.kept[fd].append(part[: max(room, 0)])
+        self.size += len(part)
+        if self.size > self.limits["output"]:
+            self.ended = "output"
+        return True
+
+    def _memory(self, ticks: int) -> int:
+        if ticks % _TREE_TICKS:
+            return _resident(self.pid)
+        return sum(descendants(os.getpid()).values())
+
+    def _has_exited(self) -> bool:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            self.status = status
+        return pid != 0
+
+    def finish(self) -> None:
+        """End what is left, take its status, and read what the pipes still hold."""
+        if self.ended != "exit":
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        if self.status is None:
+            self.status = os.waitpid(self.pid, 0)[1]
+        sweep(self.pid)
+        for fd in self.kept:
+            os.set_blocking(fd, False)
+            with contextlib.suppress(BlockingIOError, KeyError):
+                while self._take(fd):
+                    pass
+            os.close(fd)
+        self.selector.close()
+        if self.exit_fd >= 0:
+            os.close(self.exit_fd)
+
+
+def serve_one(
+    header: dict[str, Any],
+    body: bytes,
+    engine: Callable[[dict[str, Any], bytes], int] | None,
+    control: int,
+) -> tuple[dict[str, Any], bytes]:
+    """Run one request in a child; the reply says how it ended and holds standard output, then error."""
+    out, out_end = os.pipe()
+    err, err_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _child(header, body, engine, (out_end, err_end))
+    for fd in (out_end, err_end):
+        os.close(fd)
+    watch = Watch(pid, (out, err), control, header)
+    seconds = watch.wait()
+    watch.finish()
+    stdout, stderr = (b"".join(parts) for parts in watch.kept.values())
+    reply = {"ended": watch.ended, "status": watch.status, "seconds": seconds, "stdout": len(stdout)}
+    return reply, stdout + stderr
+
+
+def main(arguments: list[str]) -> int:
+    """Serve requests until standard input closes."""
+    requests, replies = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    engine = None
+    try:
+        if arguments[:1] == ["--engine"]:
+            engine = load_engine(arguments[1], arguments[2:])
+    except Exception as problem:  # noqa: BLE001 (told to the other side, which raises it)
+        send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
+        return 1
+    send(replies, {"problem": None})
+    while (request := receive(requests)) is not None:
+        reply, body = serve_one(*request, engine, requests)
+        if reply["ended"] == "cancelled":
+            return 0
+        send(replies, reply, body)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:
+        sys.exit(0)  # whoever asked has gone

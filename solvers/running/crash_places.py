@@ -1,0 +1,292 @@
+"""Where a crash happened, as a name that all tests of one fault have in common: ``file:line``, or a function.
+
+What a solver says of itself counts first (a failed assertion names its line), then the stack of the report of
+a sanitizer or debugger, then any line of source that is named anywhere. Of a stack the first frame counts
+that can tell causes apart: see ``plumbing`` for those that cannot. Addresses, columns, folders, template
+arguments and parameters are left out, as they differ from build to build; line numbers stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import PurePosixPath
+
+from solvers.running.plumbing import is_plumbing_file, is_plumbing_function, is_plumbing_module
+
+# Characters that are read of a text (half at its beginning, half at its end), of a function, and of a path.
+_MOST_TEXT = 1 << 20
+_MOST_NAME = 8000
+_MOST_PATH = 1000
+
+GOES_ON = re.compile(r": runtime error: |ERROR: LeakSanitizer|WARNING: ThreadSanitizer")
+"""Reports after which the program runs on: the end that it comes to later tells more."""
+_REPORT = re.compile(r": runtime error: |(?:ERROR|WARNING): \w{1,40}Sanitizer\b")
+
+# No part below can match in more than one way, so that time is linear in what hostile solvers print.
+_SOURCE_LINE = re.compile(
+    r"(?<![\w./+-])(?P<file>[\w./+-]+\.(?:cpp|cc|cxx|c|h|hh|hpp|rs)):(?P<line>\d+)", re.ASCII
+)
+_Z3_FILE = re.compile(r"\s*File: (?P<file>\S+)\s*$")
+_Z3_LINE = re.compile(r"\s*Line: (?P<line>\d+)\s*$")
+_CVC5_AT = re.compile(r" at (?P<file>[^\s:]+):(?P<line>\d+)")
+# A failed assertion as on macOS.
+_FILE_COMMA_LINE = re.compile(r", file (?P<file>[^\s,]+), line (?P<line>\d+)")
+_PANICKED = re.compile(r"panicked at (?:'[^']*', )?(?P<file>[^\s:]+):(?P<line>\d+)")
+
+# Sanitizers and gdb (#3 0x12 in f ...), Boost ( 3# f ...).
+_NUMBERED = re.compile(r"\s*(?:#\d{1,5}|\d{1,5}#)\s+(?P<address>0x[0-9a-fA-F]+(?:\s+in\b)?)?\s*")
+_IN_MODULE = re.compile(r"(?P<module>[^()]*)\+0x[0-9a-f]+\)")
+_BUILD = re.compile(r"BuildId: [0-9a-f]+\)")
+_POSITION = re.compile(r"(?P<file>[^?<].*?):(?P<line>\d+)(?::\d+)?")
+# glibc's backtrace(): module(name+0x12) [0x34].
+_GLIBC = re.compile(r"\s*(?P<module>[^\s()]*)\((?P<function>[^\s()]*)\+0x[0-9a-f]+\)\s?\[0x[0-9a-f]+\]\s*$")
+_JAVA = re.compile(r"\s+at (?P<function>[\w.$/<>]+)\((?P<file>\w+\.(?:java|scala|kt)):(?P<line>\d+)\)")
+_OCAML = re.compile(
+    r"(?:Raised|Re-raised|Called) \w+ (?P<function>[^\s\"]*)(?: in)? ?file \"(?P<file>[^\"]+)\"[^,]*, "
+    r"lines? (?P<line>\d+)"
+)
+_RUST = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+):\d+\s*$")
+
+_OPERATOR_OR_BRACKET = re.compile(r"(?<!\w)operator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?)|->|[<>()]")
+_ANONYMOUS = "{anonymous}"
+_NAME = re.compile(r"(?!operator\b)[A-Za-z_~${][\w.~$:#{}<>()=!+*/%^&|\[\]-]*( new| delete)?$", re.ASCII)
+# One piece of a mangled name: a name's length, a constructor, what stands for an earlier piece, a number.
+_MANGLED = re.compile(r"\d{1,4}|[CD]\d|[ST][0-9A-Z]{0,3}_|St|L[a-z]n?\d+E|.", re.ASCII)
+
+
+class _Weight(IntEnum):
+    """How much a place tells, the most first."""
+
+    SAID = 0
+    DEADLY_REPORT = 1
+    FIRST_REPORT = 2
+    ANYWHERE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CrashPlace:
+    """``place`` is a ``file:line`` or function that tells of a cause; ``named`` the ``file:line`` that a
+    message names instead, one where faults of many causes show. None: there is none.
+    """
+
+    place: str | None
+    named: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    function: str = ""
+    file: str | None = None
+    line: str = ""
+    module: str = ""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been seen up to a line."""
+
+    found: dict[_Weight, str] = field(default_factory=dict)
+    named: str | None = None
+    # Weight of frames to come; None in reports that are not of the crash that is told of.
+    weight: _Weight | None = _Weight.FIRST_REPORT
+    reports: int = 0
+    # What z3 named in the line before as the file of a failed assertion.
+    z3_file: str | None = None
+    # How often a stack that has overflown holds a place.
+    overflown: Counter[str] | None = None
+
+    def take(self, weight: _Weight, place: str | None) -> None:
+        if place is not None:
+            self.found.setdefault(weight, place)
+
+    def said(self, weight: _Weight, match: re.Match[str] | None) -> None:
+        """A message that names its place."""
+        if match is not None:
+            self.at(weight, match["file"], match["line"])
+
+    def at(self, weight: _Weight, file: str, line: str) -> None:
+        place = _in_file(file, line)
+        self.take(weight, place)
+        if place is None and self.named is None:
+            self.named = _short(file, line)
+
+
+def crash_place(text: str) -> str | None:
+    """Where the crash is that ``text``, all that a solver printed, tells of; None if it tells no place."""
+    return find_crash_place(text).place
+
+
+def find_crash_place(*texts: str) -> CrashPlace:
+    """``crash_place`` of what was printed to several streams, with what a message names besides."""
+    reading = _Reading()
+    for text in texts:
+        if len(text) > _MOST_TEXT:
+            text = text[: _MOST_TEXT // 2] + "\n" + text[-_MOST_TEXT // 2 :]
+        for line in text.splitlines():
+            _read(reading, line)
+    if reading.overflown and _Weight.SAID not in reading.found:
+        # Where it ended is chance; the places that the recursion goes through are not. Its last turn is cut.
+        most = max(reading.overflown.values())
+        if most > 1:
+            return CrashPlace(min(place for place, times in reading.overflown.items() if 2 * times >= most))
+    return CrashPlace(reading.found[min(reading.found)] if reading.found else None, reading.named)
+
+
+def file_of(place: str) -> str:
+    """The file of a ``file:line``; a function as it is."""
+    return re.sub(r":\d+$", "", place)
+
+
+def _read(reading: _Reading, line: str) -> None:
+    z3_file, reading.z3_file = reading.z3_file, None
+    if _REPORT.search(line):
+        _begin_report(reading, line)
+    elif match := _Z3_FILE.match(line):
+        reading.z3_file = match["file"]
+    elif z3_file is not None and (match := _Z3_LINE.match(line)):
+        reading.at(_Weight.SAID, z3_file, match["line"])
+    elif "Fatal failure within" in line:
+        reading.said(_Weight.SAID, _CVC5_AT.search(line, line.index("Fatal failure within")))
+    elif "Assertion" in line and "failed" in line:
+        reading.said(_Weight.SAID, _FILE_COMMA_LINE.search(line) or _SOURCE_LINE.search(line))
+    elif "panicked at" in line:
+        reading.said(_Weight.SAID, _PANICKED.search(line))
+    elif (frame := _frame(line)) is not None:
+        if reading.weight is not None:
+            place = _place(frame)
+            reading.take(reading.weight, place)
+            if reading.overflown is not None and place is not None:
+                reading.overflown[place] += 1
+    elif reading.weight is not None:
+        for match in _SOURCE_LINE.finditer(line):
+            reading.take(_Weight.ANYWHERE, _in_file(match["file"], match["line"]))
+
+
+def _begin_report(reading: _Reading, line: str) -> None:
+    reading.reports += 1
+    reading.weight = _Weight.FIRST_REPORT if reading.reports == 1 else None
+    if not GOES_ON.search(line) and _Weight.DEADLY_REPORT not in reading.found:
+        reading.weight = _Weight.DEADLY_REPORT
+        if "stack-overflow" in line:
+            reading.overflown = Counter()
+    elif reading.weight is not None and ": runtime error: " in line:
+        before = line[: line.index(": runtime error: ")]
+        reading.said(reading.weight, _SOURCE_LINE.search(before))
+
+
+def _in_file(file: str, line: str) -> str | None:
+    return None if is_plumbing_file(file[-_MOST_PATH:]) else _short(file, line)
+
+
+def _short(file: str, line: str) -> str:
+    return f"{PurePosixPath(file[-_MOST_PATH:]).name}:{line}"
+
+
+def _place(frame: _Frame) -> str | None:
+    """What a frame is called, if it tells of a cause."""
+    name = plain_name(frame.function)
+    if is_plumbing_function(name):
+        return None
+    if frame.file is not None:
+        return _in_file(frame.file, frame.line)
+    if is_plumbing_module(frame.module[-_MOST_PATH:]) or not _NAME.match(name):
+        return None
+    return name
+
+
+def _frame(line: str) -> _Frame | None:
+    """The frame of a stack that a line is; None for any other line."""
+    if match := _NUMBERED.match(line):
+        return _numbered(line[match.end() :].rstrip(), has_address=match["address"] is not None)
+    if match := _GLIBC.match(line):
+        return _Frame(match["function"], module=match["module"])
+    if match := _JAVA.match(line) or _OCAML.match(line):
+        return _Frame(match["function"], match["file"], match["line"])
+    if match := _RUST.match(line):
+        return _Frame("", match["file"], match["line"])
+    return None
+
+
+def _numbered(rest: str, has_address: bool) -> _Frame | None:
+    """A frame without its number and address: ``f FILE:LINE:COLUMN``, ``f at FILE:LINE``,
+    ``f (MODULE+0x12)``, ``f from MODULE`` or ``f in MODULE``.
+    """
+    rest, module = f" {rest}", ""
+    for _ in range(2):
+        head, bracket, tail = rest.rpartition(" (")
+        if bracket and _BUILD.fullmatch(tail):
+            rest = head
+        elif bracket and (match := _IN_MODULE.fullmatch(tail)):
+            rest, module = head, match["module"]
+    head, _, tail = rest.rpartition(" ")
+    if match := _POSITION.fullmatch(tail[-_MOST_PATH:]):
+        return _Frame(head.removesuffix(" at"), match["file"], match["line"])
+    if tail in ("<null>", "??:0", "??:?"):
+        rest = head
+    for word in (" from", " in"):
+        if head.endswith(word):
+            rest, module = head.removesuffix(word), tail
+    # z3 numbers the terms that it prints in the same way.
+    return _Frame(rest.strip(), module=module) if has_address or module else None
+
+
+def plain_name(function: str) -> str:
+    """A function's qualified name without return type, template arguments, parameters and suffixes of its
+    compiler: ``void f<int>::g(T) const [clone .cold]`` is ``f::g``.
+    """
+    function = function[:_MOST_NAME]
+    if function.startswith("_Z"):
+        return _demangled(function)
+    name = "".join(_outside_brackets(function.replace("(anonymous namespace)", _ANONYMOUS)))
+    name = re.sub(
+        r"\[(?:abi|clone)[^\[\]]*\]|(?:\.(?:cold|isra|part|constprop|lto_priv)(?:\.\d+)*)+$", "", name
+    )
+    name = re.sub(r"::(?:::)+", "::", name).strip()
+    while (shorter := name.removesuffix(" const").removesuffix(" volatile").rstrip("&: ")) != name:
+        name = shorter
+    head, operator, tail = name.rpartition("operator ")
+    return (head.rpartition(" ")[2] + operator + tail) if operator else name.rpartition(" ")[2]
+
+
+def _outside_brackets(function: str) -> Iterator[str]:
+    """The pieces of a name that stand in no brackets; those of an operator's own name are none."""
+    depth = at = 0
+    for match in _OPERATOR_OR_BRACKET.finditer(function):
+        token = match.group()
+        if depth == 0:
+            yield function[at : match.start()]
+            if len(token) > 1:
+                yield "".join(token.split())
+        if token in "(<":
+            depth += 1
+        elif token in ")>":
+            depth = max(0, depth - 1)
+        at = match.end()
+    if depth == 0:
+        yield function[at:]
+
+
+def _demangled(name: str) -> str:
+    """The names in ``_ZN3smt6solver4mainEv`` or ``_Z4mainv``, without template arguments."""
+    nested = name.startswith("_ZN")
+    parts: list[str] = []
+    at, depth = len("_ZN" if nested else "_Z"), 0
+    while match := _MANGLED.match(name, at):
+        token, at = match.group(), match.end()
+        if token.isdecimal():
+            at += int(token)
+            parts += [name[match.end() : at]] if depth == 0 else []
+        elif token == "St" and depth == 0:
+            parts.append("std")
+            continue
+        elif token == "E":
+            depth -= 1
+        else:
+            depth += token in ("I", "N", "X", "J", "F")
+        if depth < 0 or not nested:
+            break
+    return "::".join(parts).replace("_GLOBAL__N_1", _ANONYMOUS)

@@ -1,0 +1,292 @@
+"""What one run means: its outcome, and the answer to each check-sat.
+
+Everything is read line by line in order, with the exit status: an answer belongs to the first check-sat that
+has none yet, unless an error message's position says that one was passed over. After an error outside
+``get-`` and ``set-`` commands and check-sats themselves, the solver works on another formula than the one it
+was given: what it answers from there on is dropped (``None``), what it answered before is kept.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from solvers.running.crash_places import GOES_ON, find_crash_place
+from solvers.running.process import Run
+from solvers.running.script import ANSWERS, Script
+
+
+class Outcome(StrEnum):
+    """How a run ended, as one word."""
+
+    OK = "ok"
+    TIMEOUT = "timeout"
+    MEMOUT = "memout"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    CRASH = "crash"
+    INVALID_MODEL = "invalid-model"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The meaning of one run.
+
+    ``answers`` has an entry per check-sat (None: not answered, or not to be trusted). ``location`` is the
+    ``file:line`` or function of a crash, if one is known that tells of its cause, ``shape`` its message
+    without numbers, addresses and paths; both stay the same when the formula is renamed or reduced.
+    ``detail`` is the line that decided, for people.
+    """
+
+    outcome: Outcome
+    answers: tuple[str | None, ...]
+    seconds: float
+    detail: str = ""
+    location: str | None = None
+    shape: str | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there was a question and each was answered sat or unsat."""
+        return bool(self.answers) and all(answer in ("sat", "unsat") for answer in self.answers)
+
+
+_CRASH_SIGNALS = {
+    getattr(signal, name)
+    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
+    if hasattr(signal, name)
+}
+# z3's own exit codes (util/error_codes.h).
+_Z3_MEMOUT_CODES = frozenset({101, 113})
+_Z3_CRASH_CODES = frozenset({104, 110, 114})
+
+# Characters of a message that its shape is made of.
+_MOST_MESSAGE = 2000
+
+# What begins a part that is looked for to the end of its line is not in that part again: time is linear.
+# In order: z3, cvc5, cvc4, cvc5, bitwuzla. yices does not check its models.
+_INVALID_MODEL = re.compile(
+    r"an invalid model was generated|ERRORS SATISFYING ASSERTIONS WITH MODEL|[Ii]nvalid model generated|"
+    r"checkModel\(\): (?:(?!checkModel\(\): ).)*(?:ERROR|failed)|"
+    r"^(?:\[bzla\] |\(error \")?(?:\w+: )*model check failed"
+)
+_CRASH = re.compile(
+    r"ASSERTION VIOLATION|UNEXPECTED CODE WAS REACHED|Fatal failure within|Internal error detected|"
+    r"Failed to verify:|unreachable code was reached|[Ss]egmentation fault|cvc5 suffered a segfault|"
+    r"(?:ERROR|WARNING): \w*Sanitizer|: runtime error: |Assertion [`'](?:(?!Assertion [`']).)*failed|"
+    r"^Assertion failed|"
+    r"ast_manager LEAKED|terminate called|std::(?:logic|runtime)_error|double free|corrupted size|"
+    r"[Ii]llegal (?:argument|instruction) detected|Unhandled case encountered|panicked at|"
+    # yices; Java; OCaml
+    r"^FATAL ERROR(?::|$)|^BUG(?:: unexpected| detected)|^Exception in thread \"|^Fatal error: exception "
+)
+_MEMORY = re.compile(
+    r"out[ _]of[ _]memory|OutOfMemoryError|bad_alloc|memory limit|max\. memory exceeded|memout",
+    re.I,
+)
+_TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b")
+# cvc5 adds its reason: unknown (INCOMPLETE).
+_REASON = re.compile(r"^unknown \([A-Z_]+\)$")
+_POSITION = re.compile(r"line (\d+),? column (\d+)")
+_Z3_UNSUPPORTED = re.compile(r"^; (\S+) line: \d+ position: \d+", re.M)
+_BENIGN = re.compile(
+    r"(?:model|unsat assumptions|proof|value|assignment|interpolant|core)s? (?:is|are) not available|"
+    r"cannot get |cannot (?:print|provide) |unless (?:after|immediately|explicitly|model|preceded)|"
+    r"core construction is not enabled|proof construction is not enabled|unknown parameter|"
+    r"last result wasn't|there is no current model",
+    re.I,
+)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been gathered while going through the lines of one run."""
+
+    script: Script
+    answers: list[str | None]
+    # Index into script.speakers of the next command whose answer (or echo) is awaited.
+    position: int = 0
+    trusted: bool = True
+    # Whether ``unsupported`` lines are about options and queries only.
+    harmless: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def note(self, kind: str, line: str) -> None:
+        self.notes.setdefault(kind, line.strip()[:300])
+
+
+def judge(script: Script, run: Run, family: str = "other") -> Verdict:
+    """Give the meaning of ``run`` on ``script``; ``family`` (z3, cvc5, other) tells the exit codes."""
+    reading = _Reading(script, [None] * len(script.checks))
+    reading.harmless = _is_harmless(run, family)
+    for line in _messages(run.stdout):
+        _read_line(reading, line)
+    for line in run.stderr.splitlines():
+        _read_stray(reading, line, _CRASH)
+    outcome, detail = _decide(reading, run, family)
+    location = shape = None
+    if outcome is Outcome.CRASH:
+        found = find_crash_place(run.stderr, run.stdout)
+        location = found.place
+        if location is None and found.named and found.named not in detail:
+            # It tells too little to be the place, but more than nothing.
+            detail += f" at {found.named}"
+        shape = message_shape(detail)
+    elif outcome is Outcome.INVALID_MODEL:
+        shape = message_shape(detail)
+    return Verdict(outcome, tuple(reading.answers), run.seconds, detail, location, shape)
+
+
+def _is_harmless(run: Run, family: str) -> bool:
+    """Whether what the solver calls unsupported has no bearing on the formula.
+
+    z3 names each such command, on standard error or in a line of its own; cvc5 says it of options and queries
+    only.
+    """
+    named = _Z3_UNSUPPORTED.findall(run.stderr + "\n" + run.stdout)
+    if named:
+        return all(name.startswith(("get-", "set-", ":", "echo")) for name in named)
+    return family == "cvc5"
+
+
+def _messages(text: str) -> list[str]:
+    """The lines of standard output, those of one ``(error "...")`` joined."""
+    found: list[list[str]] = []
+    open_error = False
+    for line in text.splitlines():
+        if open_error and line.strip() not in ANSWERS and not line.startswith("(error"):
+            found[-1].append(line)
+        else:
+            found.append([line])
+            open_error = line.startswith("(error")
+        if open_error and line.rstrip().endswith('")'):
+            open_error = False
+    return ["\n".join(lines) for lines in found]
+
+
+def _read_line(reading: _Reading, line: str) -> None:
+    word = _REASON.sub("unknown", line.rstrip())
+    if word in ANSWERS:
+        _take_answer(reading, word)
+    elif word.lstrip().startswith("(error"):
+        _take_error(reading, word)
+    elif word == "unsupported" and not reading.harmless:
+        reading.note("refused", "unsupported command")
+        reading.trusted = False
+    else:
+        _read_stray(reading, line, _CRASH)
+
+
+def _read_stray(reading: _Reading, line: str, crash: re.Pattern[str]) -> None:
+    """A line that is neither answer nor error: a warning, part of a model, or a last word."""
+    if _INVALID_MODEL.search(line):
+        reading.note("invalid", line)
+    elif _MEMORY.search(line) and not line.startswith((" ", "(")):
+        reading.note("memory", line)
+    elif crash.search(line):
+        reading.note("report" if GOES_ON.search(line) else "crash", line)
+    elif _TIME.search(line):
+        reading.note("time", line)
+
+
+def _take_answer(reading: _Reading, word: str) -> None:
+    speakers = reading.script.speakers
+    while reading.position < len(speakers):
+        echoed = speakers[reading.position][1]
+        reading.position += 1
+        if echoed is None:
+            break
+        if echoed == word:
+            return
+    else:
+        return
+    check = sum(1 for _, echo in speakers[: reading.position] if echo is None) - 1
+    if reading.trusted:
+        reading.answers[check] = word
+
+
+def _take_error(reading: _Reading, message: str) -> None:
+    if _INVALID_MODEL.search(message):
+        reading.note("invalid", message)
+        return
+    if _CRASH.search(message):
+        reading.note("crash", message)
+    elif _MEMORY.search(message):
+        reading.note("memory", message)
+    elif _TIME.search(message):
+        reading.note("time", message)
+    where = _POSITION.search(message)
+    command = reading.script.command_at(int(where.group(1)), int(where.group(2))) if where else None
+    name = reading.script.commands[command].name if command is not None else ""
+    if command is not None and name.startswith("check-sat"):
+        # This question has got its error for an answer; the next answer is for the next one.
+        while reading.position < len(reading.script.speakers):
+            if reading.script.speakers[reading.position][0] > command:
+                break
+            reading.position += 1
+        reading.note("failed", message)
+    elif not (name.startswith(("get-", "set-", "echo")) or _BENIGN.search(message)):
+        reading.note("refused", message)
+        reading.trusted = False
+
+
+def _decide(reading: _Reading, run: Run, family: str) -> tuple[Outcome, str]:
+    notes = reading.notes
+    crash = notes.get("crash", notes.get("report"))
+    if "memory" in notes and (run.signal or run.code):
+        return Outcome.MEMOUT, notes["memory"]
+    if "invalid" in notes:
+        return Outcome.INVALID_MODEL, notes["invalid"]
+    if run.ended == "exit" and (how := _died(run, family)):
+        return Outcome.CRASH, crash or how
+    if crash is not None:
+        return Outcome.CRASH, crash
+    if run.ended in ("timeout", "cancelled"):
+        return Outcome.TIMEOUT, f"{run.ended} after {run.seconds:.2f} s"
+    if run.ended in ("memory", "output"):
+        return Outcome.MEMOUT, f"killed: over its {run.ended} limit"
+    if run.signal == signal.SIGKILL or (family == "z3" and run.code in _Z3_MEMOUT_CODES):
+        return Outcome.MEMOUT, notes.get("memory", "killed from outside, as when memory is out")
+    return _decide_by_answers(reading, run)
+
+
+def _decide_by_answers(reading: _Reading, run: Run) -> tuple[Outcome, str]:
+    notes = reading.notes
+    if "refused" in notes:
+        return Outcome.REFUSED, notes["refused"]
+    if None not in reading.answers:
+        return (Outcome.UNKNOWN if "unknown" in reading.answers else Outcome.OK), notes.get("failed", "")
+    for kind, outcome in (("memory", Outcome.MEMOUT), ("time", Outcome.TIMEOUT), ("failed", Outcome.REFUSED)):
+        if kind in notes:
+            return outcome, notes[kind]
+    last = run.stderr.strip().rpartition("\n")[2][:300]
+    return Outcome.REFUSED, last or f"no answer, exit status {run.code}"
+
+
+def _died(run: Run, family: str) -> str | None:
+    """How the process died, if it did so as only a crash does."""
+    number = run.signal
+    if number is None and run.code is not None and run.code > 128:
+        # A shell or wrapper in between reports its child's signal so.
+        number = run.code - 128
+    if number in _CRASH_SIGNALS:
+        return f"signal {signal.Signals(number).name}" if number else None
+    if family == "z3" and run.code in _Z3_CRASH_CODES:
+        return f"exit status {run.code}"
+    return None
+
+
+def tells_of_a_crash(text: str) -> bool:
+    """Whether a message is one that a solver gives only when something inside it broke."""
+    return _CRASH.search(text) is not None
+
+
+def message_shape(text: str) -> str:
+    """A message without what differs from run to run and from formula to formula."""
+    shape = re.sub(r"0x[0-9a-fA-F]+", "0x", text[:_MOST_MESSAGE])
+    shape = re.sub(r"==\d+==", "", shape)
+    shape = re.sub(r"(?:[\w.+-]*/)+([\w.+-]+)", r"\1", shape)
+    shape = re.sub(r"\d+", "N", shape)
+    return re.sub(r"\s+", " ", shape).strip()[:160]

@@ -1,0 +1,218 @@
+"""Run a solver on something and get back what happened: the exhume side of the supervisor processes.
+
+Memory is held by watching the resident size of the process and all it started, every 50 ms (the tree every
+200 ms), not by RLIMIT_AS: a limit on address space makes a solver crash in odd places, which would count as
+its bug; it stops sanitizer builds at once; and it does not add up over children. The price is an overshoot of
+what fits in 50 ms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from solvers.errors import EnvironmentProblem, RunnerLost
+from solvers.running import _supervisor
+from solvers.running import orphans as _orphans
+
+Ended = Literal["exit", "timeout", "memory", "output", "cancelled"]
+
+_SECRET = re.compile(
+    r"token|secret|passw|credential|cookie|api_?key|private_?key|access_?key|auth|^(gh|github|gitlab|aws|azure)_",
+    re.I,
+)
+_URL_WITH_LOGIN = re.compile(r"://[^/\s]*@")
+# What a reply may take beyond the solver's own limit before its supervisor counts as lost (killing, reaping,
+# a machine that is busy with something else).
+_GRACE = 30.0
+_LOADING = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use: wall-clock ``seconds``, resident ``memory`` and ``output``, both in bytes."""
+
+    seconds: float = 10.0
+    memory: int = 2 << 30
+    output: int = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as it happened; ``signal`` is None unless a signal ended it, ``code`` None unless it exited."""
+
+    ended: Ended
+    code: int | None
+    signal: int | None
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a solver: ours, without what looks like a token or a password."""
+    source = os.environ if environment is None else environment
+    return {
+        name: value
+        for name, value in source.items()
+        if not _SECRET.search(name) and not _URL_WITH_LOGIN.search(value)
+    }
+
+
+class Supervisor:
+    """A supervisor process, started when first needed; use under ``with``, from one thread at a time.
+
+    ``engine`` names the library to keep loaded (``z3``, ``cvc5``, ``bitwuzla``, or ``module`` for any code)
+    with its ``options``; without one it can only run programs. ``close`` may be called from another thread: a
+    run under way then ends as cancelled.
+    """
+
+    def __init__(self, engine: str | None = None, options: Sequence[str] = ()) -> None:
+        self._arguments = ["--engine", engine, *options] if engine else []
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._mark = _orphans.new_mark()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def execute(
+        self, argv: Sequence[str], limits: Limits, cwd: Path | None = None, stdin: Path | None = None
+    ) -> Run:
+        """Run a program with ``stdin`` (default: nothing to read) and wait for its end."""
+        return self._request(
+            {
+                "argv": list(argv),
+                "cwd": str(cwd) if cwd else None,
+                "stdin": str(stdin) if stdin else None,
+                "env": self._environment(),
+            },
+            limits,
+        )
+
+    def evaluate(
+        self, text: bytes, limits: Limits, chunks: Sequence[Sequence[int]] = (), options: Sequence[str] = ()
+    ) -> Run:
+        """Give ``text`` to the engine in a forked child and wait for its end."""
+        return self._request({"chunks": list(chunks), "options": list(options)}, limits, text)
+
+    def close(self) -> None:
+        """End the process and, through it, whatever it runs."""
+        self._closed = True
+        process, self._process = self._process, None
+        if process is not None:
+            _end(process)
+
+    def _environment(self) -> dict[str, str]:
+        return {**clean_environment(), _orphans.NAME: self._mark}
+
+    def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:
+        for _ in range(2):
+            answer = self._attempt({**header, **asdict(limits)}, body)
+            if answer is not None:
+                return answer
+            if self._closed:
+                return Run("cancelled", None, signal.SIGKILL, "", "", 0.0)
+        raise RunnerLost("the process that runs the solvers ended by itself, twice")
+
+    def _attempt(self, header: dict[str, Any], body: bytes) -> Run | None:
+        process = self._ready()
+        if process is None or process.stdin is None or process.stdout is None:
+            return None
+        try:
+            _supervisor.send(process.stdin.fileno(), header, body)
+            reply = _receive(process.stdout.fileno(), header["seconds"] + _GRACE)
+        except (OSError, ValueError):
+            # Broken pipe, or closed under us by another thread.
+            reply = None
+        if reply is None:
+            self._process = None
+            self._lost(process)
+            return None
+        return _as_run(*reply)
+
+    def _lost(self, process: subprocess.Popen[bytes]) -> None:
+        """A supervisor ended by itself or does not answer: end it, and what it cannot end any more."""
+        _end(process)
+        if not self._closed:
+            _orphans.kill_marked(self._mark)
+
+    def _ready(self) -> subprocess.Popen[bytes] | None:
+        if self._process is None and not self._closed:
+            process = subprocess.Popen(
+                [sys.executable, "-I", _supervisor.__file__, *self._arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env=self._environment(),
+                # Out of the terminal's group: Ctrl-C is for exhume, which then closes this one.
+                start_new_session=True,
+            )
+            ready = _receive(process.stdout.fileno(), _LOADING) if process.stdout else None
+            problem = ready[0]["problem"] if ready else "it ended or did not answer"
+            if problem:
+                self._lost(process)
+                if process.returncode == -signal.SIGKILL:
+                    return None  # not its own fault: the next attempt may do
+                what = self._arguments[1] if self._arguments else "the runner"
+                raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
+            self._process = process
+            if self._closed:  # meanwhile, by another thread
+                self.close()
+        return self._process
+
+
+def _receive(fd: int, seconds: float) -> tuple[dict[str, Any], bytes] | None:
+    readable, _, _ = select.select([fd], [], [], seconds)
+    return _supervisor.receive(fd) if readable else None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    # The closed pipe is the order to stop; only a supervisor that does not heed it is killed.
+    if process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout:
+        process.stdout.close()
+
+
+def _as_run(header: dict[str, Any], body: bytes) -> Run:
+    status: int = header["status"]
+    by_signal = os.WIFSIGNALED(status)
+    cut = header["stdout"]
+    return Run(
+        ended=header["ended"],
+        code=None if by_signal else os.WEXITSTATUS(status),
+        signal=os.WTERMSIG(status) if by_signal else None,
+        stdout=body[:cut].decode("utf-8", "replace"),
+        stderr=body[cut:].decode("utf-8", "replace"),
+        seconds=header["seconds"],
+    )
+
+
+def run(
+    argv: Sequence[str], limits: Limits | None = None, cwd: Path | None = None, stdin: Path | None = None
+) -> Run:
+    """Run one program under limits in a supervisor of its own; nothing it started is left running."""
+    with Supervisor() as supervisor:
+        return supervisor.execute(argv, limits or Limits(), cwd, stdin)

@@ -1,0 +1,120 @@
+"""Run solvers on tests: on the fast path in forked children of warm processes, or in fresh processes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from solvers.errors import RunnerLost
+from solvers.running.outcomes import Outcome, Verdict, judge
+from solvers.running.process import Limits, Run, Supervisor
+from solvers.running.script import Script
+from solvers.specs import Solver, is_asked
+
+
+class Runner:
+    """What one worker runs solvers with, one run at a time; use under ``with``.
+
+    It keeps a supervisor per solver that can be kept loaded and one for programs; all are started when first
+    needed. ``warm=False`` starts a program for every run. ``close`` may be called from another thread; it
+    closes the runners made ``within`` this one, too.
+    """
+
+    def __init__(self, warm: bool = True, within: Runner | None = None) -> None:
+        self._warm = warm
+        self._closed = False
+        self._inner: list[Runner] = []
+        self._plain = Supervisor()
+        self._engines: dict[str, Supervisor] = {}
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._outer = within
+        if within is not None:
+            within._inner.append(self)
+            if within._closed:
+                self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        if self._outer is not None:
+            self._outer._inner.remove(self)
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+    def close(self) -> None:
+        """End all processes; a run under way in another thread, and any later one, ends as cancelled."""
+        self._closed = True
+        parts: list[Supervisor | Runner] = [self._plain, *self._engines.values(), *self._inner]
+        for part in parts:
+            part.close()
+
+    def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
+        """Run ``solver`` on ``script`` the fastest way there is and say what it means.
+
+        A script that names files to read or write is refused unrun. For one that is asked by a tactic the
+        script is changed first.
+        """
+        if script.file_command:
+            why = f"not run: {script.file_command} names a file"
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
+        return self._guarded(solver, script, lambda: self.run(solver, script, limits))
+
+    def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
+        """Run ``solver`` on ``file`` in a fresh process, by the command line that a report shows.
+
+        Where it is asked by a tactic, the text that it is given is put beside ``file``.
+        """
+        run = self._start(solver, script, file, limits)
+        return judge(solver.given(script), run, solver.family), run
+
+    def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
+        """Run ``solver`` on ``script`` the fastest way there is."""
+        # A C string ends at the first NUL, and a text without commands may be anything: not for the library.
+        if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
+            return self._start(solver, script, self._written(script), limits)
+        engine = self._engine(solver)
+        if solver.family == "z3":
+            # The engine is shared by the modes of a solver: what a mode adds goes along with the text.
+            given = solver.given(script)
+            added = tuple(option for option in solver.mode if not is_asked(option))
+            return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
+        return engine.evaluate(script.data, limits, options=solver.options(script))
+
+    def _engine(self, solver: Solver) -> Supervisor:
+        engine = self._engines.get(solver.base_name)
+        if engine is None:
+            kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
+            options = (solver.loadable or "", *(kept if solver.family == "z3" else ()))
+            engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
+            if self._closed:
+                engine.close()
+        return engine
+
+    def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:
+        command = solver.command(script, file.name)
+        if solver.tactic is not None:
+            file = file.with_name(solver.given_file(file.name))
+            file.write_bytes(solver.given(script).data)
+        stdin = file if solver.reads_stdin else None
+        return self._plain.execute(command, limits, cwd=file.parent, stdin=stdin)
+
+    def _written(self, script: Script) -> Path:
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="exhume-")
+        file = Path(self._scratch.name) / "test.smt2"
+        file.write_bytes(script.data)
+        return file
+
+    def _guarded(self, solver: Solver, script: Script, attempt: Callable[[], Run]) -> Verdict:
+        try:
+            return judge(solver.given(script), attempt(), solver.family)
+        except RunnerLost as lost:
+            # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")

@@ -1,0 +1,120 @@
+"""The fusion functions: each is proved invertible, for every constant and several widths."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import z3
+
+from generator.errors import GenerationError
+from generator.strategies.fusion.functions import (
+    FusionFunction,
+    fusion_functions,
+    instantiate,
+    read_functions,
+)
+from smtlib import print_term
+from smtlib.reader import SExp
+
+NAMES = {"x": "x", "y": "y", "z": "z"}
+WIDTHS = (1, 4, 13)
+
+
+def widths_of(function: FusionFunction) -> list[dict[str, int]]:
+    names = sorted({p[2] for p in function.sorts[:2] if not isinstance(p, str)})
+    return [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(WIDTHS, repeat=len(names))]
+
+
+def constants_of(function: FusionFunction) -> list[dict[str, SExp]]:
+    names = [name for name, _, _ in function.constants]
+    choices = itertools.product(*(values for _, _, values in function.constants))
+    return [dict(zip(names, chosen, strict=True)) for chosen in choices]
+
+
+def wrong_text(function: FusionFunction, widths: dict[str, int], constants: dict[str, SExp]) -> str:
+    """A script that is satisfiable where an inverse gives something else than was put in."""
+    made = instantiate(function, widths, NAMES, constants)
+    lines = ["(set-logic ALL)"]
+    lines += [f"(declare-fun {v.op.text} () {v.sort})" for v in (made.x, made.y, made.z)]
+    lines.append(f"(assert (= z {print_term(made.of)}))")
+    wrong = [f"(distinct {v} {print_term(t)})" for v, t in made.inverses.items()]
+    lines.append(f"(assert (or false {' '.join(wrong)}))\n(check-sat)")
+    return "\n".join(lines)
+
+
+def answer_of_z3(text: str) -> str:
+    solver = z3.Solver(ctx=z3.Context())
+    solver.set("rlimit", 5_000_000)
+    solver.from_string(text)
+    return str(solver.check())
+
+
+def answer_of_cvc5(text: str) -> str:
+    import cvc5
+
+    manager = cvc5.TermManager()
+    solver = cvc5.Solver(manager)
+    solver.setOption("rlimit", "500000")
+    solver.setOption("strings-exp", "true")
+    symbols = cvc5.SymbolManager(manager)
+    parser = cvc5.InputParser(solver, symbols)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "text")
+    answer = ""
+    while not (command := parser.nextCommand()).isNull():
+        answer = str(command.invoke(solver, symbols)).strip() or answer
+    return answer
+
+
+@pytest.mark.parametrize("function", fusion_functions(), ids=lambda f: f.name)
+def test_each_function_is_proved_invertible(function: FusionFunction) -> None:
+    for widths, constants in itertools.product(widths_of(function), constants_of(function)):
+        text = wrong_text(function, widths, constants)
+        answers = [answer_of_z3(text)]
+        if answers[0] != "unsat":
+            answers.append(answer_of_cvc5(text))
+        assert "sat" not in answers and "unsat" in answers, (text, answers)
+
+
+@pytest.mark.parametrize(
+    ("of", "x"),
+    [("(* x y)", "(div z y)"), ("(+ (* 2 x) y)", "(div z 2)"), ("(* x 0)", "z")],
+)
+def test_the_proof_refuses_what_is_not_invertible(of: str, x: str) -> None:
+    (function,) = read_functions(f"(fusion bad (x Int) (y Int) (z Int) :of {of} :x {x})", "test")
+    assert answer_of_z3(wrong_text(function, {}, {})) == "sat"
+
+
+def test_every_theory_that_is_fused_has_functions() -> None:
+    sorts = {str(f.sorts[0]) for f in fusion_functions()}
+    assert {"Int", "Real", "String", "Bool"} <= sorts
+    assert any("bvxor" in str(f.of) for f in fusion_functions())
+    assert any("bvadd" in str(f.of) for f in fusion_functions())
+
+
+def test_names_are_told_apart() -> None:
+    names = [f.name for f in fusion_functions()]
+    assert len(set(names)) == len(names) >= 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(fusion)",
+        "(fusion f (x Int) (y Int) (z Int) :x z)",
+        "(fusion f (x Int) (y Int) (z Int) :of (+ x y))",
+        "(fusion f (a Int) (y Int) (z Int) :of (+ x y) :x z)",
+        "(fusion f (x Int) (y Int) (z Int) :of (+ x y) :x z :w y)",
+        "(fusion f (x Int) (y Int) (z Int) :of (+ x y) :x",
+        "fusion",
+    ],
+)
+def test_a_malformed_file_is_told_in_one_line(text: str) -> None:
+    with pytest.raises(GenerationError, match=r"^user.smt2: [^\n]+$"):
+        read_functions(text, "user.smt2")
+
+
+def test_an_ill_sorted_function_is_told() -> None:
+    (function,) = read_functions("(fusion odd (x Int) (y Int) (z Int) :of (str.len x) :x z)", "test")
+    with pytest.raises(GenerationError, match="fusion function odd"):
+        instantiate(function, {}, NAMES, {})

@@ -1,0 +1,219 @@
+"""The strategies typefuzz and opfuzz: their mutants are well sorted, repeatable and accepted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from corpus.acceptance import probe
+from generator import (
+    GenerationError,
+    SeedSource,
+    StrategySettings,
+    make_strategy,
+    seeds_of_folder,
+    write_batch,
+)
+from generator.strategies.mutation.strategy import MUTATIONS, NO_OPERATOR
+from smtlib import Kind, Term, check_script, free_variables, postorder, read_script
+from tests.generator.small import formulas
+
+NAMES = ("typefuzz", "opfuzz")
+
+
+def is_shared(text: str) -> bool:
+    """Whether both solvers have all that a formula uses."""
+    return not any(word in text for word in ("set.", "(Set ", "bag.", "fp.sqrt", "RegLan)", "Array (Array"))
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
+    folder = tmp_path_factory.mktemp("seeds")
+    for number, text in enumerate(filter(is_shared, formulas())):
+        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
+    return seeds_of_folder(folder)
+
+
+def mutants_of(source: SeedSource, name: str, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:
+    made = make_strategy(name, None, StrategySettings(seed=seed, given=given), source)
+    return [test.text for test in made.generate(start, stop)]
+
+
+def heads(text: str) -> Counter[str]:
+    checked = check_script(read_script(text))
+    return Counter(t.op.text for t in postorder(checked.assertions) if t.op.kind is not Kind.ANNOTATION)
+
+
+@hypothesis_settings(max_examples=40)
+@given(st.sampled_from(NAMES), st.integers(0, 100_000), st.integers(0, 2000))
+def test_a_mutant_reads_back_and_is_well_sorted(source: SeedSource, name: str, seed: int, index: int) -> None:
+    (text,) = mutants_of(source, name, index, index + 1, seed=seed)
+    checked = check_script(read_script(text))
+    assert checked.errors == []
+    assert all(free_variables(term) == [] for term in checked.assertions)
+    assert checked.commands[-1].name == "check-sat"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource, name: str) -> None:
+    together = mutants_of(source, name, 25, 70, "chain=20")
+    alone = [mutants_of(source, name, i, i + 1, "chain=20")[0] for i in range(25, 70)]
+    assert alone == together
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_processes_make_the_same_files_and_count_together(
+    source: SeedSource, name: str, tmp_path: Path
+) -> None:
+    reports = []
+    for jobs in (1, 2):
+        made = make_strategy(name, None, StrategySettings(), source)
+        reports.append(write_batch(made, 600, tmp_path / str(jobs), {}, jobs))
+    files = [sorted((tmp_path / jobs).glob("*.smt2")) for jobs in "12"]
+    assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
+    assert reports[0].distinct == reports[1].distinct > 500
+    assert all(report.counts[MUTATIONS] >= 600 for report in reports)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_solvers_take_the_mutants(source: SeedSource, name: str) -> None:
+    texts = mutants_of(source, name, 0, 150, seed=5)
+    for solver in ("z3", "cvc5"):
+        refused = [
+            (a.message, t) for a, t in zip(probe(texts, solver), texts, strict=True) if a.outcome == "refused"
+        ]
+        assert refused == [], solver
+
+
+def test_the_header_tells_seed_formula_settings_and_chain(source: SeedSource) -> None:
+    lines = mutants_of(source, "typefuzz", 34, 35, "chain=10")[0].splitlines()
+    assert "seed 1 index 34 strategy typefuzz" in lines[0]
+    assert "chain=10 mutations=1" in lines[1]
+    assert lines[2].startswith("; from f0")
+    assert [line.split(" (")[0] for line in lines[4:9]] == [f"; mutation {n}" for n in range(1, 6)]
+    assert lines[9] == "(set-logic ALL)"
+
+
+def test_a_chain_starts_at_its_seed_and_goes_on_link_by_link(source: SeedSource) -> None:
+    made = make_strategy("opfuzz", None, StrategySettings(given=("chain=5",)), source)
+    texts = [test.text for test in made.generate(0, 5)]
+    origin = texts[0].split("; from ")[1].split("\n")[0]
+    seed = next(s for s in source if s.origin == origin)
+    for before, after in zip([seed.script().text(), *texts], texts, strict=False):
+        changed = heads(before) - heads(after)
+        assert sum(changed.values()) <= 2  # one operator, unless it stood twice and was shared
+
+
+def test_several_mutations_between_tests(source: SeedSource) -> None:
+    text = mutants_of(source, "typefuzz", 1, 2, "mutations=3")[0]
+    assert "; mutation 6 (" in text
+
+
+def test_opfuzz_keeps_arguments_and_literals(source: SeedSource) -> None:
+    made = make_strategy("opfuzz", None, StrategySettings(given=("chain=1",)), source)
+    for test in made.generate(0, 60):
+        seed = next(s for s in source if f"; from {s.origin}\n" in test.text)
+        old, new = (
+            Counter(t.op.text for t in postorder(check_script(read_script(x)).assertions) if is_leaf(t))
+            for x in (seed.script().text(), test.text)
+        )
+        assert old == new
+
+
+def is_leaf(term: Term) -> bool:
+    return term.op.kind in (Kind.LITERAL, Kind.VARIABLE) or (term.op.kind is Kind.SYMBOL and not term.args)
+
+
+def test_quantifiers_are_swapped(tmp_path: Path) -> None:
+    text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (p x)))(check-sat)"
+    (tmp_path / "a.smt2").write_text(text)
+    texts = mutants_of(seeds_of_folder(tmp_path), "opfuzz", 0, 3, "chain=1")
+    assert all("(assert (exists ((x Int)) (p x)))" in text for text in texts)
+
+
+def test_a_formula_without_other_operators_is_counted_and_left(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(declare-fun p () Bool)(assert p)(check-sat)")
+    made: Any = make_strategy("opfuzz", None, StrategySettings(), seeds_of_folder(tmp_path))
+    with pytest.raises(GenerationError, match="makes nothing of 100 seeds in a row"):
+        next(made.generate(0, 1))
+    (tmp_path / "b.smt2").write_text("(declare-fun f (Int) Bool)(assert (f 1))(check-sat)")
+    made = make_strategy("opfuzz", None, StrategySettings(), seeds_of_folder(tmp_path / "b.smt2"))
+    with pytest.raises(GenerationError):
+        next(made.generate(0, 1))
+    assert made.counts[NO_OPERATOR] > 0
+
+
+def test_operators_can_come_from_a_file(source: SeedSource, tmp_path: Path) -> None:
+    file = tmp_path / "operators.smt2"
+    file.write_text("(theory Mine :funs ((xor Bool Bool Bool :left-assoc) (nand Bool Bool Bool)))")
+    texts = mutants_of(source, "typefuzz", 0, 40, f"operators={file}", "literals=0", "chain=4")
+    added = Counter[str]()
+    for text in texts:
+        lines = [line for line in text.splitlines() if line.startswith("; mutation")]
+        added.update(line.split(" -> (")[1].split()[0] for line in lines if " -> (" in line)
+    assert added["xor"] > 0
+    assert added["nand"] > 0
+    # Functions of the seeds are operators always.
+    assert not {"and", "or", "=", "+", "bvadd"} & set(added)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read the operators in"),
+        ("(theory", "never closed"),
+        ("(declare-fun f () Int)", "expected .theory NAME"),
+        ("", "declares no operators"),
+    ],
+)
+def test_a_bad_file_of_operators_is_one_line(
+    source: SeedSource, tmp_path: Path, content: str | None, message: str
+) -> None:
+    file = tmp_path / "operators.smt2"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(GenerationError, match=message) as caught:
+        mutants_of(source, "typefuzz", 0, 1, f"operators={file}")
+    assert "\n" not in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.slow
+def test_what_one_solver_alone_knows_is_used_for_that_solver_only(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text(
+        "(declare-fun x () (_ BitVec 8))(declare-fun y () Int)(assert (= (bvadd x #x01) x))"
+        "(assert (> (+ y 1) (ubv_to_int x)))(check-sat)"
+    )
+    source = seeds_of_folder(tmp_path)
+
+    def used(*solvers: str) -> set[str]:
+        made = make_strategy("typefuzz", None, StrategySettings(solvers=solvers), source)
+        found: set[str] = set()
+        for test in made.generate(0, 300):
+            found.update(heads(test.text))
+        return found
+
+    z3_only, cvc5_only = {"ext_rotate_left", "bvumul_noovfl", "rem"}, {"int.pow2", "div_total", "bvite"}
+    assert used("z3==4.8.5") & z3_only
+    assert used("cvc5") & cvc5_only
+    assert not used("z3", "cvc5") & (z3_only | cvc5_only)
+    assert not used("z3", "mine=./solver") & (z3_only | cvc5_only)
+
+
+def test_the_worked_examples_of_the_documentation_are_what_comes_out(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "strategies.md").read_text("utf-8")
+    seed, typefuzz, opfuzz = (part.split("```")[0] for part in page.split("```smt2\n")[1:])
+    (tmp_path / "replace.smt2").write_text(seed)
+    source = seeds_of_folder(tmp_path / "replace.smt2")
+    for wanted, (made,) in (
+        (typefuzz, mutants_of(source, "typefuzz", 2, 3)),
+        (opfuzz, mutants_of(source, "opfuzz", 2, 3, seed=3)),
+    ):
+        # All but exhume's version.
+        assert made.split(" ", 3)[3] == wanted.split(" ", 3)[3]

@@ -1,0 +1,171 @@
+"""Releases fetched into the cache, from a folder of wheels of ours in place of an index."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from difftest import EnvironmentProblem, ReleaseNotFound, SolverMissing, find_solver
+from solvers import releases
+
+FAKE_Z3 = f"""#!{sys.executable}
+import sys
+print("Z3 version 1.2.3 - 64 bit" if sys.argv[1:] == ["--version"] else "unsat")
+"""
+
+
+def make_wheel(folder: Path, version: str, files: Mapping[str, str], name: str = "z3_solver") -> Path:
+    """A wheel that pip takes, with ``files`` beside its metadata."""
+    wheel = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    metadata = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path, text in {**metadata, **files}.items():
+            archive.writestr(path, text)
+    return wheel
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels that is all pip can see, and a cache of the test's own."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+def fake_release(index: Path, version: str = "1.2.3") -> None:
+    make_wheel(index, version, {f"z3_solver-{version}.data/data/bin/z3": FAKE_Z3})
+
+
+def test_a_release_is_fetched_unpacked_and_run(index: Path) -> None:
+    fake_release(index)
+    solver = find_solver("z3==1.2.3")
+    assert solver.version() == "Z3 version 1.2.3 - 64 bit"
+    assert solver.name == "z3-1.2.3"
+
+
+def test_a_release_is_fetched_once(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_release(index)
+    first = releases.fetch_release("z3-solver", "1.2.3")
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    assert releases.fetch_release("z3-solver", "1.2.3") == first
+
+
+def test_a_release_that_is_not_there_is_told_with_those_that_are(index: Path) -> None:
+    fake_release(index, "1.2.3")
+    with pytest.raises(ReleaseNotFound, match=r"no z3-solver==9\.9.* It has 1\.2\.3") as caught:
+        find_solver("z3==9.9")
+    assert caught.value.exit_code == 3
+    assert caught.value.offered == ("1.2.3",)
+    assert not list((releases.cache_folder() / "wheels").glob("z3*"))
+
+
+def test_pip_that_fails_otherwise_is_told_with_its_last_words(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 1, "", "ERROR: Connection timed out: no route")
+
+    monkeypatch.setattr(releases.subprocess, "run", fails)
+    with pytest.raises(EnvironmentProblem, match="no route"):
+        releases.fetch_release("z3-solver", "1.2.3")
+
+
+def test_a_python_without_pip_is_told(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 1, "", "python: No module named pip")
+
+    monkeypatch.setattr(releases.subprocess, "run", fails)
+    with pytest.raises(EnvironmentProblem, match="needs pip"):
+        releases.fetch_release("z3-solver", "1.2.3")
+
+
+@pytest.mark.parametrize("name", ["../escaped", "/tmp/../escaped", "a/../../escaped", "..\\escaped"])
+def test_a_wheel_that_writes_outside_its_folder_is_refused(index: Path, tmp_path: Path, name: str) -> None:
+    wheel = make_wheel(index, "1.2.3", {name: "evil"})
+    with pytest.raises(SolverMissing, match="outside its folder"):
+        releases.unpack_wheel(wheel, tmp_path / "deep" / "out")
+    assert not list(tmp_path.rglob("*escaped*"))
+
+
+def test_a_link_in_a_wheel_is_not_made(index: Path, tmp_path: Path) -> None:
+    wheel = index / "x.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        link = zipfile.ZipInfo("bin/link")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    releases.unpack_wheel(wheel, tmp_path / "out")
+    assert (tmp_path / "out" / "bin" / "link").read_text() == "/etc/passwd"
+    assert not (tmp_path / "out" / "bin" / "link").is_symlink()
+
+
+def test_a_refused_wheel_leaves_nothing_in_the_cache(index: Path) -> None:
+    make_wheel(index, "1.2.3", {"../escaped": "evil"})
+    with pytest.raises(SolverMissing):
+        find_solver("z3==1.2.3")
+    left = [
+        path.name
+        for path in (releases.cache_folder() / "wheels").iterdir()
+        if path.name != ".z3-solver-1.2.3.lock"
+    ]
+    assert left == []
+
+
+def test_a_wheel_that_is_no_archive_is_told(tmp_path: Path) -> None:
+    wheel = tmp_path / "x.whl"
+    wheel.write_text("no zip")
+    with pytest.raises(SolverMissing, match="not a wheel"):
+        releases.unpack_wheel(wheel, tmp_path / "out")
+
+
+def test_a_wheel_that_claims_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "_MAX_UNPACKED", 10)
+    with pytest.raises(SolverMissing, match="unpacks to more"):
+        releases.unpack_wheel(make_wheel(tmp_path, "1", {"a": "x" * 100}), tmp_path / "out")
+
+
+def test_a_wheel_without_the_program_is_told(index: Path) -> None:
+    make_wheel(index, "1.2.3", {"z3/__init__.py": ""})
+    with pytest.raises(SolverMissing, match="no program z3"):
+        find_solver("z3==1.2.3")
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("EXHUME_CACHE", str(blocked))
+    with pytest.raises(EnvironmentProblem, match="cannot write the cache"):
+        releases.fetch_release("z3-solver", "1.2.3")
+
+
+def test_two_at_once_fetch_one_release(index: Path) -> None:
+    fake_release(index)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        jobs = [pool.apply_async(releases.fetch_release, ("z3-solver", "1.2.3")) for _ in range(2)]
+        assert len({job.get(60) for job in jobs}) == 1
+    names = [path.name for path in (releases.cache_folder() / "wheels").iterdir()]
+    assert sorted(names) == [".z3-solver-1.2.3.lock", "z3-solver-1.2.3"]
+
+
+def test_the_platforms_cache_is_used_unless_another_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXHUME_CACHE", raising=False)
+    assert "exhume" in releases.cache_folder().parts

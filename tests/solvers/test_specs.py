@@ -1,0 +1,163 @@
+"""Specs: what they mean, and what is said of those that mean nothing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from difftest import EnvironmentProblem, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
+from solvers.running.script import Script
+
+ONE = Script(b"(check-sat)")
+TWO = Script(b"(check-sat)(check-sat)")
+
+
+def test_specs_are_taken_apart() -> None:
+    assert parse_spec("z3").family == "z3"
+    release = parse_spec("z3==4.8.5")
+    assert (release.name, release.family, release.release) == ("z3-4.8.5", "z3", "4.8.5")
+    own = parse_spec("mine=/a/b --opt 'x y' {}")
+    assert (own.name, own.family, own.command) == ("mine", "other", ("/a/b", "--opt", "x y", "{}"))
+    assert parse_spec("z3=/other/z3").family == "other"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("z33", "did you mean z3?"),
+        ("cvc4", "did you mean cvc5"),
+        ("cvc==1.4.2", "did you mean cvc5==1.4.2"),
+        ("", "not known"),
+        ("==1", "not known"),
+        ("z3==", "not a version"),
+        ("z3==1 --index-url evil", "not a version"),
+        ("z3==-r/etc/passwd", "not a version"),
+        ("name=", "no command line"),
+        ("name='open", "cannot be read"),
+        ("a/b=cmd", "the name before"),
+    ],
+)
+def test_a_bad_spec_is_told_with_what_was_meant(spec: str, said: str) -> None:
+    with pytest.raises(UnknownSolver) as caught:
+        parse_spec(spec)
+    assert said in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_program_that_is_not_there_is_the_environments_fault() -> None:
+    with pytest.raises(SolverMissing, match="no program '/nowhere/s'") as caught:
+        find_solver("mine=/nowhere/s")
+    assert caught.value.exit_code == 3
+
+
+def test_two_solvers_of_one_name_are_refused() -> None:
+    with pytest.raises(UnknownSolver, match="two solvers are called 'cat'"):
+        find_solvers(["cat=cat", "cat=cat -"])
+
+
+def test_the_file_stands_where_the_spec_says() -> None:
+    assert find_solver("m=cat {} -n").command(ONE, "f")[1:] == ["f", "-n"]
+    assert find_solver("m=cat -n").command(ONE, "f")[1:] == ["-n", "f"]
+    stdin = find_solver("m=cat -")
+    assert stdin.command(ONE, "f")[1:] == ["-"]
+    assert stdin.shown(ONE, "f").endswith("cat - < f")
+
+
+def test_relative_programs_are_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s.py").write_text("print('sat')")
+    monkeypatch.chdir(tmp_path)
+    assert find_solver(f"m={sys.executable} s.py").argv[1] == str(tmp_path / "s.py")
+
+
+def test_the_installed_solvers_are_found_and_say_their_versions() -> None:
+    z3, cvc5 = find_solvers(["z3", "cvc5"])
+    assert importlib.metadata.version("z3-solver").startswith(z3.version().split()[2])
+    assert importlib.metadata.version("cvc5") in cvc5.version()
+    assert z3.loadable is not None
+    assert Path(z3.loadable).is_file()
+
+
+def test_a_version_is_asked_once(fake: object, tmp_path: Path) -> None:
+    counter = tmp_path / "count"
+    script = tmp_path / "s.sh"
+    script.write_text(f"echo x >> {counter}; echo v1")
+    solver = find_solver(f"m=sh {script}")
+    assert [solver.version(), solver.version(), solver.commit()] == ["v1", "v1", None]
+    assert counter.read_text() == "x\n"
+
+
+def test_a_program_that_has_no_version_is_unknown() -> None:
+    assert find_solver("m=false").version() == "unknown"
+    assert find_solver("m=false").commit() is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "commit"),
+    [
+        ("Z3 version 4.13.1 - 64 bit - build hashcode 0fd2fdfc4b", "0fd2fdfc4b"),
+        ("Z3 version 5.4.0 - 64 bit", None),
+        ("This is cvc5 version 1.0.3-dev.12.abcdef [git abcdef123 on branch main]\ncompiled", "abcdef123"),
+        ("cvc5 1.2.0\nscm : git tag 1.2.0 branch HEAD", "tag 1.2.0"),
+        (
+            "Yices 2.6.5\nRevision: 8e6297e233299631147f98659224c3118fc6a215",
+            "8e6297e233299631147f98659224c3118fc6a215",
+        ),
+        ("digit 1234567 and Revision: 12345678", None),
+    ],
+)
+def test_a_commit_is_what_the_solver_says_it_was_built_from(
+    printed: str, commit: str | None, tmp_path: Path
+) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text(f"cat <<'END'\n{printed}\nEND\n")
+    solver = find_solver(f"m=sh {script}")
+    assert (solver.version(), solver.commit()) == (printed.partition("\n")[0], commit)
+
+
+def test_the_installed_cvc5_says_its_commit_and_z3_none() -> None:
+    z3, cvc5 = find_solvers(["z3", "cvc5"])
+    assert z3.commit() is None
+    assert re.fullmatch(r"[0-9a-f]{7,40}|tag [\w.-]+", cvc5.commit() or "")
+
+
+def test_cvc5_gets_incremental_mode_only_where_needed() -> None:
+    solver = find_solver("cvc5")
+    assert "--incremental" not in solver.command(ONE, "f")
+    assert "--incremental" in solver.command(TWO, "f")
+    assert solver.shown(TWO, "f") == "cvc5 --check-models --incremental f"
+
+
+def test_releases_whose_interface_reads_no_smtlib_are_told() -> None:
+    with pytest.raises(EnvironmentProblem, match="reads no SMT-LIB"):
+        find_solver("cvc5==1.1.0")
+
+
+@pytest.mark.parametrize("family", ["z3", "cvc5"])
+def test_a_wheel_that_is_not_installed_is_told(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.files", missing)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SolverMissing, match="not installed beside exhume"):
+        find_solver(family)
+
+
+def test_a_release_is_loaded_from_this_systems_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel of z3 4.8.14 for Linux holds macOS's library beside ours."""
+    release = tmp_path / "wheels" / "z3-solver-9.9"
+    program = release / "z3_solver-9.9.data" / "data" / "bin" / "z3"
+    for file in (program, release / "z3" / "lib" / "libz3.dylib", release / "z3" / "lib" / "libz3.so"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path))
+    library = find_solver("z3==9.9").loadable
+    assert library is not None
+    assert Path(library).name == ("libz3.dylib" if sys.platform == "darwin" else "libz3.so")
