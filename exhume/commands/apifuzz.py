@@ -17,12 +17,11 @@ from apifuzz.wrappers import WRAPPERS
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
-from exhume.commands.campaign import stop_on_interrupt
-from exhume.commands.hunt import parse_duration
-from exhume.commands.options import Jobs, Json
+from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
 from exhume.screens.apifuzz import ApifuzzScreen, show_statistics, show_summary
 from exhume.screens.console import print_json, say
+from exhume.screens.interrupt import stop_on_interrupt
 
 _DEFAULT_RUNS = 1000
 _MINIMISE_TIME = "5m"

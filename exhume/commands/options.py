@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 
 from difftest.oracles import ORACLES, select
+from generator.loading import RuleKind
 
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
@@ -43,6 +45,44 @@ Oracles = Annotated[
         show_default=False,
     ),
 ]
+OptionalCorpus = Annotated[
+    Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
+]
+StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME", help="See 'exhume strategies'.")]
+RulesOption = Annotated[
+    RuleKind, typer.Option("--rules", help="Rules over full or coarse signatures, or none.")
+]
+Incremental = Annotated[bool, typer.Option(help="Tests with push, pop and several check-sat.")]
+SkeletonsFrom = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Take the skeletons from this corpus instead.")
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        "--seeds",
+        metavar="DIR",
+        help="Where a strategy that changes formulas takes them from: a folder of .smt2 files, 'corpus' (the"
+        " default) or a strategy, such as 'skeletons'.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the strategy; see 'exhume strategies'."),
+]
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``90``, ``90s``, ``10m``, ``8h``, ``2d``."""
+    match = _DURATION.match(text)
+    if match is None:
+        raise typer.BadParameter(f"{text} is no duration; write 90s, 10m, 8h or 2d")
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds == 0:
+        raise typer.BadParameter(f"{text} leaves no time; write 90s, 10m, 8h or 2d")
+    return seconds
 
 
 def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:
