@@ -12,20 +12,20 @@ import typer
 from base.errors import ExhumeError, Exit
 from base.files import NO_SPACE
 from base.version import VERSION
-from exhume import (
-    apifuzz_commands,
-    ask_commands,
-    corpus_commands,
+from exhume.commands import (
+    apifuzz,
+    compare,
     demo,
-    generate_commands,
-    hunt_commands,
-    mine_commands,
-    replay_commands,
-    report_commands,
-    solver_commands,
-    triage_commands,
+    generate,
+    hunt,
+    learn,
+    mine,
+    reduce,
+    replay,
+    solvers,
+    triage,
 )
-from exhume.screen import say
+from exhume.screens.console import say
 
 app = typer.Typer(
     name="exhume",
@@ -37,19 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (
-    demo,
-    mine_commands,
-    corpus_commands,
-    ask_commands,
-    generate_commands,
-    hunt_commands,
-    apifuzz_commands,
-    replay_commands,
-    solver_commands,
-    triage_commands,
-    report_commands,
-):
+for module in (demo, mine, learn, compare, generate, hunt, apifuzz, replay, solvers, reduce, triage):
     module.register(app)
 
 

@@ -28,8 +28,8 @@ from corpus.query import (
 )
 from corpus.stats import stats
 from corpus.store import Corpus
-from exhume.options import CorpusFile, Jobs, Json
-from exhume.screen import out, print_json, progress, say, show, show_table
+from exhume.commands.options import CorpusFile, Jobs, Json
+from exhume.screens.console import out, print_json, progress, say, show, show_table
 
 
 class Format(StrEnum):

@@ -17,8 +17,8 @@ from corpus.query import find_query, run_query
 from corpus.query import formatted as formatted_result
 from corpus.similar import similar_to_file
 from corpus.store import Corpus
-from exhume.options import CorpusFile, Json, Seed
-from exhume.screen import out, print_json, say, show_table
+from exhume.commands.options import CorpusFile, Json, Seed
+from exhume.screens.console import out, print_json, say, show_table
 from rules import Rule
 
 _HEADER_BYTES = 100_000

@@ -17,15 +17,15 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from apifuzz.running.finding_folders import read_folder, title_of
 from apifuzz.running.folder import CallsFolder
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
 from difftest.triage.folders import FindingRecord
-from exhume.calls_page import read_counts
-from exhume.campaign_plots import CLASSES, Affected, campaign_plots, release_plots
-from exhume.finding_folders import read_folder, title_of
+from exhume.pages.calls import read_counts
+from exhume.pages.campaign import CLASSES, Affected, campaign_plots, release_plots
 
 MAX_BYTES = 5_000_000
 """The page's size for a thousand findings; formulas and outputs are cut so that they fit."""

@@ -22,9 +22,9 @@ from difftest import (
     find_solvers,
     replay,
 )
-from exhume.options import Jobs, Json, Oracles, SolverSpecs, chosen_oracles
-from exhume.screen import out, print_json, progress
-from exhume.summary import show_outcomes
+from exhume.commands.options import Jobs, Json, Oracles, SolverSpecs, chosen_oracles
+from exhume.screens.console import out, print_json, progress
+from exhume.screens.summary import show_outcomes
 
 
 def register(app: typer.Typer) -> None:

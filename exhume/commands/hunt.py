@@ -16,11 +16,9 @@ from base.version import VERSION
 from difftest import DEFAULT_STAGES, Executor, HuntOptions, Solver, Stage, find_solvers
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.state import CampaignState
-from exhume.campaign import resumed_settings, run_campaign
-from exhume.hunt_screen import HuntScreen
-from exhume.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles
-from exhume.screen import print_json, say
-from exhume.strategy_options import (
+from exhume.commands.campaign import resumed_settings, run_campaign
+from exhume.commands.options import SOLVER_HELP, Jobs, Json, Oracles, Seed, chosen_oracles
+from exhume.commands.strategy_options import (
     Incremental,
     Rules,
     RulesOption,
@@ -29,7 +27,9 @@ from exhume.strategy_options import (
     SkeletonsFrom,
     build_strategy,
 )
-from exhume.summary import show_summary
+from exhume.screens.console import print_json, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.summary import show_summary
 from generator import STRATEGIES, Strategy, StrategySettings
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")

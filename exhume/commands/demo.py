@@ -14,14 +14,14 @@ from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
 from difftest import EnvironmentProblem, HuntOptions, Solver, Stage, find_solver, find_solvers
-from exhume.campaign import run_plain
-from exhume.corpus_commands import show_learned
-from exhume.hunt_screen import HuntScreen
-from exhume.options import Jobs
-from exhume.recording import record_findings
-from exhume.screen import out, progress, say
-from exhume.strategy_options import Rules, build_strategy
-from exhume.summary import show_summary
+from difftest.campaign.store_findings import record_findings
+from exhume.commands.campaign import run_plain
+from exhume.commands.learn import show_learned
+from exhume.commands.options import Jobs
+from exhume.commands.strategy_options import Rules, build_strategy
+from exhume.screens.console import out, progress, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.summary import show_summary
 from generator import StrategySettings, write_batch
 from miner.storing import mine_starter
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from difftest import Outcome
 from difftest.campaign.stored import CROSSING, Campaign
-from exhume.plots import Plot, columns, lines_over_time, stacked_bars
+from exhume.pages.plots import Plot, columns, lines_over_time, stacked_bars
 
 CLASSES = (
     *("soundness", "answer", "invalid-model", "model", "core", "assumptions", "crash", "value"),

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from apifuzz.running.bisecting import bisect_calls
+from apifuzz.running.finding_folders import is_of_calls
 from difftest import DifftestError, find_solvers
 from difftest.reduction.reduce import ReductionReport, Step, reduce
 from difftest.triage.bisect import BisectReport, bisect
 from difftest.triage.splitting import SplitReport, split
-from exhume.finding_folders import is_of_calls
-from exhume.hunt_commands import parse_duration
-from exhume.options import Json
-from exhume.screen import out, print_json, progress, say, show_table
+from exhume.commands.hunt import parse_duration
+from exhume.commands.options import Json
+from exhume.screens.console import out, print_json, progress, say, show_table
 
 Finding = Annotated[
     Path, typer.Argument(metavar="FINDING|FILE", help="A finding's folder, or a formula.", exists=True)

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from difftest import FindingRecord, Outcome, Progress
-from exhume.live import LiveScreen, size, span
-from exhume.screen import say
-from exhume.summary import finding_line
+from exhume.screens.console import say
+from exhume.screens.live import LiveScreen, size, span
+from exhume.screens.summary import finding_line
 
 _ARMS = 10
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from apifuzz.running.campaign import Summary
 from apifuzz.running.findings import Finding
-from exhume.live import LiveScreen, span
-from exhume.screen import out, show_table
+from exhume.screens.console import out, show_table
+from exhume.screens.live import LiveScreen, span
 
 _ROWS = 20
 _DETAIL = 60

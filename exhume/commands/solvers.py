@@ -9,8 +9,8 @@ import typer
 from base.errors import ExhumeError
 from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
-from exhume.options import SOLVER_HELP, Json
-from exhume.screen import out, print_json, show_table
+from exhume.commands.options import SOLVER_HELP, Json
+from exhume.screens.console import out, print_json, show_table
 from solvers.abilities import probe_abilities
 from solvers.registry import PROFILES
 

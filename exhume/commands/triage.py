@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from apifuzz.running.finding_folders import findings_of, read_folder, rewrite_report, title_of
 from apifuzz.running.folder import CallsFolder
 from corpus.store import Corpus
 from difftest.triage.fingerprint import count_under, grown
 from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
-from exhume.finding_folders import findings_of, read_folder, rewrite_report, title_of
-from exhume.options import Json
-from exhume.screen import out, print_json, progress, say, show_table
-from exhume.summary import cause
+from exhume.commands.options import Json
+from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.summary import cause
 
 _MOST_NAMED = 6
 Campaign = Annotated[
@@ -102,7 +102,7 @@ def report_command(
     the hunt runs.
     """
     # Drawing takes a second to load; the other commands do without.
-    from exhume.html_report import write_page
+    from exhume.pages.report import write_page
 
     page = write_page(folder, findings_of(folder), out_file or folder / "report.html")
     if json:

@@ -19,7 +19,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, Trace, TraceError, print_trace, read_trace
 from base.errors import Exit
 from difftest import Limits
-from exhume.screen import out, print_json, say
+from exhume.screens.console import out, print_json, say
 
 _SCRIPT_SECONDS = 60.0
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from apifuzz.running.finding_folders import findings_of, read_folder, rewrite_report
 from apifuzz.running.folder import FORMULA, CallsFolder
 from base.version import VERSION
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest.triage.history import compare_with_history
 from difftest.triage.reading import read_some
-from exhume.finding_folders import findings_of, read_folder, rewrite_report
 
 STRATEGY = "apifuzz"
 """What stands for a strategy in the corpus's table of batches."""

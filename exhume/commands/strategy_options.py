@@ -10,7 +10,7 @@ import typer
 
 from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
 from corpus.store import Corpus
-from exhume.screen import say
+from exhume.screens.console import say
 from generator import (
     STRATEGIES,
     GenerationError,

@@ -19,8 +19,8 @@ from base.errors import Exit
 from corpus.parquet import export_parquet, import_parquet
 from corpus.store import Corpus
 from corpus.vacuum import vacuum
-from exhume.options import CorpusFile, Json
-from exhume.screen import err, out, print_json, say
+from exhume.commands.options import CorpusFile, Json
+from exhume.screens.console import err, out, print_json, say
 from miner.answers import API_URL, Waiting
 from miner.attachments import Downloader
 from miner.crawl import RepositoryGone

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from difftest import FindingRecord, HuntSummary, Outcome
-from exhume.screen import out, show_table
+from exhume.screens.console import out, show_table
 
 _ROWS = 12
 _CAUSE_WIDTH = 56

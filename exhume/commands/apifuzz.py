@@ -17,12 +17,12 @@ from apifuzz.wrappers import WRAPPERS
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
-from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
-from exhume.apifuzz_traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
-from exhume.campaign import stop_on_interrupt
-from exhume.hunt_commands import parse_duration
-from exhume.options import Jobs, Json
-from exhume.screen import print_json, say
+from exhume.commands.campaign import stop_on_interrupt
+from exhume.commands.hunt import parse_duration
+from exhume.commands.options import Jobs, Json
+from exhume.commands.traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
+from exhume.screens.apifuzz import ApifuzzScreen, show_statistics, show_summary
+from exhume.screens.console import print_json, say
 
 _DEFAULT_RUNS = 1000
 _MINIMISE_TIME = "5m"
@@ -191,7 +191,7 @@ def _campaign(
 
 def _store(corpus: Path, options: Options) -> None:
     """Put what was found into the corpus; the next part of the campaign does what is left."""
-    from exhume.calls_recording import store_findings
+    from apifuzz.running.store_findings import store_findings
 
     try:
         store_findings(corpus, options.out, options.seed)

@@ -12,9 +12,8 @@ from base.version import VERSION
 from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
 from corpus.store import Corpus
 from difftest import parse_spec
-from exhume.options import Jobs, Json, OutFolder, Seed
-from exhume.screen import out, print_json, progress, say, show_table
-from exhume.strategy_options import (
+from exhume.commands.options import Jobs, Json, OutFolder, Seed
+from exhume.commands.strategy_options import (
     Incremental,
     Rules,
     RulesOption,
@@ -24,6 +23,7 @@ from exhume.strategy_options import (
     StrategyName,
     build_strategy,
 )
+from exhume.screens.console import out, print_json, progress, say, show_table
 from generator import (
     STRATEGIES,
     BatchReport,

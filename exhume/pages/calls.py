@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from apifuzz.running import tally
 from apifuzz.running.tally import Tally
-from exhume.plots import Plot, stacked_bars
+from exhume.pages.plots import Plot, stacked_bars
 
 _MOST_BARS = 24
 _SETTINGS = ("setup", "drawing", "limits")

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from exhume.screen import err, say
+from exhume.screens.console import err, say
 
 _QUIET_SECONDS = 60.0
 # Rates are those of the last minute.

@@ -25,11 +25,11 @@ from difftest import (
 from difftest.campaign.events import WorkersTold
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
+from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import NoCampaign, read_campaign
 from difftest.triage.folders import read_findings
-from exhume.hunt_screen import HuntScreen
-from exhume.recording import Recorder
-from exhume.screen import say
+from exhume.screens.console import say
+from exhume.screens.hunt import HuntScreen
 from generator import GeneratedTest, Strategy
 
 

@@ -1,0 +1,1 @@
+"""The commands: each takes its options, calls what does the work, and prints."""
