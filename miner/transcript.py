@@ -21,6 +21,7 @@ from miner.commandline import (
     written_file,
 )
 from miner.sexpr import STRONG, balanced_end, command_word
+from miner.solver_names import OUTPUT
 
 
 class Segment(NamedTuple):
@@ -51,13 +52,14 @@ _OUTPUT = re.compile(
       | (?:real|user|sys)\s+\d | ==+\d+==+ | ={5,} | \#\d+\s+(?:0x|\S+\s\(|in\s) | SUMMARY:
       | (?:Inde|D)irect\s+leak | ast_manager\s+LEAKED | Leaked: | LEAKED | assertion:
       | simplifies\s+to: | expected\s+` | Run\s+with\s+` | run\s+with\s+-d
-      | cvc[45]\s+(?:interrupted|suffered) | double\s+free | free\(\) | munmap_chunk | corrupted\s
+      | double\s+free | free\(\) | munmap_chunk | corrupted\s
       | (?:lang|std|java)\.\w | \S+\.(?:cpp|h|hpp|cc|c):\d+ | WARNING: | Error: | error: | ERROR:
-      | Parse\s+Error | Exception | Z3\s+version | Z3\s\[version | This\s+is\s+cvc | Yices\s\d
-      | Command\s+exited | core\s+dumped | id:\s\d | timeout:\s | \[error\] | bitwuzla:\s
+      | Parse\s+Error | Exception | Command\s+exited | core\s+dumped | id:\s\d | timeout:\s | \[error\]
       | Traceback | \s\s+File\s" | :[a-z][a-z-]+\s+[\d."(] | \d+\.\d+s\s+user | \^C
       | UndefinedBehavior | Address\s?Sanitizer | unsat-core | Unsat\s+core
-    )""",
+      | """
+    + OUTPUT
+    + ")",
     re.VERBOSE,
 )
 _ELISION = re.compile(
