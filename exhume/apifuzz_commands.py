@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
+from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError
-from apifuzz.wrappers import WRAPPERS, WrapperMissing
 from corpus.errors import CorpusError
 from difftest import EnvironmentProblem, Limits
 from exhume.apifuzz_screen import ApifuzzScreen, show_statistics, show_summary
@@ -207,9 +207,9 @@ def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setu
     if solver is None:
         raise typer.BadParameter("name the solver with --solver")
     for spec in filter(None, (solver, cross_check)):
-        if spec not in WRAPPERS and "=" not in spec:
+        if spec not in ENGINES and "=" not in spec:
             raise typer.BadParameter(
-                f"no wrapper for {spec!r}; there are {', '.join(WRAPPERS)} and NAME=COMMAND"
+                f"no engine for {spec!r}; there are {', '.join(ENGINES)} and NAME=COMMAND"
             )
     return Setup(solver, cross_check, witnesses)
 
@@ -244,7 +244,7 @@ def _plain_errors() -> Iterator[None]:
         yield
     except TraceError as error:
         raise typer.BadParameter(str(error)) from error
-    except WrapperMissing as error:
+    except EngineMissing as error:
         if "not installed" in str(error):
             raise EnvironmentProblem(str(error)) from error
         raise typer.BadParameter(str(error)) from error
