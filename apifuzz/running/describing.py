@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from apifuzz.engines.text import translate
 from apifuzz.running.evidence import Evidence, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
@@ -15,7 +16,6 @@ from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
-from apifuzz.wrappers.text import translate
 from base.errors import ExhumeError
 from difftest import find_solvers
 from difftest.oracles.base import FindingClass

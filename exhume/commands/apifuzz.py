@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from apifuzz.engines import ENGINES
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
-from apifuzz.wrappers import WRAPPERS
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
@@ -202,9 +202,9 @@ def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setu
     if solver is None:
         raise typer.BadParameter("name the solver with --solver")
     for spec in filter(None, (solver, cross_check)):
-        if spec not in WRAPPERS and "=" not in spec:
+        if spec not in ENGINES and "=" not in spec:
             raise typer.BadParameter(
-                f"no wrapper for {spec!r}; there are {', '.join(WRAPPERS)} and NAME=COMMAND"
+                f"no engine for {spec!r}; there are {', '.join(ENGINES)} and NAME=COMMAND"
             )
     return Setup(solver, cross_check, witnesses)
 

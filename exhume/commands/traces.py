@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from apifuzz.interface import Wrapper
+from apifuzz.interface import Engine
 from apifuzz.minimise.session import Minimised, minimise
 from apifuzz.minimise.text import reduce_script
 from apifuzz.running.describing import describe, smtlib_script
@@ -151,7 +151,7 @@ def _update(folder: Path, report: Minimised, older: bool) -> None:
 
 def translate_trace(file: Path) -> None:
     """Print a trace as an SMT-LIB script; what cannot be said goes to standard error."""
-    from apifuzz.wrappers.text import translate
+    from apifuzz.engines.text import translate
 
     trace, _ = _read(file)
     translation = translate(trace)
@@ -161,11 +161,11 @@ def translate_trace(file: Path) -> None:
 
 
 def print_model(setup: Setup, wanted: ModelFormat) -> None:
-    """Print the model that runs of a wrapper are drawn from."""
+    """Print the model that runs of an engine are drawn from."""
     from apifuzz.model import default_model
 
-    wrapper: Wrapper = setup.make()
-    model = default_model(wrapper)
+    engine: Engine = setup.make()
+    model = default_model(engine)
     out.print(model.dot() if wanted is ModelFormat.DOT else model.table(), markup=False, end="")
 
 
