@@ -8,11 +8,12 @@ from pathlib import Path
 
 from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
 from corpus.store import Corpus
+from generator.declaring import StrategySettings
 from generator.errors import GenerationError
 from generator.families import family_of
 from generator.library import Library
 from generator.loading import RuleKind, load_library, probed_families
-from generator.registry import STRATEGIES, StrategySettings, find_strategy, make_strategy
+from generator.registry import STRATEGIES, find_strategy, make_strategy
 from generator.seeds.source import SeedSource, seeds_of_corpus, seeds_of_folder, seeds_of_strategy
 from generator.strategy import Strategy
 from solvers.registry import PROFILES

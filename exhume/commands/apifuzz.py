@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from apifuzz.engines import ENGINES
+from apifuzz.minimise.files import MinimisingOptions
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.findings import Finding
@@ -108,7 +109,7 @@ def apifuzz_command(
     ] = False,
     model_format: Annotated[
         ModelFormat, typer.Option("--format", help="Of the model: a table, or Graphviz's dot.")
-    ] = ModelFormat.TABLE,
+    ] = "table",
     json: Json = False,
 ) -> None:
     """Draw valid call sequences and make them on a solver's own interface.
@@ -126,7 +127,7 @@ def apifuzz_command(
         replay_trace(replay, solver, limits, json)
     elif minimise is not None:
         seconds = parse_duration(duration or _MINIMISE_TIME)
-        minimise_trace(minimise, solver, jobs, seconds, limits, older, json)
+        minimise_trace(minimise, solver, MinimisingOptions(seconds, limits, jobs, older), json)
     elif to_smtlib is not None:
         translate_trace(to_smtlib)
     elif model:
