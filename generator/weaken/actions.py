@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from generator.weaken.binders import CHANGES, Changer, Finder, apply_change
+from generator.weaken.conditions import holds
 from generator.weaken.patterns import (
     Application,
     Bits,
@@ -23,9 +24,9 @@ from generator.weaken.patterns import (
 )
 from generator.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, Rewrite, Rule, RuleSet, default_rules
 from generator.weaken.site import Site
-from generator.weaken.values import Value, holds, literal_value
 from smtlib import Kind, Sort, SortError, Term
 from smtlib.theory import evaluate_index
+from smtlib.values import Value, literal_value
 
 _CONSTANT_DRAWS = 12
 _MOST_KEPT = 50_000
