@@ -247,6 +247,8 @@ class Elaborator:
                 raise SortError(
                     f"{sexp_text(sexp, 60)}: expected at most 4000 digits and a positive width below 10^9"
                 ) from None
+            if value.bit_length() > width:
+                value %= 1 << width
             self._terms.append(self.table.literal(f"(_ bv{value} {width})", bit_vector(width)))
             return
         name, indices = self._indexed(sexp)

@@ -59,7 +59,7 @@ def read_number(sexp: SExp) -> Fraction:
 
 
 def read_bits(sexp: SExp) -> tuple[int, int]:
-    """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``."""
+    """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``, whose value may take more bits than that."""
     if isinstance(sexp, str):
         found = _BITS.fullmatch(sexp)
         if found and found[1]:
@@ -69,10 +69,8 @@ def read_bits(sexp: SExp) -> tuple[int, int]:
     elif len(sexp) == 3 and sexp[0] == "_" and isinstance(sexp[1], str) and str(sexp[2]).isdecimal():
         found = _NAMED_BITS.fullmatch(sexp[1])
         if found and len(found[1]) <= _LONGEST_NUMERAL and 0 < len(sexp[2]) < 10:
-            value, width = int(found[1]), int(sexp[2])
-            if width:
-                # Widths of 10^9 are fine where nobody computes with them.
-                return value if value.bit_length() <= width else value % (1 << width), width
+            if int(sexp[2]):
+                return int(found[1]), int(sexp[2])
     raise ValueError(f"no bit-vector: {str(sexp)[:60]}")
 
 
@@ -153,10 +151,14 @@ def float_text(bits: int, sort: Sort) -> str:
     return f"(fp {' '.join(binary_text(value, width) for value, width in float_fields(bits, sort))})"
 
 
+def escaped(characters: str) -> str:
+    """Characters with ``\\u{...}`` for what is not printable ASCII, and for the backslash."""
+    return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in characters)
+
+
 def string_text(characters: str) -> str:
-    """A string literal; what is not printable ASCII, and the backslash, as ``\\u{...}``."""
-    escaped = (c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in characters)
-    return '"' + "".join(escaped).replace('"', '""') + '"'
+    """A string literal."""
+    return '"' + escaped(characters).replace('"', '""') + '"'
 
 
 # At the boundaries, where solvers go wrong

@@ -77,7 +77,7 @@ def test_numbers_are_read(text: str, number: Fraction) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("#b0101", (5, 4)), ("#xfF", (255, 8)), ("(_ bv5 8)", (5, 8)), ("(_ bv300 8)", (44, 8))],
+    [("#b0101", (5, 4)), ("#xfF", (255, 8)), ("(_ bv5 8)", (5, 8)), ("(_ bv300 8)", (300, 8))],
 )
 def test_bit_vectors_are_read(text: str, value: tuple[int, int]) -> None:
     assert read_bits(sexp(text)) == value
@@ -92,6 +92,7 @@ def test_bit_vectors_are_read(text: str, value: tuple[int, int]) -> None:
         (r'"\u{2ffff}\u{30000}"', "\U0002ffff\\u{30000}"),
         (r'"\u{}\u12\x41\"', r"\u{}\u12\x41" + "\\"),
         (r'"\u{110000}"', r"\u{110000}"),
+        (r'"a""\u{3}\u0041\u{"', 'a"\x03A\\u{'),
     ],
 )
 def test_strings_are_read(literal: str, characters: str) -> None:
