@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from difftest.reduction._pieces import (
     Piece,
-    constants,
     descendants,
     from_the_top,
     introduced,
@@ -37,6 +36,7 @@ from smtlib import (
     rewrite,
 )
 from smtlib.scanner import LEXEME, lexemes
+from smtlib.values import simple_values
 from solvers.running import script as plain
 from solvers.tactics import COMMAND, shorter_rows
 
@@ -336,13 +336,13 @@ class Passes:
         assert checked is not None, "only typed scripts come here"
         table = checked.table
         if term.op.kind is Kind.LITERAL:
-            for text in constants(term.sort):
+            for text in simple_values(term.sort):
                 if len(text) < len(term.op.text):
                     yield table.literal(text, term.sort)
             return
         if not term.args and term.op.text in ("true", "false"):
             return
-        for text in constants(term.sort):
+        for text in simple_values(term.sort):
             yield table.literal(text, term.sort)
         if not term.args:
             return

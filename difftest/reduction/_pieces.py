@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from smtlib import CheckedScript, Sort, Term, print_command, print_term
-from smtlib.printer import sort_text
+from smtlib import CheckedScript, Term, print_command, print_term
 from smtlib.scanner import lexemes
 
 MAX_TERM_NODES = 4_000
@@ -79,23 +78,3 @@ def from_the_top(root: Term) -> Iterator[Term]:
 def descendants(term: Term) -> Iterator[Term]:
     """The terms below ``term`` that have its sort, nearest first."""
     return (below for below in from_the_top(term) if below is not term and below.sort is term.sort)
-
-
-def constants(sort: Sort) -> tuple[str, ...]:
-    """The simplest values of a sort, as text; none where there is none for sure."""
-    if sort.name == "BitVec":
-        width = sort.indices[0]
-        return ("#b" + "0" * width, "#b" + "0" * (width - 1) + "1") if width <= 64 else (f"(_ bv0 {width})",)
-    if sort.name == "FloatingPoint":
-        return (f"(_ +zero {sort.indices[0]} {sort.indices[1]})",)
-    return _SIMPLE.get(sort_text(sort), ())
-
-
-_SIMPLE = {
-    "Bool": ("true", "false"),
-    "Int": ("0", "1"),
-    "Real": ("0.0", "1.0"),
-    "String": ('""', '"a"'),
-    "RegLan": ("re.none", "re.all"),
-    "RoundingMode": ("RNE",),
-}
