@@ -20,7 +20,6 @@ from exhume.commands.options import (
     Jobs,
     Json,
     OptionalCorpus,
-    Oracles,
     RulesOption,
     Seed,
     Seeds,
@@ -28,6 +27,7 @@ from exhume.commands.options import (
     SkeletonsFrom,
     parse_duration,
 )
+from exhume.commands.oracle_options import Oracles
 from exhume.screens.console import print_json, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt

@@ -1,4 +1,4 @@
-"""Commands that fill a corpus from trackers and keep it: mine, refresh, corpus.
+"""Commands that fill a corpus from trackers: mine, refresh.
 
 The client is imported where it is needed: PyGithub takes a quarter of a second, for which no other command
 should wait.
@@ -6,7 +6,7 @@ should wait.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import datetime
@@ -16,9 +16,7 @@ from typing import Annotated
 import typer
 
 from base.errors import Exit
-from corpus.parquet import export_parquet, import_parquet
 from corpus.store import Corpus
-from corpus.vacuum import vacuum
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import err, out, print_json, say
 from miner.answers import API_URL, Waiting
@@ -41,16 +39,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("mine")(mine_command)
     app.command("refresh")(refresh_command)
-    keep = typer.Typer(
-        help="Look after a corpus file: export, import, verify, vacuum.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    keep.command("export")(export_command)
-    keep.command("import")(import_command)
-    keep.command("verify")(verify_command)
-    keep.command("vacuum")(vacuum_command)
-    app.add_typer(keep, name="corpus")
 
 
 def mine_command(
@@ -79,7 +67,7 @@ def mine_command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Mine issue trackers into a corpus: closed issues about bugs, their formulas and their history.
+    """Mine issue trackers into a corpus: closed bug reports, their formulas and their history.
 
     The token is GITHUB_TOKEN, or that of 'gh auth login'; without one GitHub allows 60 requests an hour.
     Run again, only what changed is fetched. A run that was stopped goes on where it was.
@@ -94,30 +82,39 @@ def mine_command(
         raise typer.BadParameter(f"there is no corpus {corpus} to replay")
     # Before the corpus is locked: whoever holds the token may ask for it.
     client = None if replay else GitHubClient(api_url, find_token(api_url), on_waiting=_tell_waiting)
-    code: int = Exit.DONE
-    reports: list[TrackerReport] = []
-    problems: list[str] = []
     with Corpus.open(corpus, write=True) as opened, _watched(json) as listener:
-        for name in names or mined_trackers(opened):
-            try:
-                if client is None:
-                    report = replay_tracker(opened, name, options, listener)
-                else:
-                    downloader = Downloader(options.limits, on_waiting=_tell_waiting)
-                    report = mine_tracker(opened, client, name, options, listener, downloader)
-            except MinerError as error:
-                problems.append(f"{name}: {error}")
-                code = max(code, error.exit_code)
-                continue
-            reports.append(report)
-            if report.problem:
-                problems.append(f"{name}: {report.problem}")
-                code = max(code, RepositoryGone.exit_code)
+
+        def mine(name: str) -> TrackerReport:
+            if client is None:
+                return replay_tracker(opened, name, options, listener)
+            downloader = Downloader(options.limits, on_waiting=_tell_waiting)
+            return mine_tracker(opened, client, name, options, listener, downloader)
+
+        reports, problems, code = _mine_each(names or mined_trackers(opened), mine)
     if client is not None:
         client.close()
     _show_mined(reports, problems, corpus, json)
     if code:
         raise typer.Exit(code)
+
+
+def _mine_each(
+    names: Iterable[str], mine: Callable[[str], TrackerReport]
+) -> tuple[list[TrackerReport], list[str], int]:
+    """Mine every tracker, also if one fails: the reports, the problems and the exit code."""
+    reports, problems, code = [], [], int(Exit.DONE)
+    for name in names:
+        try:
+            report = mine(name)
+        except MinerError as error:
+            problems.append(f"{name}: {error}")
+            code = max(code, error.exit_code)
+            continue
+        reports.append(report)
+        if report.problem:
+            problems.append(f"{name}: {report.problem}")
+            code = max(code, RepositoryGone.exit_code)
+    return reports, problems, code
 
 
 def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path, json: bool) -> None:
@@ -199,59 +196,4 @@ def _watched(quiet: bool) -> Iterator[Listener]:
         yield Listener(
             lambda what, pages, items: status.update(f"fetching: {items} {what}, {pages} pages"),
             lambda done, total: status.update(f"reading: {done} of {total} issues"),
-        )
-
-
-def export_command(
-    corpus: CorpusFile,
-    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder.")],
-    json: Json = False,
-) -> None:
-    """Write a corpus as Parquet, a file per table, for other tools and for publishing."""
-    with Corpus.open(corpus) as opened:
-        manifest = export_parquet(opened, folder)
-    rows = sum(manifest.tables.values())
-    if json:
-        print_json({"path": str(folder), "schema": manifest.schema, "tables": manifest.tables})
-    else:
-        out.print(f"{len(manifest.tables)} tables, {rows} rows written to {folder}", markup=False)
-
-
-def import_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by 'exhume corpus export'.")],
-    corpus: CorpusFile,
-    json: Json = False,
-) -> None:
-    """Make a new corpus file of exported Parquet."""
-    manifest = import_parquet(folder, corpus)
-    rows = sum(manifest.tables.values())
-    if json:
-        print_json({"path": str(corpus), "schema": manifest.schema, "tables": manifest.tables})
-    else:
-        out.print(f"{corpus} made of {len(manifest.tables)} tables, {rows} rows", markup=False)
-
-
-def verify_command(corpus: CorpusFile, json: Json = False) -> None:
-    """Check that every reference names a row and every text has its hash. Exit code 1 where not."""
-    with Corpus.open(corpus) as opened:
-        problems = opened.verify()
-    if json:
-        print_json({"path": str(corpus), "problems": problems})
-    else:
-        out.print("\n".join(problems) or f"{corpus} is whole", markup=False)
-    if problems:
-        raise typer.Exit(Exit.FINDINGS)
-
-
-def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
-    """Drop texts that nothing names, and write the file anew, smaller."""
-    if not corpus.exists():
-        raise typer.BadParameter(f"there is no corpus {corpus}")
-    report = vacuum(corpus)
-    if json:
-        print_json({"path": str(corpus), **asdict(report)})
-    else:
-        out.print(
-            f"{corpus}: {report.before} bytes before, {report.after} now; {report.texts} texts dropped",
-            markup=False,
         )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from difftest.oracles import ORACLES, select
-from generator.loading import RuleKind
 
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
@@ -35,22 +31,13 @@ SolverSpecs = Annotated[
         help=SOLVER_HELP,
     ),
 ]
-Oracles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--oracles",
-        metavar="NAME,NAME",
-        help=f"What counts as wrong: {', '.join(ORACLES)}; --oracles=-NAME,-NAME: the default without these."
-        "  [default: those that fit the solvers]",
-        show_default=False,
-    ),
-]
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
 StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME", help="See 'exhume strategies'.")]
 RulesOption = Annotated[
-    RuleKind, typer.Option("--rules", help="Rules over full or coarse signatures, or none.")
+    Literal["full", "coarse", "off"],
+    typer.Option("--rules", help="Rules over full or coarse signatures, or none."),
 ]
 Incremental = Annotated[bool, typer.Option(help="Tests with push, pop and several check-sat.")]
 SkeletonsFrom = Annotated[
@@ -83,10 +70,3 @@ def parse_duration(text: str) -> float:
     if seconds == 0:
         raise typer.BadParameter(f"{text} leaves no time; write 90s, 10m, 8h or 2d")
     return seconds
-
-
-def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:
-    """The oracles named on the command line, on or off, none for the defaults; UnknownOracle for a name that
-    is none.
-    """
-    return select(named) if named else ()

@@ -22,7 +22,8 @@ from difftest import (
     find_solvers,
     replay,
 )
-from exhume.commands.options import Jobs, Json, Oracles, SolverSpecs, chosen_oracles
+from exhume.commands.options import Jobs, Json, SolverSpecs
+from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress
 from exhume.screens.summary import show_outcomes
 

@@ -41,7 +41,7 @@ def triage_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show a campaign's findings: how far each is worked off, and which known issues it resembles.
+    """Show a campaign's findings: the status of each, and the known issues that it resembles.
 
     With --corpus each is compared with the issues there first, and its report.md written anew.
     """
