@@ -105,7 +105,7 @@ class Writer:
     def text(self) -> str:
         parts = [f"<!-- {self.form.reminder} -->\n"] if self.form.reminder else []
         parts.append(f"# {self.title()}\n")
-        for heading, pieces in self.form.sections:
+        for heading, pieces in self.form.sections.items():
             body = "\n\n".join(text for piece in pieces if (text := self.pieces[piece]()))
             if body:
                 parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
