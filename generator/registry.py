@@ -23,6 +23,7 @@ from generator.strategies.typefuzz import TYPEFUZZ_SETTINGS, TypeFuzz
 from generator.strategies.weaken import SETTINGS as WEAKEN_SETTINGS
 from generator.strategies.weaken import WeakenStrategy
 from generator.strategy import Strategy
+from solvers.registry import REFERENCES
 
 Need = Literal["library", "seeds", "answers"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
@@ -39,7 +40,7 @@ class StrategySettings:
     seed: int = 1
     incremental: bool = False
     skeleton: int = 0
-    solvers: tuple[str, ...] = ("z3", "cvc5")
+    solvers: tuple[str, ...] = REFERENCES
     given: tuple[str, ...] = ()
 
 

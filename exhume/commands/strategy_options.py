@@ -25,9 +25,9 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.families import family_of
 from generator.loading import probed_families
-from solvers.registry import PROFILES
+from solvers.registry import PROFILES, REFERENCES
+from solvers.specs import parse_spec
 
 
 class Rules(StrEnum):
@@ -117,7 +117,7 @@ def _library(corpus: Path | None, solvers: list[str], rules: Rules, skeletons_fr
 def tell_unprobed(corpus: Corpus, solvers: list[str]) -> None:
     """Say which solvers known by name were never asked what they accept, and what is gone by instead."""
     probed = probed_families(corpus)
-    asked = {family_of(spec) for spec in solvers} & set(PROFILES)
+    asked = {parse_spec(spec).kin for spec in solvers} & set(PROFILES)
     missing = sorted(asked - probed)
     if missing and probed:
         used = sorted(asked & probed) or sorted(probed)
@@ -129,8 +129,8 @@ def tell_unprobed(corpus: Corpus, solvers: list[str]) -> None:
 
 def _theories(solvers: list[str]) -> frozenset[str] | None:
     """The theories that all solvers known by name have, where one has much fewer than exhume knows."""
-    families = {family_of(spec) for spec in solvers} & set(PROFILES)
-    if families <= {"z3", "cvc5"}:
+    families = {parse_spec(spec).kin for spec in solvers} & set(PROFILES)
+    if families <= set(REFERENCES):
         # The corpus knows for each formula whether they accept it.
         return None
     return frozenset.intersection(*(PROFILES[family].theories for family in families))
