@@ -1,9 +1,9 @@
 """What a solver looks like to the fuzzer: sorts, terms and one solver instance behind one interface.
 
-A wrapper is one file per solver. It makes the solver's own calls and nothing else: which call comes next is
+An engine is one file per solver. It makes the solver's own calls and nothing else: which call comes next is
 the model's business (``model.py``), what a call is made with is the actions' (``actions/``). Where the solver
 offers several calls for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and
-``z3.Sum``), the wrapper draws among them from :attr:`Wrapper.random`, which is seeded anew for each action
+``z3.Sum``), the engine draws among them from :attr:`Engine.random`, which is seeded anew for each action
 with the number that stands in the trace, so that a trace replays to the same calls.
 """
 
@@ -24,7 +24,7 @@ class Rejected(Exception):
 
 
 class Unsupported(Exception):
-    """The wrapper knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
+    """The engine knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
 
 
 class LimitReached(Exception):
@@ -230,12 +230,12 @@ class Capabilities:
     """Per operator, the places of arguments that must be values."""
 
 
-class Wrapper(ABC):
+class Engine(ABC):
     """One solver behind its own interface.
 
     Handles are the solver's objects and go back and forth untouched. Every method may raise
-    :class:`Rejected`, :class:`Unsupported` or :class:`Misbehaviour`; nothing else, unless the wrapper has a
-    bug. One wrapper object serves one run: ``new`` to ``delete``, possibly several times.
+    :class:`Rejected`, :class:`Unsupported` or :class:`Misbehaviour`; nothing else, unless the engine has a
+    bug. One engine object serves one run: ``new`` to ``delete``, possibly several times.
     """
 
     name: str
@@ -274,7 +274,7 @@ class Wrapper(ABC):
     @abstractmethod
     def options(self) -> tuple[Option, ...]:
         """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output
-        to files, other languages) left out by the wrapper's own list.
+        to files, other languages) left out by the engine's own list.
         """
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
@@ -289,10 +289,10 @@ class Wrapper(ABC):
 
     @abstractmethod
     def delete(self) -> None:
-        """Let go of the instance and of every handle the wrapper keeps."""
+        """Let go of the instance and of every handle the engine keeps."""
 
     @abstractmethod
-    def sibling(self) -> Wrapper:
+    def sibling(self) -> Engine:
         """Another instance, made, with default options plus models, cores and assumptions, whose sorts and
         terms are shared with this one.
         """
@@ -329,7 +329,7 @@ class Wrapper(ABC):
     def make_value(self, sort: ApiSort, text: str) -> Any:
         """The value that ``text`` writes in SMT-LIB: ``true``, ``(- 3)``, ``(/ 1 3)``, ``#b01``,
         ``"a\\u{3}"``, ``(fp #b0 #b01 #b1)``, ``(_ +oo 8 24)``, ``RNE``, ``(as ff3 (_ FiniteField 5))``. The
-        wrapper chooses among the ways to say it (numeral, text in base 2, 10 or 16, ...).
+        engine chooses among the ways to say it (numeral, text in base 2, 10 or 16, ...).
         """
 
     @abstractmethod
@@ -432,7 +432,7 @@ class Wrapper(ABC):
     @abstractmethod
     def reset(self) -> None:
         """``(reset)``: the instance is as new; terms of the manager live on where the solver allows it (else
-        the wrapper says so by lacking the feature RESET).
+        the engine says so by lacking the feature RESET).
         """
 
     @abstractmethod

@@ -19,9 +19,10 @@ from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
 from miner.records import Issue
 from miner.runs import Output, Run, Section, runs_of
-from miner.sexpr import CHECKS, FOREIGN, STANDARD, lexemes
+from miner.sexpr import CHECKS, FOREIGN, STANDARD
 from miner.solver_names import COMMON, REGRESSIONS
 from miner.transcript import cut, is_elided
+from smtlib.scanner import lexemes
 
 __all__ = [
     "Expected",

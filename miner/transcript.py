@@ -22,6 +22,7 @@ from miner.commandline import (
 )
 from miner.sexpr import STRONG, balanced_end, command_word
 from miner.solver_names import OUTPUT
+from smtlib.scanner import OPAQUE
 
 
 class Segment(NamedTuple):
@@ -68,7 +69,6 @@ _ELISION = re.compile(
     re.IGNORECASE,
 )
 _ELIDED_INSIDE = re.compile(r"\.{3}|…")
-_QUOTED = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*')
 _INPUT = re.compile(r"\s*(?:echo|printf)\s+(?:-[neE]+\s+)?")
 _HERE_STRING = re.compile(r"<<<\s*")
 _SPACE = re.compile(r"\s*")
@@ -96,7 +96,7 @@ def is_elided(command: str) -> bool:
     """Whether a part of a command was left out (``...``)."""
     if "..." not in command and "…" not in command:
         return False
-    return _ELIDED_INSIDE.search(_QUOTED.sub(" ", command)) is not None
+    return _ELIDED_INSIDE.search(OPAQUE.sub(" ", command)) is not None
 
 
 # No block that GitHub takes (65,536 characters) can hold more lines worth telling apart.

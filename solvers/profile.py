@@ -89,13 +89,14 @@ class Profile:
     """Whether wheels for other versions of Python do: ``driver.py`` loads a library without Python in it."""
     first_release: str = ""
     """The first release whose wheel reads SMT-LIB."""
+    old_release: str = ""
+    """A release with known bugs, for examples and the demo."""
     rank: int = 100
     """Orders lists of solvers."""
     reference: bool = False
     """Whether it is one of those that tests are made for, and answers come from, where none is named."""
     aliases: tuple[str, ...] = ()
-    """What names of its programs begin with, those of its predecessors and forks too; without regard to case.
-    """
+    """What names of its programs begin with, those of its predecessors and forks too; in lower case."""
     theories: frozenset[str]
     """Those it has, as in ``smtlib/theories``."""
 

@@ -57,6 +57,21 @@ REFERENCES: tuple[str, ...] = tuple(family for family, profile in PROFILES.items
 """The solvers that tests are made for, and answers come from, where none is named."""
 
 
+OLD_RELEASE: str = next(f"{p.family}=={p.old_release}" for p in PROFILES.values() if p.old_release)
+"""The spec of a release with known bugs, for examples and the demo."""
+
+TRACKER: str = PROFILES[REFERENCES[0]].tracker.repository
+"""A tracker, for examples."""
+
+NAMES: frozenset[str] = frozenset(
+    (
+        *(alias for profile in PROFILES.values() for alias in profile.aliases),
+        *read_toml(Path(__file__).with_name("others.toml"))["names"],
+    )
+)
+"""What solvers go by in issues, command lines and file names, with folders here or not; in lower case."""
+
+
 def form_of(family: str | None) -> Form:
     """The report form of a solver's tracker; the plain one for other programs and where nobody is accused."""
     profile = PROFILES.get(family or "")

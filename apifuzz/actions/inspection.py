@@ -26,7 +26,7 @@ class InspectSort(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
-        run.wrapper.inspect_sort(run.store.sort(args[0]))
+        run.engine.inspect_sort(run.store.sort(args[0]))
         return ()
 
 
@@ -45,7 +45,7 @@ class InspectTerm(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         (term,) = read_terms(run, args)
-        run.wrapper.inspect_term(term)
+        run.engine.inspect_term(term)
         return ()
 
 
@@ -57,7 +57,7 @@ class ReadBack(InspectTerm):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         (term,) = read_closed(run, args)
-        run.wrapper.read_back(term)
+        run.engine.read_back(term)
         return ()
 
 
@@ -79,7 +79,7 @@ class Simplify(InspectTerm):
         (term,) = read_closed(run, args)
         if term.sort.sort.is_function:
             raise TraceError(f"{term} is a function")
-        return (str(run.keep_term(term.sort, run.wrapper.simplify(term), TermKind.TERM)),)
+        return (str(run.keep_term(term.sort, run.engine.simplify(term), TermKind.TERM)),)
 
 
 class Substitute(Action):
@@ -118,7 +118,7 @@ class Substitute(Action):
                 raise TraceError(f"{old} is no constant")
             if old.sort.sort is not new.sort.sort:
                 raise TraceError(f"{new} has the sort {new.sort.sort}, {old.sort.sort} is wanted")
-        handle = run.wrapper.substitute(term, replaced, by)
+        handle = run.engine.substitute(term, replaced, by)
         return (str(run.keep_term(term.sort, handle, TermKind.TERM)),)
 
 

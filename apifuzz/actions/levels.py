@@ -27,7 +27,7 @@ class Push(Action):
         require_count(args, 1, 1)
         count = read_count(args[0])
         run.require(Feature.INCREMENTAL)
-        run.wrapper.push(count)
+        run.engine.push(count)
         run.levels.extend([] for _ in range(count))
         run.changed()
         return ()
@@ -52,7 +52,7 @@ class Pop(Action):
         run.require(Feature.INCREMENTAL)
         if count >= len(run.levels):
             raise TraceError(f"{count} levels are to be closed, {len(run.levels) - 1} are open")
-        run.wrapper.pop(count)
+        run.engine.pop(count)
         del run.levels[-count:]
         run.changed()
         return ()

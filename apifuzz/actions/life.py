@@ -23,7 +23,7 @@ class New(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
-        run.wrapper.new()
+        run.engine.new()
         run.exists = True
         run.options_changed()
         return ()
@@ -40,7 +40,7 @@ class Delete(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.forget()
-        run.wrapper.delete()
+        run.engine.delete()
         return ()
 
 
@@ -60,7 +60,7 @@ class SetLogic(Action):
         logic = read_name(args[0])
         if not self.is_possible(run):
             raise TraceError("the logic is set once, before anything is made")
-        run.wrapper.set_logic(logic)
+        run.engine.set_logic(logic)
         run.logic = logic
         run.options_changed()
         return ()
@@ -80,7 +80,7 @@ class Reset(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.require(Feature.RESET)
-        run.wrapper.reset()
+        run.engine.reset()
         run.levels = [[]]
         run.changed()
         return ()
@@ -100,7 +100,7 @@ class ResetAssertions(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.require(Feature.RESET_ASSERTIONS)
-        run.wrapper.reset_assertions()
+        run.engine.reset_assertions()
         run.levels = [[]]
         run.changed()
         return ()

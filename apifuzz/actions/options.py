@@ -60,7 +60,7 @@ class SetOption(Action):
         # Asked or not, it is not drawn again: a refusal would be repeated.
         run.options[name] = value
         try:
-            run.wrapper.set_option(name, value)
+            run.engine.set_option(name, value)
         except Unsupported:
             run.options[name] = ""
             raise

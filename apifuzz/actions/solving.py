@@ -36,7 +36,7 @@ class Assert(Action):
         require_count(args, 1, 1)
         (term,) = read_formulas(run, args)
         _require_change(run)
-        run.wrapper.assert_formula(term)
+        run.engine.assert_formula(term)
         term.uses += 1
         run.levels[-1].append(term)
         run.changed()
@@ -102,12 +102,12 @@ def _check(run: Run, assumptions: tuple[ApiTerm, ...] | None) -> None:
     _require_change(run)
     run.changed()
     run.checks += 1
-    answer = run.wrapper.check_sat(assumptions)
+    answer = run.engine.check_sat(assumptions)
     run.assumptions = assumptions
     run.answers.append(str(answer))
     run.statistics.answers[str(answer)] += 1
     # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
-    run.answer = answer if run.wrapper.answers else run.wrapper.random.choice(tuple(Answer))
+    run.answer = answer if run.engine.answers else run.engine.random.choice(tuple(Answer))
 
 
 class UnsatAssumptions(Action):
@@ -129,7 +129,7 @@ class UnsatAssumptions(Action):
         run.require_answer(Answer.UNSAT)
         if run.assumptions is None:
             raise Unsupported("the last check assumed nothing")
-        for term in run.wrapper.unsat_assumptions():
+        for term in run.engine.unsat_assumptions():
             if term not in run.assumptions:
                 raise Misbehaviour("assumptions", f"{term} was not assumed")
         return ()
@@ -151,7 +151,7 @@ class UnsatCore(Action):
         run.require(Feature.UNSAT_CORES)
         run.require_answer(Answer.UNSAT)
         known = {*run.assertions, *(run.assumptions or ())}
-        for term in run.wrapper.unsat_core():
+        for term in run.engine.unsat_core():
             if term not in known:
                 raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
         return ()
@@ -178,7 +178,7 @@ class GetValue(Action):
         run.require(Feature.MODELS)
         run.require_answer(Answer.SAT)
         terms = read_closed(run, args)
-        values = run.wrapper.values(terms)
+        values = run.engine.values(terms)
         if len(values) != len(terms):
             raise Misbehaviour("value", f"{len(values)} values of {len(terms)} terms")
         return ()
@@ -199,7 +199,7 @@ class PrintModel(Action):
         require_count(args, 0, 0)
         run.require(Feature.MODELS)
         run.require_answer(Answer.SAT)
-        run.wrapper.print_model()
+        run.engine.print_model()
         return ()
 
 

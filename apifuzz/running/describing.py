@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from apifuzz.engines.text import translate
 from apifuzz.running.evidence import Evidence, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
@@ -15,7 +16,6 @@ from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
-from apifuzz.wrappers.text import translate
 from base.errors import ExhumeError
 from difftest import find_solvers
 from difftest.oracles.base import FindingClass
@@ -52,8 +52,8 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
 
 
 def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | None) -> dict[str, Any]:
-    """What ``ask_safe_mode`` says where a solver with a safe mode takes part: of the program, else of a script
-    that shows it.
+    """What ``ask_safe_mode`` says of the program, else of a script that shows it; empty where no solver has
+    a safe mode.
     """
     modes = {family: profile.safe_mode for family, profile in PROFILES.items() if profile.safe_mode}
     if not modes.keys() & {setup.solver, setup.cross_check}:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from smtlib import CheckedScript, Sort, Term, print_command, print_term
 from smtlib.printer import sort_text
+from smtlib.scanner import lexemes
 
 MAX_TERM_NODES = 4_000
-_INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
+_INTRODUCES = frozenset(
+    f"{how}-{what}" for how in ("declare", "define") for what in ("fun", "const", "sort", "fun-rec")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,7 @@ def typed_piece(checked: CheckedScript, number: int) -> Piece:
 
 def introduced(piece: Piece) -> str | None:
     """The name that a command declares or defines, if it does."""
-    match = _INTRODUCES.match(piece.text)
-    return match.group(1) if match else None
+    return lexemes(piece.text, 3)[2] if piece.name in _INTRODUCES else None
 
 
 def levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:

@@ -8,21 +8,21 @@ from typing import Annotated
 
 import typer
 
+from apifuzz.engines import ENGINES
+from apifuzz.minimise.files import MinimisingOptions
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
-from apifuzz.wrappers import WRAPPERS
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
-from exhume.commands.campaign import stop_on_interrupt
-from exhume.commands.hunt import parse_duration
-from exhume.commands.options import Jobs, Json
+from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
 from exhume.screens.apifuzz import ApifuzzScreen, show_statistics, show_summary
 from exhume.screens.console import print_json, say
+from exhume.screens.interrupt import stop_on_interrupt
 
 _DEFAULT_RUNS = 1000
 _MINIMISE_TIME = "5m"
@@ -39,7 +39,7 @@ def apifuzz_command(
         typer.Option(
             "--solver",
             metavar="SPEC",
-            help="z3, cvc5, bitwuzla, smtlib (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
+            help=f"{', '.join(ENGINES)} (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
         ),
     ] = None,
     out_folder: Annotated[
@@ -109,7 +109,7 @@ def apifuzz_command(
     ] = False,
     model_format: Annotated[
         ModelFormat, typer.Option("--format", help="Of the model: a table, or Graphviz's dot.")
-    ] = ModelFormat.TABLE,
+    ] = "table",
     json: Json = False,
 ) -> None:
     """Draw valid call sequences and make them on a solver's own interface.
@@ -127,7 +127,7 @@ def apifuzz_command(
         replay_trace(replay, solver, limits, json)
     elif minimise is not None:
         seconds = parse_duration(duration or _MINIMISE_TIME)
-        minimise_trace(minimise, solver, jobs, seconds, limits, older, json)
+        minimise_trace(minimise, solver, MinimisingOptions(seconds, limits, jobs, older), json)
     elif to_smtlib is not None:
         translate_trace(to_smtlib)
     elif model:
@@ -203,9 +203,9 @@ def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setu
     if solver is None:
         raise typer.BadParameter("name the solver with --solver")
     for spec in filter(None, (solver, cross_check)):
-        if spec not in WRAPPERS and "=" not in spec:
+        if spec not in ENGINES and "=" not in spec:
             raise typer.BadParameter(
-                f"no wrapper for {spec!r}; there are {', '.join(WRAPPERS)} and NAME=COMMAND"
+                f"no engine for {spec!r}; there are {', '.join(ENGINES)} and NAME=COMMAND"
             )
     return Setup(solver, cross_check, witnesses)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,20 +14,21 @@ from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
-from difftest import EnvironmentProblem, HuntOptions, Solver, Stage, find_solver, find_solvers
-from difftest.campaign.store_findings import record_findings
-from exhume.commands.campaign import run_plain
+from difftest import EnvironmentProblem, Stage, find_solver
+from difftest.campaign.campaign import Campaign, CampaignSettings
+from difftest.campaign.modes import ModeKind
+from difftest.campaign.state import CampaignState
 from exhume.commands.learn import show_learned
 from exhume.commands.options import Jobs
-from exhume.commands.strategy_options import Rules, build_strategy
 from exhume.screens.console import out, progress, say
 from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
-from generator import StrategySettings, write_batch
+from generator import write_batch
 from miner.storing import mine_starter
+from solvers.registry import OLD_RELEASE, REFERENCES
 
 TESTS = 300
-OLD_RELEASE = "z3==4.8.5"
 
 _MIN_SUPPORT = 4
 """The starter tracker is small: rules from four formulas on, where a real corpus takes nine."""
@@ -58,22 +60,12 @@ def demo_command(
     folder.mkdir(parents=True)
     corpus = folder / "corpus.duckdb"
     _mine_and_learn(corpus)
-    settings = StrategySettings(seed=1)
-    strategy = build_strategy(corpus, "skeletons", ["z3", "cvc5"], Rules.FULL, None, settings)
-    description: dict[str, object] = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": 1}
-    report = write_batch(strategy, TESTS, folder / "tests", description)
-    out.print(
-        f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s,"
-        f" {report.distinct} distinct"
+    settings = CampaignSettings(
+        _solvers(), str(corpus.absolute()), TESTS, bandit=False, modes=ModeKind.DEFAULT
     )
-    solvers = _solvers()
-    out.print(f"[bold]4. hunt[/bold]: {', '.join(s.name for s in solvers)}")
-    options = HuntOptions(folder / "hunt", jobs, 1, TESTS, _SECONDS, _STAGES)
-    screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
-    summary, found = run_plain(strategy.generate(0, TESTS), solvers, options, screen)
-    named = {solver.name: solver for solver in solvers}
-    record_findings(corpus, {strategy.name: strategy}, 1, named, found, wait=30.0)
-    show_summary(summary)
+    campaign = Campaign.of(settings, say)
+    _generate(campaign, folder / "tests")
+    _hunt(campaign, folder / "hunt", jobs)
     out.print(
         f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False
     )
@@ -95,14 +87,40 @@ def _mine_and_learn(corpus: Path) -> None:
     show_learned(learned, totals, json=False)
 
 
-def _solvers() -> list[Solver]:
-    """z3, cvc5 and an old z3; without the old one where it cannot be fetched."""
-    solvers = find_solvers(["z3", "cvc5"])
+def _solvers() -> tuple[str, ...]:
+    """The references and an old release; without that where it cannot be fetched."""
     try:
-        solvers.append(find_solver(OLD_RELEASE))
+        find_solver(OLD_RELEASE)
     except EnvironmentProblem as problem:
         say(f"without {OLD_RELEASE}: {problem}")
-    return solvers
+        return REFERENCES
+    return (*REFERENCES, OLD_RELEASE)
+
+
+def _generate(campaign: Campaign, folder: Path) -> None:
+    """Write the tests of the hunt as files, too."""
+    [strategy] = campaign.strategies
+    description = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": campaign.settings.seed}
+    report = write_batch(strategy, TESTS, folder, description)
+    out.print(
+        f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s,"
+        f" {report.distinct} distinct"
+    )
+
+
+def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
+    out.print(f"[bold]4. hunt[/bold]: {', '.join(solver.name for solver in campaign.solvers)}")
+    options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
+    notes = {"given": campaign.settings.to_json()}
+    screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
+    state = CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes)
+    with state, stop_on_interrupt() as stop, screen:
+        end = campaign.run(options, state, screen.show, stop)
+    show_summary(end.summary)
+    if end.not_stored:
+        say(end.not_stored)
+    if end.error:
+        raise end.error
 
 
 def _free(folder: Path) -> Path:

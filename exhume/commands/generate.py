@@ -12,16 +12,18 @@ from base.version import VERSION
 from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
 from corpus.store import Corpus
 from difftest import parse_spec
-from exhume.commands.options import Jobs, Json, OutFolder, Seed
-from exhume.commands.strategy_options import (
+from exhume.commands.options import (
     Incremental,
-    Rules,
+    Jobs,
+    Json,
+    OptionalCorpus,
+    OutFolder,
     RulesOption,
+    Seed,
     Seeds,
     Settings,
     SkeletonsFrom,
     StrategyName,
-    build_strategy,
 )
 from exhume.screens.console import out, print_json, progress, say, show_table
 from generator import (
@@ -34,11 +36,9 @@ from generator import (
     seeds_of_folder,
     write_batch,
 )
+from generator.build import Sources, build_strategy
 from generator.seeds.source import count_causes
-
-OptionalCorpus = Annotated[
-    Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
-]
+from solvers.registry import REFERENCES
 
 
 def register(app: typer.Typer) -> None:
@@ -56,10 +56,10 @@ def generate_command(
     strategy: StrategyName = "skeletons",
     solvers: Annotated[
         str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
-    ] = "z3,cvc5",
+    ] = ",".join(REFERENCES),
     seeds: Seeds = None,
     settings: Settings = None,
-    rules: RulesOption = Rules.FULL,
+    rules: RulesOption = "full",
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
     skeleton: Annotated[int, typer.Option(help="For 'enumerate': the skeleton's id.", min=0)] = 0,
@@ -74,14 +74,14 @@ def generate_command(
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
     wanted = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
-    made = build_strategy(corpus, strategy, targets, rules, skeletons_from, wanted, seeds)
+    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds, say), wanted)
     description: dict[str, object] = {
         "exhume": VERSION,
         "corpus": made.fingerprint,
         "strategy": strategy,
         "seed": seed,
         "solvers": targets,
-        "rules": rules.value,
+        "rules": rules,
         "incremental": incremental,
         "skeleton": skeleton,
         "start": start,
@@ -184,7 +184,7 @@ def label_command(
         f" {report.texts - report.sat - report.unsat} not known"
     )
     for origin in source.origins_of(report.contradictions):
-        out.print(f"z3 and cvc5 contradict each other: {origin}", markup=False)
+        out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}", markup=False)
     _show_skipped(source.skipped)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,8 @@ from typing import Annotated
 import typer
 
 from difftest.oracles import ORACLES, select
+from generator.loading import RuleKind
+from solvers.registry import OLD_RELEASE, PROFILES, REFERENCES
 
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
@@ -22,7 +25,7 @@ OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")
 ]
 SOLVER_HELP = (
-    "z3, cvc5, bitwuzla, yices; a release like z3==4.8.5; with options z3[NAME=VALUE,...];"
+    f"{', '.join(PROFILES)}; a release like {OLD_RELEASE}; with options {REFERENCES[0]}[NAME=VALUE,...];"
     " or NAME=COMMAND LINE. Give it once per solver."
 )
 SolverSpecs = Annotated[
@@ -43,6 +46,44 @@ Oracles = Annotated[
         show_default=False,
     ),
 ]
+OptionalCorpus = Annotated[
+    Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
+]
+StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME", help="See 'exhume strategies'.")]
+RulesOption = Annotated[
+    RuleKind, typer.Option("--rules", help="Rules over full or coarse signatures, or none.")
+]
+Incremental = Annotated[bool, typer.Option(help="Tests with push, pop and several check-sat.")]
+SkeletonsFrom = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Take the skeletons from this corpus instead.")
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        "--seeds",
+        metavar="DIR",
+        help="Where a strategy that changes formulas takes them from: a folder of .smt2 files, 'corpus' (the"
+        " default) or a strategy, such as 'skeletons'.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the strategy; see 'exhume strategies'."),
+]
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``90``, ``90s``, ``10m``, ``8h``, ``2d``."""
+    match = _DURATION.match(text)
+    if match is None:
+        raise typer.BadParameter(f"{text} is no duration; write 90s, 10m, 8h or 2d")
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds == 0:
+        raise typer.BadParameter(f"{text} leaves no time; write 90s, 10m, 8h or 2d")
+    return seconds
 
 
 def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:

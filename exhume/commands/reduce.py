@@ -13,8 +13,7 @@ from difftest import DifftestError, find_solvers
 from difftest.reduction.reduce import ReductionReport, Step, reduce
 from difftest.triage.bisect import BisectReport, bisect
 from difftest.triage.splitting import SplitReport, split
-from exhume.commands.hunt import parse_duration
-from exhume.commands.options import Json
+from exhume.commands.options import Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 
 Finding = Annotated[

@@ -59,7 +59,7 @@ class Counts:
             refused = counts["refused"]
             made = Counter({name: count - refused[name] for name, count in counts["tried"].items()})
             series = {"made": made, "refused": refused}
-            note = "Calls by action: made, and refused by the wrapper, as the solver cannot do them."
+            note = "Calls by action: made, and refused by the engine, as the solver cannot do them."
             yield _bars("actions", "Calls", note, series)
         if counts["operators"]:
             theories: Counter[str] = Counter()

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from difftest import FindingRecord, Outcome, Progress
+from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkersTold
 from exhume.screens.console import say
 from exhume.screens.live import LiveScreen, size, span
 from exhume.screens.summary import finding_line
@@ -20,6 +20,15 @@ class HuntScreen(LiveScreen[Progress]):
     def __init__(self, title: str, goal: str = "", quiet: bool = False, tell: bool = True) -> None:
         super().__init__(title, goal, quiet)
         self._tell = tell
+
+    def show(self, event: Event) -> None:
+        """Show what an event of the hunt changes."""
+        if isinstance(event, FindingConfirmed):
+            self.found(event.record)
+        elif isinstance(event, WorkersTold):
+            self.told(event.text)
+        elif isinstance(event, Progress):
+            self.update(event)
 
     def found(self, record: FindingRecord) -> None:
         """A finding turned up."""

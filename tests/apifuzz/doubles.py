@@ -1,4 +1,4 @@
-"""Solvers with planted bugs: a wrapper that prints instead of solving, and a solver's own, each gone wrong.
+"""Solvers with planted bugs: an engine that prints instead of solving, and a solver's own, each gone wrong.
 
 Each function makes one; a test names it as the factory of a ``Setup``, so that it is made in the process of a
 run.
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected, Wrapper
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.witness import WitnessWrapper
+from apifuzz.engines import make_engine
+from apifuzz.engines.around import Around
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.witness import Witness
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Engine, LimitReached, Option, Rejected
 
 CHUNK = 2 << 20
 _kept: list[bytearray] = []
@@ -26,7 +26,7 @@ _kept: list[bytearray] = []
 class CrashesAfterPops(Around):
     """The process dies of a real SIGSEGV after so many pops of one instance."""
 
-    def __init__(self, pops: int, inner: Wrapper) -> None:
+    def __init__(self, pops: int, inner: Engine) -> None:
         super().__init__(inner)
         self.pops = self.left = pops
 
@@ -44,7 +44,7 @@ class CrashesAfterPops(Around):
 class ForgetsDeclarations(Around):
     """After a pop, constants made since the matching push are unknown, as in a solver without global ones."""
 
-    def __init__(self, inner: Wrapper) -> None:
+    def __init__(self, inner: Engine) -> None:
         super().__init__(inner)
         self.scopes: list[set[str]] = [set()]
         self.lost: set[str] = set()
@@ -71,7 +71,7 @@ class ForgetsDeclarations(Around):
 class Watching(Around):
     """Knows what is asserted, how many levels are open, and how many pops there were."""
 
-    def __init__(self, inner: Wrapper) -> None:
+    def __init__(self, inner: Engine) -> None:
         super().__init__(inner)
         self._start()
 
@@ -112,7 +112,7 @@ class Watching(Around):
 class AnswersWrongly(Watching):
     """Says sat instead of unsat and the other way, while an assertion has an operator in it."""
 
-    def __init__(self, operator: str, inner: Wrapper) -> None:
+    def __init__(self, operator: str, inner: Engine) -> None:
         super().__init__(inner)
         self.operator = operator
 
@@ -201,43 +201,43 @@ def names_in(term: ApiTerm) -> set[str]:
     return found
 
 
-def _text() -> Wrapper:
-    return make_wrapper("smtlib")
+def _text() -> Engine:
+    return make_engine("smtlib")
 
 
-def _solver() -> Wrapper:
-    return make_wrapper("bitwuzla")
+def _solver() -> Engine:
+    return make_engine("bitwuzla")
 
 
-def crashes_after_pops() -> Wrapper:
+def crashes_after_pops() -> Engine:
     return CrashesAfterPops(3, _text())
 
 
-def crashes_at_first_pop() -> Wrapper:
+def crashes_at_first_pop() -> Engine:
     return CrashesAfterPops(1, _text())
 
 
-def forgets_declarations() -> Wrapper:
+def forgets_declarations() -> Engine:
     return ForgetsDeclarations(_text())
 
 
-def answers_wrongly() -> Wrapper:
+def answers_wrongly() -> Engine:
     return CrossCheck(AnswersWrongly("bvxor", _solver()), _solver())
 
 
-def returns_wrong_cores() -> Wrapper:
-    return WitnessWrapper(ReturnsWrongCores(_solver()))
+def returns_wrong_cores() -> Engine:
+    return Witness(ReturnsWrongCores(_solver()))
 
 
-def dislikes_options() -> Wrapper:
+def dislikes_options() -> Engine:
     return DislikesOptions(_text())
 
 
-def leaks() -> Wrapper:
+def leaks() -> Engine:
     return Leaks(_text())
 
 
-def honest() -> Wrapper:
+def honest() -> Engine:
     return _text()
 
 
@@ -256,13 +256,13 @@ class AsksOnce(Around):
         return super().options()
 
 
-def asks_once() -> Wrapper:
+def asks_once() -> Engine:
     return AsksOnce(_text())
 
 
-def crashes_in_forks_only() -> Wrapper:
+def crashes_in_forks_only() -> Engine:
     return CrashesInForksOnly(1, _text())
 
 
-def breaks() -> Wrapper:
+def breaks() -> Engine:
     return Breaks(_text())

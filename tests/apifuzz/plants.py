@@ -1,4 +1,4 @@
-"""Planted errors for ``scripts/bench_apifuzz --minimise``: ``plant0`` to ``plant29`` make a wrapper each.
+"""Planted errors for ``scripts/bench_apifuzz --minimise``: ``plant0`` to ``plant29`` make an engine each.
 
 Five kinds of six: a crash after so many pops; an abort at a term with one operator right below another; an
 assertion with an operator that is rejected while levels are open; a wrong answer to a check of an assertion
@@ -15,8 +15,8 @@ from typing import Any
 
 from doubles import CrashesAfterPops, Watching, operators_in
 
-from apifuzz.interface import Answer, ApiTerm, Head, Misbehaviour, Rejected, Wrapper
-from apifuzz.wrappers import make_wrapper
+from apifuzz.engines import make_engine
+from apifuzz.interface import Answer, ApiTerm, Engine, Head, Misbehaviour, Rejected
 from smtlib import Sort
 
 OPERATORS = ("and", "ite", "bvadd", "not", "+", "distinct")
@@ -24,10 +24,10 @@ BELOW = ("or", "not", "bvand", "and", "-", "=")
 
 
 class Planted(Watching):
-    """A wrapper that prints, about to go wrong over ``operator``, perhaps together with ``below``."""
+    """An engine that prints, about to go wrong over ``operator``, perhaps together with ``below``."""
 
     def __init__(self, operator: str, below: str) -> None:
-        super().__init__(make_wrapper("smtlib"))
+        super().__init__(make_engine("smtlib"))
         self.operator, self.below = operator, below
 
 
@@ -69,15 +69,15 @@ class Prints(Planted):
         super().read_back(term)
 
 
-def _plant(number: int) -> Callable[[], Wrapper]:
+def _plant(number: int) -> Callable[[], Engine]:
     kind, place = divmod(number, 6)
     if kind == 0:
-        return lambda: CrashesAfterPops(place + 1, make_wrapper("smtlib"))
+        return lambda: CrashesAfterPops(place + 1, make_engine("smtlib"))
     made = (Aborts, Rejects, Answers, Prints)[kind - 1]
     return lambda: made(OPERATORS[place], BELOW[place])
 
 
-def __getattr__(name: str) -> Callable[[], Wrapper]:
+def __getattr__(name: str) -> Callable[[], Engine]:
     if not name.startswith("plant"):
         raise AttributeError(name)
     return _plant(int(name.removeprefix("plant")))

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from apifuzz.driving import replay
-from apifuzz.interface import Answer, ApiTerm, Rejected, Wrapper
+from apifuzz.engines import make_engine
+from apifuzz.engines.around import Around
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.witness import Witness
+from apifuzz.interface import Answer, ApiTerm, Engine, Rejected
 from apifuzz.run import Ending
 from apifuzz.trace import read_trace
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.witness import WitnessWrapper
 
 HEAD = """exhume-trace 1 bitwuzla 1
 1 new
@@ -52,7 +52,7 @@ ALL = {"values": VALUES, "assumed": ASSUMED, "core": CORE, "failed": FAILED, "le
 class Wrong(Around):
     """Gives witnesses that ``spoil`` has been at: a list of terms, or of values."""
 
-    def __init__(self, inner: Wrapper, spoil: Callable[[list[Any]], list[Any]]) -> None:
+    def __init__(self, inner: Engine, spoil: Callable[[list[Any]], list[Any]]) -> None:
         super().__init__(inner)
         self.spoil = spoil
 
@@ -66,25 +66,25 @@ class Wrong(Around):
         return self.spoil(super().values(terms))
 
 
-def run(wrapper: Wrapper, text: str) -> Ending:
-    return replay(WitnessWrapper(wrapper), read_trace(text))
+def run(engine: Engine, text: str) -> Ending:
+    return replay(Witness(engine), read_trace(text))
 
 
-def solver() -> Wrapper:
-    return make_wrapper("bitwuzla")
+def solver() -> Engine:
+    return make_engine("bitwuzla")
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("spec", ["bitwuzla", "cvc5", "z3"])
 def test_witnesses_of_an_honest_solver_hold(spec: str, name: str) -> None:
-    ended = run(make_wrapper(spec), ALL[name])
+    ended = run(make_engine(spec), ALL[name])
     assert (ended.kind, ended.detail) == ("done", "")
     assert ended.answers
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_witnesses_of_two_solvers_in_lockstep_hold(name: str) -> None:
-    ended = run(CrossCheck(solver(), make_wrapper("cvc5")), ALL[name])
+    ended = run(CrossCheck(solver(), make_engine("cvc5")), ALL[name])
     assert (ended.kind, ended.detail) == ("done", "")
 
 
@@ -127,7 +127,7 @@ def test_values_that_contradict_the_formula_are_seen(text: str) -> None:
 
 def test_an_unknown_of_the_second_instance_says_nothing() -> None:
     class Shy(Around):
-        def sibling(self) -> Wrapper:
+        def sibling(self) -> Engine:
             return Mute(super().sibling())
 
     class Mute(Around):
@@ -141,7 +141,7 @@ def test_an_unknown_of_the_second_instance_says_nothing() -> None:
 
 def test_values_that_cannot_be_asserted_are_not_checked() -> None:
     class Narrow(Around):
-        def sibling(self) -> Wrapper:
+        def sibling(self) -> Engine:
             return Strict(super().sibling())
 
     class Strict(Around):

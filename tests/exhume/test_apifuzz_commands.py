@@ -52,7 +52,7 @@ def trace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wrapper that prints crashes at a pop: its setups are those of the double."""
+    """The engine that prints crashes at a pop: its setups are those of the double."""
     from apifuzz.running.setup import Setup
     from exhume.commands import apifuzz, traces
 
@@ -179,7 +179,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
     [
         (["--out", "x"], "--solver"),
         (["--solver", "z3"], "--out"),
-        (["--solver", "nothing", "--out", "x"], "no wrapper for 'nothing'"),
+        (["--solver", "nothing", "--out", "x"], "no engine for 'nothing'"),
         (["--solver", "smtlib", "--out", "x", "--theories", "Intz"], "no theory Intz"),
         (["--solver", "smtlib", "--out", "x", "--option", "produce"], "NAME=VALUE"),
         (["--solver", "smtlib", "--out", "x", "--time", "soon"], "no duration"),

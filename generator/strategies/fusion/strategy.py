@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from generator.declaring import StrategyEntry
 from generator.errors import GenerationError
 from generator.limits import refusal
 from generator.seeds.script import SeedScript
@@ -329,4 +330,12 @@ def _conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
-__all__ = ["PER_PAIR", "SETTINGS", "FusionStrategy"]
+ENTRY = StrategyEntry(
+    "fusion",
+    "two seeds of one answer joined by new variables that are functions of one variable of each",
+    "seeds with known answers",
+    "sat or unsat, the seeds' own",
+    lambda inputs: FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    frozenset(("seeds", "answers")),
+    SETTINGS,
+)
