@@ -39,7 +39,7 @@ def apifuzz_command(
         typer.Option(
             "--solver",
             metavar="SPEC",
-            help="z3, cvc5, bitwuzla, smtlib (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
+            help=f"{', '.join(ENGINES)} (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
         ),
     ] = None,
     out_folder: Annotated[

@@ -33,6 +33,7 @@ from miner.mining import (
     replay_tracker,
 )
 from miner.refreshing import CONFIG, parse_date, read_config, refresh
+from solvers.registry import TRACKER
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +46,7 @@ def mine_command(
     corpus: CorpusFile,
     trackers: Annotated[
         list[str] | None,
-        typer.Argument(metavar="OWNER/REPO...", help="Repositories on GitHub, such as Z3Prover/z3."),
+        typer.Argument(metavar="OWNER/REPO...", help=f"Repositories on GitHub, such as {TRACKER}."),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="DATE", help="Only issues updated since then: 2024-05-31.")
@@ -77,7 +78,7 @@ def mine_command(
     names = [parse_tracker(tracker) for tracker in trackers or []]
     options = MineOptions(None if since is None else parse_date(since), everything, attachments, recheck)
     if not names and not replay:
-        raise typer.BadParameter("name a repository, such as Z3Prover/z3")
+        raise typer.BadParameter(f"name a repository, such as {TRACKER}")
     if replay and not corpus.exists():
         raise typer.BadParameter(f"there is no corpus {corpus} to replay")
     # Before the corpus is locked: whoever holds the token may ask for it.
