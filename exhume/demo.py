@@ -23,7 +23,7 @@ from exhume.strategy_options import Rules, build_strategy
 from exhume.summary import show_summary
 from generator import StrategySettings, write_batch
 from generator.text import VERSION
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
 
 TESTS = 300
 OLD_RELEASE = "z3==4.8.5"
@@ -84,7 +84,8 @@ def _mine_and_learn(corpus: Path) -> None:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
         out.print(
-            f"[bold]1. mine[/bold]: {mined.issues} issues of the starter tracker, {mined.formulas} formulas"
+            f"[bold]1. mine[/bold]: {mined.issues_stored} issues of the starter tracker,"
+            f" {mined.formulas} formulas"
         )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)

@@ -18,7 +18,7 @@ from hypothesis import is_hypothesis_test, settings
 from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
 from tests.once import made_once
 
 # Typer builds the whole command line anew for each one it runs: 35 ms, a thousand times.
