@@ -129,7 +129,7 @@ def _issue_ids(intake: Intake, tracker_id: int, name: str, numbers: list[int]) -
     """Ids of the issues; those that a miner stored already are not touched."""
     stored = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
     missing = [number for number in numbers if number not in stored]
-    added = intake.add_issues(tracker_id, [Issue(number) for number in missing])
+    added = intake.add_issues(tracker_id, [Issue("", number) for number in missing])
     stored.update((number, a.id) for number, a in zip(missing, added, strict=True))
     return {(name, number): stored[number] for number in numbers}
 

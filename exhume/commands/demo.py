@@ -25,7 +25,7 @@ from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
 from generator import write_batch
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
 from solvers.registry import OLD_RELEASE, REFERENCES
 
 TESTS = 300
@@ -76,7 +76,8 @@ def _mine_and_learn(corpus: Path) -> None:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
         out.print(
-            f"[bold]1. mine[/bold]: {mined.issues} issues of the starter tracker, {mined.formulas} formulas"
+            f"[bold]1. mine[/bold]: {mined.issues_stored} issues of the starter tracker,"
+            f" {mined.formulas} formulas"
         )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
