@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from apifuzz.interface import Engine
+from apifuzz.engine import Engine
 from apifuzz.minimise.session import Minimised, minimise
 from apifuzz.minimise.text import reduce_script
 from apifuzz.running.describing import describe, smtlib_script
