@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from base.errors import ExhumeError
 from smtlib.reader import is_simple_symbol
 
 VERSION: Final = 1
@@ -58,7 +59,7 @@ _ATOM = re.compile(r"""[^\s()";|]+\Z""")
 _SEED = re.compile(r"[0-9]{1,20}\Z")
 
 
-class TraceError(Exception):
+class TraceError(ExhumeError):
     """A trace cannot be read or replayed: ``line`` (from 1; 0 where it is not known) and ``reason``."""
 
     def __init__(self, reason: str, line: int = 0) -> None:

@@ -1,1 +1,4 @@
-"""What every package stands on: errors, files, the cache, the version."""
+"""What every package needs and none of them is about: errors, files, locks, the cache, the version.
+
+Imports none of the others.
+"""

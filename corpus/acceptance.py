@@ -24,6 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from base.errors import ExhumeError, Exit
+
 Solver = Literal["z3", "cvc5"]
 
 SECONDS = 5.0
@@ -40,8 +42,10 @@ _WORKER = Path(__file__).with_name("_probe.py")
 _WHEELS = {"z3": "z3-solver", "cvc5": "cvc5"}
 
 
-class SolverMissing(Exception):
+class SolverMissing(ExhumeError):
     """The solver's Python package cannot be imported or its worker died."""
+
+    exit_code = Exit.ENVIRONMENT
 
 
 @dataclass(frozen=True, slots=True)

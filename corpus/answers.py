@@ -10,17 +10,15 @@ What a text claims of itself (``:status``) is not looked at.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal, Protocol
 
-import platformdirs
-
+from base.cache import cache_folder
+from base.locks import locked
 from corpus.acceptance import Prober, Solver, version_of
 from corpus.probing import solver_id
 from corpus.store import Corpus
@@ -81,9 +79,7 @@ class CachedAnswers:
     """Outcomes in a file of the user's cache: a line of JSON each, added at the end."""
 
     def __init__(self, path: Path | None = None) -> None:
-        override = os.environ.get("EXHUME_CACHE")
-        folder = Path(override) if override else Path(platformdirs.user_cache_dir("exhume"))
-        self.path = path or folder / "answers.jsonl"
+        self.path = path or cache_folder() / "answers.jsonl"
 
     def outcomes(self, solver: Solver, version: str) -> Mapping[str, str]:
         """What this solver answered, by the text's SHA-256. Lines that are no such row are passed over."""
@@ -105,8 +101,7 @@ class CachedAnswers:
         """Keep what this solver answered."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps([solver, version, d, o]) + "\n" for d, o in outcomes.items())
-        with self.path.open("a", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with locked(self.path) as file:
             # A line that a killed process left unfinished must not swallow the next one.
             file.write("\n" + lines)
 

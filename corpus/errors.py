@@ -7,8 +7,10 @@ from pathlib import Path
 
 import duckdb
 
+from base.errors import ExhumeError
 
-class CorpusError(Exception):
+
+class CorpusError(ExhumeError):
     """Base of all errors of this package. ``path`` is the corpus file, where one is concerned."""
 
     def __init__(self, message: str, path: Path | None = None) -> None:

@@ -6,11 +6,11 @@ formulas that their reporters' solver took and others do not.
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from base.version import VERSION
 from corpus.examine import examine
 from corpus.importer import MAX_BYTES, ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
@@ -67,7 +67,6 @@ def learn(
     Raises ValueError for a support below 1 or a confidence outside ``(0, 1]``.
     """
     decomposed = decompose_pending(corpus, progress)
-    version = exhume_version()
     found: dict[bool, RuleSet] = {}
     new = 0
     for coarse in (False, True):
@@ -80,7 +79,7 @@ def learn(
             coarse=coarse,
             min_support=min_support,
             min_confidence=min_confidence,
-            version=version,
+            version=VERSION,
         ).new
     skipped = corpus.rows(
         """select skipped, count(*) from assertion join current_formula as f on f.id = formula_id
@@ -95,14 +94,6 @@ def learn(
         all(mined.complete for mined in found.values()),
         dict(skipped),
     )
-
-
-def exhume_version() -> str:
-    """The version of the installed package; ``0`` where it runs from a bare folder."""
-    try:
-        return importlib.metadata.version("exhume")
-    except importlib.metadata.PackageNotFoundError:
-        return "0"
 
 
 class Learner:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+from base.files import new_file
 from corpus import schema
 from corpus.errors import CorpusError, SchemaMismatch, storage_full
 from corpus.store import Corpus
@@ -63,19 +64,12 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
     manifest = read_manifest(folder)
     if path.exists():
         raise CorpusError(f"{path} exists already: name a new file", path)
-    draft = path.with_name(f".{path.name}.part")
-    draft.unlink(missing_ok=True)
-    try:
-        with Corpus.open(draft, write=True) as corpus:
-            with corpus.transaction():
-                for table in _tables(corpus):
-                    _fill(corpus, table, folder, manifest)
-            if problems := corpus.verify():
-                raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
-        draft.replace(path)
-    finally:
-        for left in (draft, draft.with_name(draft.name + ".wal")):
-            left.unlink(missing_ok=True)
+    with new_file(path, "part") as draft, Corpus.open(draft, write=True) as corpus:
+        with corpus.transaction():
+            for table in _tables(corpus):
+                _fill(corpus, table, folder, manifest)
+        if problems := corpus.verify():
+            raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
     return manifest
 
 

@@ -7,7 +7,6 @@ Results are formatted here; printing is the caller's.
 from __future__ import annotations
 
 import csv
-import difflib
 import json
 import math
 import re
@@ -26,6 +25,8 @@ import duckdb
 from rich.table import Table
 from rich.text import Text
 
+from base.files import new_file
+from base.nearest import did_you_mean, nearest
 from corpus import schema
 from corpus.errors import QueryError, QueryTimeout
 from corpus.store import connect
@@ -88,10 +89,8 @@ def find_query(name: str) -> NamedQuery:
     known = {query.name: query for query in named_queries()}
     if name in known:
         return known[name]
-    close = difflib.get_close_matches(name, known, 3)
-    near = list(dict.fromkeys([*close, *(other for other in known if name in other)]))[:3]
-    hint = f"did you mean {' or '.join(near)}?" if near else "see exhume query --list"
-    raise QueryError(f"there is no query {name!r}: {hint}")
+    near = list(dict.fromkeys([*nearest(name, known, most=3), *(other for other in known if name in other)]))
+    raise QueryError(f"there is no query {name!r}{did_you_mean(near[:3]) or '; see exhume query --list'}")
 
 
 _HEADER = re.compile(r"-- (about|parameter|example): *(.*)")
@@ -314,10 +313,8 @@ def write_parquet(result: Result, path: Path | str) -> None:
         raise QueryError(f"cannot write {path}: {reason}")
     kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
     names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
-    draft = path.with_name(f".{path.name}.part")
-    target = str(draft.absolute()).replace("'", "''")
-    with duckdb.connect(":memory:") as memory:
-        try:
+    try:
+        with duckdb.connect(":memory:") as memory, new_file(path) as draft:
             memory.execute(
                 f"create table result ({', '.join(map(' '.join, zip(names, kinds, strict=True)))})"
             )
@@ -325,11 +322,10 @@ def write_parquet(result: Result, path: Path | str) -> None:
                 lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)
                 columns = [list(column) for column in zip(*result.rows, strict=True)]
                 memory.execute(f"insert into result select {lists}", columns)
+            target = str(draft.absolute()).replace("'", "''")
             memory.execute(f"copy result to '{target}' (format parquet)")
-            draft.replace(path)
-        except (duckdb.Error, OSError) as error:
-            draft.unlink(missing_ok=True)
-            raise QueryError(f"cannot write {path}: {error}") from error
+    except (duckdb.Error, OSError) as error:
+        raise QueryError(f"cannot write {path}: {error}") from error
 
 
 def _object(result: Result, row: tuple[Any, ...]) -> dict[str, object]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from base.files import new_file
 from corpus.errors import CorpusError, storage_full
 from corpus.store import Corpus
 
@@ -24,26 +24,20 @@ class VacuumReport:
 def vacuum(path: Path | str) -> VacuumReport:
     """Drop texts without a reference and write the file anew; whole or not at all."""
     path = Path(path)
-    draft = path.with_name(f".{path.name}.vacuum")
     before = path.stat().st_size if path.exists() else 0
     try:
-        with Corpus.open(path, write=True) as corpus:
+        # The file is replaced while this process holds it: no other can have written to it.
+        with Corpus.open(path, write=True) as corpus, new_file(path, "vacuum") as draft:
             with corpus.transaction():
                 texts = _drop_texts(corpus)
             corpus.connection.execute("checkpoint")
             _copy(corpus, draft)
             if problems := _differences(corpus, draft):
                 raise CorpusError(f"{path} could not be copied: {problems}", path)
-            # While this process holds the file, no other can have written to it.
-            draft.replace(path)
     except duckdb.Error as error:
         raise storage_full(error, path) or CorpusError(f"cannot vacuum {path}: {error}", path) from error
     except OSError as error:
         raise CorpusError(f"cannot vacuum {path}: {error.strerror}", path) from error
-    finally:
-        for left in (draft, draft.with_name(draft.name + ".wal")):
-            with suppress(OSError):
-                left.unlink(missing_ok=True)
     return VacuumReport(texts, before, path.stat().st_size)
 
 
@@ -57,7 +51,6 @@ def _drop_texts(corpus: Corpus) -> int:
 
 
 def _copy(corpus: Corpus, draft: Path) -> None:
-    draft.unlink(missing_ok=True)
     run = corpus.connection.execute
     row = run("select current_database()").fetchone()
     assert row is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base.errors import ExhumeError
 
-class GenerationError(Exception):
+
+class GenerationError(ExhumeError):
     """What was asked for cannot be generated; the message says what to do."""

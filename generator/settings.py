@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from base.nearest import did_you_mean, nearest
 from generator.errors import GenerationError
 
 Value = int | float | str
@@ -55,8 +55,7 @@ def read_settings(strategy: str, known: Sequence[Setting], given: Iterable[str])
         if not equals:
             raise GenerationError(f"--set {pair}: NAME=VALUE is wanted")
         if name not in by_name:
-            near = difflib.get_close_matches(name, by_name, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(nearest(name, by_name))
             knows = f"it has {', '.join(by_name)}" if by_name else "it has none"
             raise GenerationError(f"{strategy} has no setting {name}; {knows}{hint}")
         values[name] = by_name[name].read(text)

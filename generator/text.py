@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 
-VERSION = metadata.version("exhume")
+from base.version import VERSION
 
 _ISSUES_SHOWN = 8
 _NOTE_LENGTH = 200

@@ -14,7 +14,6 @@ from functools import cache
 from importlib import resources
 
 from miner.extract import Extraction
-from miner.markdown import normalise
 from miner.records import Issue
 
 CLASSES = (
@@ -171,17 +170,12 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
 
 def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str]]:
     """The texts to look at: what kind of place, which place, the text."""
-    yield "title", "title", normalise(issue.title[:1000])
+    yield "title", "title", extraction.prose["title"]
     if issue.labels:
         yield "label", "label", "\n".join(issue.labels)[:2000]
-    prose: dict[str, list[str]] = {}
-    for located in extraction.blocks:
-        if not located.block.is_code:
-            prose.setdefault(located.where, []).append(located.block.text)
     left = _ALL_READ
     for where in ["body", *(f"comment:{comment.id}" for comment in issue.comments)]:
-        text = "\n".join(prose.get(where, ())) or _unread(issue, where)
-        text = text[: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
+        text = extraction.prose[where][: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
         left -= len(text)
         if text:
             yield "text", where, text
@@ -191,17 +185,6 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
     formulas = "\n".join(formula.original[:3000] for formula in extraction.formulas[:6])
     if formulas:
         yield "formula", "formula", formulas
-
-
-def _unread(issue: Issue, where: str) -> str:
-    """A text in which extraction found nothing to read."""
-    if where == "body":
-        return normalise(issue.body[:_BODY_READ]) if "```" not in issue.body else ""
-    number = where.removeprefix("comment:")
-    for comment in issue.comments:
-        if str(comment.id) == number:
-            return normalise(comment.body[:_COMMENT_READ]) if "```" not in comment.body else ""
-    return ""
 
 
 def _heaviest(hits: Sequence[_Hit]) -> Evidence:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from base.errors import Exit
 from miner.answers import GONE, Answer
 from miner.archive import Archive, require_list
 from miner.errors import GitHubError
@@ -56,7 +57,7 @@ CENSUS = Listing("/issues", (("state", "all"), ("sort", "created"), ("direction"
 class RepositoryGone(GitHubError):
     """The repository is not there (any more), or not for this token; ``answer`` is what GitHub said."""
 
-    exit_code = 2
+    exit_code = Exit.USAGE
 
     def __init__(self, message: str, answer: Answer) -> None:
         super().__init__(message)

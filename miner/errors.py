@@ -1,12 +1,12 @@
-"""Errors of mining. Each says what to do; ``exit_code`` is what a command ends with."""
+"""Errors of mining. Each says what to do."""
 
 from __future__ import annotations
 
+from base.errors import ExhumeError, Exit
 
-class MinerError(Exception):
-    """Base of the errors of mining; the message says what to do, ``exit_code`` what a command ends with."""
 
-    exit_code = 2
+class MinerError(ExhumeError):
+    """Base of the errors of mining."""
 
 
 class BadInput(MinerError):
@@ -16,7 +16,7 @@ class BadInput(MinerError):
 class GitHubError(MinerError):
     """GitHub cannot be asked, or says no."""
 
-    exit_code = 3
+    exit_code = Exit.ENVIRONMENT
 
 
 class Unreachable(GitHubError):

@@ -23,15 +23,11 @@ from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, li
 from miner.classify import is_wanted
 from miner.crawl import COMMENTS, ISSUES, Crawler, Repository, RepositoryGone, find_repository
 from miner.errors import BadInput, MinerError
+from miner.solver_names import TRACKERS
 from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, prepare
 
 if TYPE_CHECKING:
     from miner.github import GitHubClient
-
-_SOLVERS = (
-    *("z3", "cvc5", "cvc4", "yices2", "yices", "bitwuzla", "boolector", "opensmt", "mathsat", "smtinterpol"),
-    *("stp", "dreal", "ostrich", "princess", "verit"),
-)
 
 
 class NothingStored(MinerError):
@@ -190,7 +186,7 @@ def _store_tracker(corpus: Corpus, tracker_id: int, name: str, repository: Repos
     with corpus.transaction():
         if not tracker_id:
             solver = name.rpartition("/")[2].lower()
-            row = Tracker(name, "github", url or None, solver if solver in _SOLVERS else None)
+            row = Tracker(name, "github", url or None, solver if solver in TRACKERS else None)
             return Intake(corpus).add_tracker(row)
         if url:
             corpus.execute(

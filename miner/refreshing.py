@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from base.nearest import did_you_mean, nearest
 from corpus.learn import learn
 from corpus.store import Corpus
 from miner.answers import API_URL
@@ -96,8 +96,7 @@ class _Table:
     def __post_init__(self) -> None:
         for key in self.data:
             if key not in self.known:
-                near = difflib.get_close_matches(key, self.known, 1)
-                hint = f"; did you mean {near[0]}?" if near else f"; it may hold {', '.join(self.known)}"
+                hint = did_you_mean(nearest(key, self.known)) or f"; it may hold {', '.join(self.known)}"
                 raise BadInput(f"{self.path}: {self.where}{key} is not known{hint}")
 
     def _value(self, key: str, kind: type | tuple[type, ...], name: str) -> Any:

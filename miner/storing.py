@@ -17,7 +17,7 @@ from corpus.records import Issue as IssueRow
 from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
 from miner.classify import Classification, Evidence, classify
-from miner.extract import Extraction, Formula, LocatedBlock, extract_issue, extract_text
+from miner.extract import Extraction, Formula, LocatedBlock, extract_file, extract_issue
 from miner.records import Issue
 from miner.references import references_of
 from miner.starter import TRACKER, issue_of, read_records
@@ -324,7 +324,7 @@ class _Stored:
         first = {f.fingerprint: place for place, f in reversed(list(enumerate(self.of.extraction.formulas)))}
         for index, file in enumerate(self.of.attached):
             where = _attached(file)
-            for formula in formulas_of_file(file.text, self.of.issue.tracker):
+            for formula in extract_file(file.text, self.of.issue.tracker):
                 block, comment = self.blocks.get((where, index)), self.comments.get(file.where)
                 place = len(sources)
                 sources.append(
@@ -410,16 +410,6 @@ class _Stored:
             )
             for reference in references_of(self.of.issue)
         ]
-
-
-def formulas_of_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
-    """The formulas of an attached file, read like a block of code."""
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    fence = "`" * max(3, longest + 1)
-    return extract_text(f"{fence}\n{text}\n{fence}\n", tracker=tracker).formulas
 
 
 def _attached(file: AttachedFile) -> str:

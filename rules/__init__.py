@@ -1,4 +1,4 @@
-"""What past formulas are made of: skeletons, atoms, signatures, rules. Imports only ``smtlib``."""
+"""Parts of past formulas: skeletons, atoms, signatures, rules. Imports only ``smtlib`` and ``base``."""
 
 from rules.apriori import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 from rules.atoms import OWN_NAME, Atom, Slot

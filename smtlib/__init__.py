@@ -1,4 +1,4 @@
-"""SMT-LIB: reader, sorts, terms, theories, sort checker, printer. Imports no other package of exhume."""
+"""SMT-LIB: reader, sorts, terms, theories, sort checker, printer. Imports only ``base``."""
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition, check_script
 from smtlib.errors import ReadError, SmtLibError, SortError, TheoryError

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base.errors import ExhumeError
 
-class SmtLibError(Exception):
+
+class SmtLibError(ExhumeError):
     """Base of every error that SMT-LIB text can cause.
 
     ``line`` and ``column`` count from 1; both are 0 where the place is not known.

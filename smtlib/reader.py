@@ -1,12 +1,11 @@
-"""The s-expression reader: ``sexpdata``'s parser, taught SMT-LIB's lexicon.
+"""The s-expression reader: ``sexpdata``'s parser with SMT-LIB's tokens.
 
 An s-expression is either a ``str``, the token as written, or an :class:`SExpList`. What a token
 is follows from its first character: ``"`` string, ``#`` binary or hexadecimal, a digit numeral or
 decimal, ``:`` keyword, else symbol. ``|x|`` is read as ``x`` where ``x`` needs no bars, since the two
 are one symbol in SMT-LIB. Strings keep their quotes and doubled quotes.
 
-The loop that builds the lists is ours and iterative, because ``sexpdata``'s own recurses once per
-level of nesting and tells no line or column.
+Bytes of unknown origin, unbalanced ones too, are for :mod:`smtlib.scanner`.
 """
 
 from __future__ import annotations
@@ -19,15 +18,12 @@ import sexpdata
 
 from smtlib.errors import ReadError
 
-_TOKEN = re.compile(
-    r"""[\s\ufeff]+|;[^\n\r]*                    # white space (trackers have non-breaking ones), comments
-    |(\()|(\))
-    |([^\s()";|]+)                              # symbol, keyword, number
-    |("[^"]*+(?:""[^"]*+)*+")
-    |(\|[^|\\]*\|)
-    """,
-    re.VERBOSE,
-)
+# Tokens take the blanks behind them along: that saves sexpdata's loop a step for each.
+_ATOM = re.compile(r"""([^\s()";|'\ufeff][^\s()";|]*)[ \t\r\n]*""")
+_QUOTED = re.compile(r"(\|[^|\\]*\|)[ \t\r\n]*")
+_STRING = re.compile(r'("[^"]*+(?:""[^"]*+)*+")[ \t\r\n]*')
+# Comments, and blanks that sexpdata does not know: trackers have non-breaking ones.
+_GAP = re.compile(r"(?:[\s\ufeff]|;[^\n\r]*)+")
 _SIMPLE_SYMBOL = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/\-][0-9A-Za-z~!@$%^&*_+=<>.?/\-]*\Z")
 
 RESERVED = frozenset(
@@ -47,57 +43,95 @@ SExp = str | SExpList
 
 
 class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
-    """``sexpdata.Parser`` with SMT-LIB's tokens; ``parse`` gives the list of top-level expressions."""
+    """``sexpdata.Parser`` with SMT-LIB's tokens and places; errors are :class:`ReadError`.
+
+    ``parse`` gives the list of top-level expressions. It recurses once per level of nesting;
+    ``parse_deep`` gives the same without recursion, more slowly.
+    """
 
     def __init__(self, string: str) -> None:
-        super().__init__(string, nil=None, true=None)
+        super().__init__(string, nil=None, true=None, line_comment="")
+        self.brackets = {"(": ")"}
+        self.closing_brackets = {")"}
+        self._gaps = 0
+
+    def parse(self) -> SExpList:
+        """The top-level expressions."""
+        end, top = self.parse_sexp(0)
+        if end < len(self.string):
+            raise self.error("')' closes nothing", end)
+        return top
 
     def parse_sexp(self, i: int) -> tuple[int, SExpList]:
-        """Read from offset ``i`` to the end of the text; errors carry line and column."""
+        """The expressions from offset ``i`` up to a closing parenthesis, and its offset."""
+        if i and self.string[i - 1] == "'":
+            # Lisp's shorthand for (quote x).
+            raise self.error("a quote mark outside a string", i - 1)
+        gaps = self._gaps
+        end, items = super().parse_sexp(i)
+        if i and end == len(self.string):
+            raise self.error("'(' is never closed", i - 1)
+        found = SExpList(items if gaps == self._gaps else [item for item in items if item is not None])
+        found.position = i - 1
+        return end, found
+
+    def parse_str(self, i: int) -> tuple[int, str]:
+        """The string literal at offset ``i``, as written, and where it ends."""
+        found = _STRING.match(self.string, i)
+        if found is None:
+            raise self.error("string is never closed", i)
+        return found.end(), found[1]
+
+    def parse_atom(self, i: int) -> tuple[int, str | None]:
+        """The token at offset ``i``, or None for a comment, and where it ends."""
+        found = _ATOM.match(self.string, i)
+        if found is not None:
+            return found.end(), found[1]
+        found = _QUOTED.match(self.string, i)
+        if found is not None:
+            return found.end(), normal_symbol(found[1])
+        found = _GAP.match(self.string, i)
+        if found is None:
+            raise self._bad_symbol(i)
+        self._gaps += 1
+        return found.end(), None
+
+    def parse_deep(self) -> SExpList:
+        """What ``parse`` gives, for lists nested deeper than Python's stack."""
         text = self.string
-        end = len(text)
-        match = _TOKEN.match
-        top = current = SExpList()
-        top.position = i
-        open_lists: list[SExpList] = []
-        append = current.append
-        while i < end:
-            found = match(text, i)
-            if found is None:
-                raise self._lexical_error(i)
-            group = found.lastindex
-            if group == 3:
-                append(found[3])
-            elif group == 1:
-                open_lists.append(current)
+        i = 0
+        current = SExpList()
+        enclosing: list[SExpList] = []
+        while i < len(text):
+            token: str | SExpList | None = None
+            if text[i] == "(":
+                enclosing.append(current)
                 current = SExpList()
                 current.position = i
-                append(current)
-                append = current.append
-            elif group == 2:
-                if not open_lists:
+                i += 1
+                continue
+            if text[i] == ")":
+                if not enclosing:
                     raise self.error("')' closes nothing", i)
-                current = open_lists.pop()
-                append = current.append
-            elif group == 4:
-                append(found[4])
-            elif group == 5:
-                append(self.atom(found[5]))
-            i = found.end()
-        if open_lists:
+                token, current = current, enclosing.pop()
+                i += 1
+            elif text[i] == '"':
+                i, token = self.parse_str(i)
+            else:
+                i, token = self.parse_atom(i)
+            if token is not None:
+                current.append(token)
+        if enclosing:
             raise self.error("'(' is never closed", current.position)
-        return i, top
+        return current
 
-    def atom(self, token: str) -> str:
-        """The symbol that a token between bars stands for."""
-        return normal_symbol(token)
-
-    def _lexical_error(self, i: int) -> ReadError:
-        what = {'"': "string", "|": "quoted symbol"}[self.string[i]]
+    def _bad_symbol(self, i: int) -> ReadError:
+        if self.string[i] == "'":
+            return self.error("a quote mark outside a string", i)
         backslash = self.string.find("\\", i)
-        if what == "quoted symbol" and 0 <= backslash < self.string.find("|", i + 1):
+        if 0 <= backslash < self.string.find("|", i + 1):
             return self.error("a backslash in a quoted symbol", backslash)
-        return self.error(f"{what} is never closed", i)
+        return self.error("quoted symbol is never closed", i)
 
     def error(self, message: str, position: int) -> ReadError:
         """A read error at this offset."""
@@ -143,42 +177,31 @@ def read_sexps(text: str) -> SExpList:
     """All s-expressions of ``text``. Raises :class:`ReadError`."""
     if "\0" in text:
         raise ReadError("a NUL byte: this is no SMT-LIB text", *line_and_column(text, text.index("\0")))
-    _, top = SmtLibParser(text).parse_sexp(0)
-    return top
+    try:
+        return SmtLibParser(text).parse()
+    except RecursionError:
+        return SmtLibParser(text).parse_deep()
 
 
 def sexp_text(sexp: SExp, limit: int | None = None) -> str:
     """``sexp`` as text on one line, cut to ``limit`` characters where one is given."""
     pieces: list[str] = []
-    size = 0
-    for piece in _pieces(sexp):
-        pieces.append(piece)
-        size += len(piece)
-        if limit is not None and size > limit:
-            return "".join(pieces)[: limit - 3] + "..."
-    return "".join(pieces)
-
-
-def _pieces(sexp: SExp) -> Iterator[str]:
-    if isinstance(sexp, str):
-        yield sexp
-        return
-    stack: list[Iterator[SExp]] = [iter(sexp)]
-    yield "("
-    first = True
-    while stack:
+    stack: list[Iterator[SExp]] = [iter((sexp,))]
+    space = ""
+    while stack and (limit is None or len(pieces) <= limit):
         for item in stack[-1]:
-            if not first:
-                yield " "
-            first = False
             if isinstance(item, str):
-                yield item
+                pieces.append(space + item)
+                space = " "
                 continue
-            yield "("
+            pieces.append(space + "(")
+            space = ""
             stack.append(iter(item))
-            first = True
             break
         else:
             stack.pop()
-            yield ")"
-            first = False
+            pieces.append(")")
+            space = " "
+    # The last one closes what was given, and is one too many.
+    text = "".join(pieces if stack else pieces[:-1])
+    return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.errors import ExhumeError
+from base.errors import ExhumeError, Exit
 
 
 class SolverError(ExhumeError):
@@ -10,19 +10,21 @@ class SolverError(ExhumeError):
 
 
 class UnknownSolver(SolverError):
-    """A spec that names no solver; ``near`` holds the names it may have meant."""
+    """A spec that names no solver."""
 
-    def __init__(self, spec: str, message: str, near: tuple[str, ...] = ()) -> None:
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        super().__init__(f"solver {spec!r}: {message}{hint}")
+    def __init__(self, spec: str, message: str) -> None:
+        super().__init__(f"solver {spec!r}: {message}")
         self.spec = spec
-        self.near = near
+
+
+class BadProfile(SolverError):
+    """A solver's folder that cannot be used: the message names the file and what is wrong in it."""
 
 
 class EnvironmentProblem(SolverError):
     """Something this machine lacks: a program, a wheel, the network."""
 
-    exit_code = 3
+    exit_code = Exit.ENVIRONMENT
 
 
 class SolverMissing(EnvironmentProblem):

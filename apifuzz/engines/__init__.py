@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import cast
 
 from apifuzz.engine import Engine
+from base.errors import ExhumeError, Exit
 
 
-class EngineMissing(Exception):
+class EngineMissing(ExhumeError):
     """An engine cannot be had: the spec names none, or its solver's wheel is not installed."""
+
+
+class WheelMissing(EngineMissing):
+    """The solver's wheel is not installed."""
+
+    exit_code = Exit.ENVIRONMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def _load(entry: _Entry) -> Callable[..., Engine]:
         if not entry.wheel or (error.name or "").startswith("apifuzz"):
             raise
         how = f"exhume[{entry.extra}]" if entry.extra else entry.wheel
-        raise EngineMissing(
+        raise WheelMissing(
             f"the solver's wheel {entry.wheel} is not installed: pip install {how!r}"
         ) from error
     return cast(Callable[..., Engine], getattr(module, entry.class_name))

@@ -17,6 +17,7 @@ from apifuzz.interface import Feature
 from apifuzz.operators import is_known
 from apifuzz.producers import FOR_WITNESSES
 from apifuzz.values import has_values, random_value
+from base.cache import keep_cached, load_cached
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import array, bit_vector, floating_point
 from smtlib.theory import Bindings
@@ -127,13 +128,13 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
     Raises OSError where it cannot be started.
     """
     file = ability_cache.file_for(argv, families)
-    kept = ability_cache.load(file)
+    kept = load_cached(file) if file else None
     if kept is not None:
         with contextlib.suppress(KeyError, TypeError, ValueError):
             return Abilities.from_json(kept)
     found = ask_abilities(argv, families)
-    if found.theories:
-        ability_cache.store(file, found.to_json())
+    if file and found.theories:
+        keep_cached(file, found.to_json())
     return found
 
 

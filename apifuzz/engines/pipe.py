@@ -10,7 +10,6 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from apifuzz.engine import Engine
@@ -39,9 +38,7 @@ from smtlib import (
 )
 from smtlib.reader import SExp, sexp_text
 from solvers.running.outcomes import tells_of_a_crash
-
-FAMILIES = {"z3": "z3", "cvc5": "cvc5", "cvc4": "cvc5"}
-"""Programs by the beginning of their names: the solver whose ``:only`` marks in the theory files count."""
+from solvers.specs import parse_spec
 
 _ASKING = re.compile(r"\((check-sat|get-)")
 _LIMITS = (
@@ -93,7 +90,7 @@ class PipeEngine(TextEngine):
             raise _missing(name, command, str(error)) from error
         if not self._argv:
             raise _missing(name, command, "there is no program")
-        super().__init__((_family(name, self._argv[0]),))
+        super().__init__((parse_spec(f"{name.strip()}={command}").kin,))
         self.name = name.strip()
         try:
             self._abilities: Abilities = abilities_of(self._argv, self._families)
@@ -353,11 +350,6 @@ class PipeEngine(TextEngine):
         """``(reset-assertions)``."""
         self._named, self._literals = {}, []
         super().reset_assertions()
-
-
-def _family(name: str, program: str) -> str:
-    base = PurePath(program).name
-    return next((family for start, family in FAMILIES.items() if base.startswith(start)), name.strip())
 
 
 def _missing(name: str, command: str, why: str) -> Exception:

@@ -16,8 +16,8 @@ from apifuzz.running.faults import LEAK, Fault
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from base.files import put_text
 from difftest.errors import BadOutput, DifftestError
-from difftest.files import put_text
 from solvers.running.process import Limits
 
 GOLDEN_FACTOR = 3.0

@@ -27,10 +27,10 @@ from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_see
 from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
 from apifuzz.trace import Trace
-from difftest.campaign.state import lock_folder
-from difftest.errors import name_full_folder
+from base.files import name_full_folder
+from base.version import VERSION
+from difftest.campaign.state import lock_campaign
 from difftest.triage.folders import prepare_output
-from generator.text import VERSION
 from solvers.running.process import Limits
 
 KNOWN = "known.json"
@@ -137,7 +137,7 @@ def campaign(
     known = shipped(setup.label, setup.cross_check)
     known.notes.update(KnownErrors.read(options.known).notes)
     folder = prepare_output(options.out)
-    lock = lock_folder(options.out)
+    lock = lock_campaign(options.out)
     try:
         with _Workers(setup, options) as workers:
             made = _Campaign(setup, drawing, options, folder, known, workers, stop or threading.Event())

@@ -39,7 +39,7 @@ from apifuzz.running.report import rewrite_report
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
 from base.errors import ExhumeError
-from difftest.files import put_json
+from base.files import put_json
 from difftest.triage.findings import finding_id
 from difftest.triage.folders import platform_name
 

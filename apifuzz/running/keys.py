@@ -16,8 +16,8 @@ from typing import Any
 
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.trace import Trace, split_line
+from base.files import put_json
 from difftest.errors import DifftestError
-from difftest.files import put_json
 from difftest.triage.fingerprint import NEUTRAL
 
 _FORMAT = "exhume-known-errors"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.runs import RunResult
+from base.files import put_json
 from difftest.campaign.stored import NoCampaign, SettingsDiffer
-from difftest.files import put_json
 
 FILE = "apifuzz.json"
 FORMAT = 1

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
+from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
-from difftest.errors import name_full_folder
 from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.reduction.pairs import pair_of
 from difftest.reduction.variants import LookAgain

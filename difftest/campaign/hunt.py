@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from base.errors import ExhumeError
+from base.files import name_full_folder
 from difftest.campaign.book import Book
 from difftest.campaign.events import (
     Event,
@@ -49,7 +50,7 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
-from difftest.errors import DifftestError, name_full_folder
+from difftest.errors import DifftestError
 from difftest.triage.fingerprint import QUICK_SECONDS
 from difftest.triage.folders import prepare_output
 from generator.strategy import GeneratedTest

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import socket
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from base.locks import lock_folder
 from difftest.campaign.stored import (
     FILE,
     FORMAT,
@@ -64,7 +64,7 @@ class CampaignState:
         ``notes`` are settings that may change from run to run; the last ones are kept. Raises InUse,
         SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is no room.
         """
-        lock = lock_folder(out)
+        lock = lock_campaign(out)
         try:
             with _told(out):
                 opened = sqlite3.connect(out / FILE, isolation_level=None)
@@ -201,26 +201,19 @@ def ranges(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
-def lock_folder(out: Path) -> int:
+def lock_campaign(out: Path) -> int:
     """Lock the folder of a campaign, made if need be: no file is left behind, and the lock ends with the
     process. A descriptor to be closed; BadOutput or InUse.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        lock = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as problem:
-        raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock_folder(out)
     except BlockingIOError:
-        os.close(lock)
         raise InUse(
             f"{out}: another campaign works on this folder{_holder(out)}; wait for it or stop it"
         ) from None
-    except OSError:
-        # A file system without locks: better no lock than no hunt.
-        return lock
-    return lock
+    except OSError as problem:
+        raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem
 
 
 def _holder(out: Path) -> str:

@@ -4,10 +4,10 @@ apply those selected to what solvers did with one test.
 
 from __future__ import annotations
 
-import difflib
 import zlib
 from collections.abc import Sequence
 
+from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import (
     crash,
@@ -66,9 +66,8 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
     for name in chosen:
         bare = name.removeprefix(_OFF)
         if bare not in ORACLES:
-            near = difflib.get_close_matches(bare, ORACLES, n=2, cutoff=0.65)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise UnknownOracle(f"oracle {bare!r}: not known. There are {', '.join(ORACLES)}.{hint}")
+            hint = did_you_mean(nearest(bare, ORACLES, most=2, least=0.65))
+            raise UnknownOracle(f"oracle {bare!r}: not known{hint or '.'} There are {', '.join(ORACLES)}.")
     if not chosen:
         raise UnknownOracle(f"no oracle is named. There are {', '.join(ORACLES)}.")
     if len({name.startswith(_OFF) for name in chosen}) > 1:

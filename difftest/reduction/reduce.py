@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from base.files import put_json, put_text
 from difftest.errors import BadOutput
-from difftest.files import put_json, put_text
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction.conclusions import conclude

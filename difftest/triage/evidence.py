@@ -232,10 +232,10 @@ class _Court:
         if crossing.answers.get(owner) == "unsat":
             self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
         said = [(third, crossing.answers.get(third.name)) for third in thirds]
-        # Another release of a party says nothing for it: it may have the same fault.
-        own, theirs = {kind_of(solver)}, set(map(kind_of, judges))
-        confirmed = [third.name for third, word in said if word == "sat" and kind_of(third) not in own]
-        refuted = [third.name for third, word in said if word == "unsat" and kind_of(third) not in theirs]
+        # Another release or build of a party says nothing for it: it may have the same fault.
+        own, theirs = {solver.kin}, {judge.kin for judge in judges}
+        confirmed = [third.name for third, word in said if word == "sat" and third.kin not in own]
+        refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
         if confirmed and not refuted:
             for name in against:
                 self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
@@ -253,9 +253,9 @@ class _Court:
             if answer is None:
                 continue
             self.found.note(f"{third.name} says {answer}")
-            # As above: another release of a party says nothing for it.
-            spoken = {kind_of(self.seen.solver(name)) for name, word in said.items() if word == answer}
-            if kind_of(third) not in spoken:
+            # As above: another release or build of a party says nothing for it.
+            spoken = {self.seen.solver(name).kin for name, word in said.items() if word == answer}
+            if third.kin not in spoken:
                 everyone[third.name] = answer
         solvers = [self.seen.solver(name) for name in said] + list(thirds)
         for newer, older in older_pairs([solver for solver in solvers if solver.name in everyone]):
@@ -264,14 +264,9 @@ class _Court:
                 self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
         sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
         few, many = sorted(sides, key=len)
-        families = {kind_of(solver) for solver in solvers if solver.name in many}
+        families = {solver.kin for solver in solvers if solver.name in many}
         if len(few) == 1 and len(families) > 1:
             self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")
-
-
-def kind_of(solver: Solver) -> str:
-    """What releases of one solver have in common; a program that is none is of its own kind."""
-    return solver.name if solver.family == "other" else solver.family
 
 
 def _third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:
@@ -286,8 +281,8 @@ def _third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[S
         for solver in (*map(seen.solver, names), *known)
         if solver.family in PROFILES and parse_spec(solver.spec).release is None
     }
-    for family in PROFILES:
-        if family not in installed:
+    for family, profile in PROFILES.items():
+        if family not in installed and not profile.apart:
             try:
                 yield find_solver(family)
             except ExhumeError:
@@ -320,10 +315,10 @@ def _weigh_crossing(
             who = f"{owner} itself" if solver.name == owner else solver.name
             found.note(f"{who} says {answer} to that")
     thirds = [solver for solver in asked[1:] if solver.name in said]
-    # As above: another release of a party says nothing for it.
-    own, theirs = kind_of(seen.solver(owner)), kind_of(seen.solver(judge))
-    refute = [third.name for third in thirds if said[third.name] == "unsat" and kind_of(third) != theirs]
-    confirm = [third.name for third in thirds if said[third.name] == "sat" and kind_of(third) != own]
+    # As above: another release or build of a party says nothing for it.
+    own, theirs = seen.solver(owner).kin, seen.solver(judge).kin
+    refute = [third.name for third in thirds if said[third.name] == "unsat" and third.kin != theirs]
+    confirm = [third.name for third in thirds if said[third.name] == "sat" and third.kin != own]
     if said.get(owner) == "unsat":
         found.blame(owner, "it says unsat to the formula with its own model put in")
     elif refute and not confirm:

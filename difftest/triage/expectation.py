@@ -16,6 +16,7 @@ from difftest.triage.evidence import PARENT
 from difftest.triage.findings import Candidate, FindingClass
 from difftest.triage.folders import FORMULA
 from solvers.errors import SolverMissing
+from solvers.registry import REFERENCES
 from solvers.running.outcomes import Verdict, judge, message_shape
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
@@ -23,13 +24,10 @@ from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 20.0
-_REFERENCES = ("z3", "cvc5")
 
 
 class NotShown(DifftestError):
     """A file or folder that is said to show something wrong does not."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +224,7 @@ def expectation_of(
 def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:
     """Solvers at hand to ask for the truth: the installed ones that are not accused themselves."""
     found = []
-    for spec in _REFERENCES:
+    for spec in REFERENCES:
         if all(solver.spec != spec for solver in solvers):
             try:
                 found.append(find_solver(spec))

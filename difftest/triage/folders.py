@@ -9,7 +9,6 @@ solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per l
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import platform
@@ -266,7 +265,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "version": solver.version(),
         "commit": solver.commit(),
         "package": DISTRIBUTIONS.get(solver.family),
-        "release": release_of(solver),
+        "release": solver.release,
         "options": [prefix + option for option in parse_spec(solver.spec).options],
         "command": solver.command(script, FORMULA),
         "shown": solver.shown(script, FORMULA),
@@ -278,13 +277,6 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "detail": verdict.detail,
         "seconds": round(verdict.seconds, 3),
     }
-
-
-def release_of(solver: Solver) -> str | None:
-    """The release of the wheel that a solver comes from; None for a command line of the user's."""
-    if solver.family not in DISTRIBUTIONS:
-        return None
-    return parse_spec(solver.spec).release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
 
 
 def ending(run: Run) -> str:

@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from base.files import put_json
 from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
-from difftest.files import put_json
 from difftest.triage.fingerprint import NEUTRAL
 from difftest.triage.reading import FindingFolder
 from difftest.triage.reports import rewrite_report

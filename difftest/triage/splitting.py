@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difftest.files import put_json, put_text
+from base.files import put_json, put_text
 from difftest.oracles import look, probe
 from difftest.oracles.base import Candidate, observe_test
 from difftest.reduction.reduce import reduce

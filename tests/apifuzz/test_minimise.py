@@ -17,9 +17,9 @@ import pytest
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
 from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
+from apifuzz.minimise.files import reduce_script
 from apifuzz.minimise.passes import GRAINED, SINGLE, drop_settings, renumbered
 from apifuzz.minimise.session import NotShown, minimise
-from apifuzz.minimise.text import reduce_script
 from apifuzz.minimise.work import OutOfTime, Work
 from apifuzz.run import Settings
 from apifuzz.running.setup import Setup

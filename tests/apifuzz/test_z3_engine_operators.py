@@ -11,7 +11,7 @@ import z3
 
 from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.operators import Operators
-from apifuzz.engines.z3.values import Values, code_points, rational
+from apifuzz.engines.z3.values import Values
 from apifuzz.interface import ApiSort, Head, HeadKind
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
@@ -178,8 +178,3 @@ def test_every_way_to_say_a_value_gives_the_same(
         terms = [way() for way in ways if not (way is ways[-1] and text.startswith("#f"))]
         assert len({z3.simplify(term).sexpr() for term in terms}) == 1, text
         assert all(term.sort().eq(own.handle) for term in terms)
-
-
-def test_texts_of_values_are_read_as_smtlib_reads_them() -> None:
-    assert code_points(r'"a""\u{3}\u0041\u{"') == [97, 34, 3, 65, *map(ord, r"\u{")]
-    assert rational(["/", ["-", "1"], "3"]) == -rational(["/", "1", "3"]) != 0

@@ -54,7 +54,7 @@ def trace(tmp_path: Path) -> Path:
 def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine that prints crashes at a pop: its setups are those of the double."""
     from apifuzz.running.setup import Setup
-    from exhume import apifuzz_commands, apifuzz_traces
+    from exhume.commands import apifuzz, traces
 
     doubles = str(Path(__file__).resolve().parents[1] / "apifuzz")
 
@@ -66,8 +66,8 @@ def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
         def of_trace(cls, trace: Any, solver: str | None = None) -> Any:
             return Setup(trace.solver, factory="doubles:crashes_at_first_pop", path=doubles)
 
-    monkeypatch.setattr(apifuzz_commands, "Setup", Doubled)
-    monkeypatch.setattr(apifuzz_traces, "Setup", Doubled)
+    monkeypatch.setattr(apifuzz, "Setup", Doubled)
+    monkeypatch.setattr(traces, "Setup", Doubled)
 
 
 def test_a_campaign_counts_and_finds_nothing_in_honest_runs(exhume: Any, tmp_path: Path) -> None:

@@ -323,8 +323,8 @@ def test_a_full_disk_stops_a_hunt(exhume: Any, small_disk: Path, corpus: Path, y
 @pytest.mark.parametrize(
     ("spec", "code", "words"),
     [
-        ("z4", 2, "Did you mean z3"),
-        ("cvc4", 2, "Did you mean cvc5"),
+        ("z4", 2, "did you mean z3"),
+        ("cvc4", 2, "did you mean cvc5"),
         ("z3==", 2, "not a version"),
         ("z3==latest", 2, "not a version"),
         ("mine=", 2, "no command line after '='"),

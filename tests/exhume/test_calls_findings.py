@@ -12,11 +12,11 @@ from apifuzz.running import folder
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.setup import Setup
+from apifuzz.running.store_findings import store_findings
 from apifuzz.running.tally import Tally, save
 from apifuzz.trace import read_trace
 from corpus.store import Corpus
 from difftest import DifftestError
-from exhume.calls_recording import store_findings
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 
 TRACE = read_trace(

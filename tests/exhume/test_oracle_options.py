@@ -18,7 +18,7 @@ def test_a_name_that_is_no_oracle_is_told_with_what_was_meant(exhume: Any, comma
     ended = exhume(*command, "--solver", "no-such-solver", "--oracles", "crash,soundnes")
     assert ended.code == 2
     assert "oracle 'soundnes': not known" in ended.said
-    assert "Did you mean soundness?" in ended.said
+    assert "did you mean soundness?" in ended.said
 
 
 def test_only_the_oracles_named_look(exhume: Any, fake: Any, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import Exit
 from corpus.store import Corpus
 from exhume.cli import run
-from exhume.exits import Exit
 from miner.errors import BadInput
 from miner.refreshing import parse_date, read_config
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving

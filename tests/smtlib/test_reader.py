@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smtlib import ReadError, quote_symbol, read_script, read_sexps, sexp_text
-from smtlib.reader import SExpList
+from smtlib.reader import SExpList, SmtLibParser
 
 
 @pytest.mark.parametrize(
@@ -48,6 +51,9 @@ def test_tokens(text: str, tokens: list[object]) -> None:
         ('(echo "a"" )', "string is never closed", 1, 7),
         ("(a\r\n |b)", "quoted symbol is never closed", 2, 2),
         ("(a |b\\c|)", "a backslash in a quoted symbol", 1, 6),
+        ("(a\n 'b)", "a quote mark outside a string", 2, 2),
+        ("'", "a quote mark outside a string", 1, 1),
+        ("(a\xa0'b)", "a quote mark outside a string", 1, 4),
         ("(a)\n(b \0)", "NUL", 2, 4),
         ("\x7fELF\x02\0\0", "NUL", 1, 6),
     ],
@@ -75,6 +81,18 @@ def test_what_is_no_command_is_refused(text: str, message: str, line: int, colum
         read_script(text)
     assert message in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@given(st.text("()a |;\"'\n\\\xa0", max_size=30))
+def test_deep_and_flat_texts_are_read_the_same(text: str) -> None:
+    def outcome(read: Callable[[], SExpList]) -> object:
+        try:
+            return [(part, getattr(part, "position", -1)) for part in read()]
+        except ReadError as error:
+            return str(error)
+
+    parser = SmtLibParser(text)
+    assert outcome(parser.parse) == outcome(parser.parse_deep)
 
 
 def test_lists_know_where_they_begin() -> None:
@@ -122,6 +140,11 @@ def test_sexp_text_is_cut_to_its_limit() -> None:
 def test_symbols_are_quoted_where_they_need_it(name: str, symbol: str) -> None:
     assert quote_symbol(name) == symbol
     assert read_sexps(symbol) == [symbol]
+
+
+def test_an_error_below_a_thousand_levels_has_its_place() -> None:
+    with pytest.raises(ReadError, match="1:5001: a quote mark"):
+        read_sexps("(" * 5000 + "'x" + ")" * 5000)
 
 
 @pytest.mark.slow

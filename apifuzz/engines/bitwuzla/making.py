@@ -18,8 +18,7 @@ from apifuzz.engines.bitwuzla.values import ROUNDING_MODES
 from apifuzz.interface import ApiTerm, Misbehaviour, TermKind
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
-
-_MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
+from smtlib.values import MODES
 
 _KINDS: dict[str, tuple[Any, int]] = {
     "redxor": (Kind.BV_REDXOR, 1),
@@ -87,7 +86,7 @@ class MakeRounded(Action):
         numerator, denominator = _draw_number(chance, sort.indices[0])
         return (
             str(run.store.sorts[sort]),
-            chance.choice(_MODES),
+            chance.choice(MODES),
             chance.choice("+-"),
             str(numerator),
             str(denominator),
@@ -96,7 +95,7 @@ class MakeRounded(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 5, 5)
         own = run.store.sort(args[0])
-        if own.sort.name != "FloatingPoint" or args[1] not in _MODES or args[2] not in ("+", "-"):
+        if own.sort.name != "FloatingPoint" or args[1] not in MODES or args[2] not in ("+", "-"):
             raise TraceError("a floating-point sort, a rounding mode and a sign are wanted")
         for numeral in args[3:]:
             if not (numeral.isascii() and numeral.isdigit() and len(numeral) <= 2000):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
@@ -12,19 +11,12 @@ from bitwuzla import RoundingMode
 
 from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.interface import Misbehaviour, Rejected, Unsupported
-from smtlib import Sort
+from smtlib import ReadError, Sort, read_sexps
+from smtlib.values import ROUNDING_MODES as LONG_NAMES
+from smtlib.values import read_bits, read_float
 
 ROUNDING_MODES: dict[str, Any] = {
-    "RNE": RoundingMode.RNE,
-    "RNA": RoundingMode.RNA,
-    "RTP": RoundingMode.RTP,
-    "RTN": RoundingMode.RTN,
-    "RTZ": RoundingMode.RTZ,
-    "roundNearestTiesToEven": RoundingMode.RNE,
-    "roundNearestTiesToAway": RoundingMode.RNA,
-    "roundTowardPositive": RoundingMode.RTP,
-    "roundTowardNegative": RoundingMode.RTN,
-    "roundTowardZero": RoundingMode.RTZ,
+    name: getattr(RoundingMode, short) for long, short in LONG_NAMES.items() for name in (short, long)
 }
 
 SPECIAL_FLOATS: dict[str, str] = {
@@ -39,10 +31,6 @@ SPECIAL_FLOATS: dict[str, str] = {
 _SHORT_EXPONENT = 11
 """Numerals that say a value exactly are made up to this width of the exponent: above, they fill pages."""
 
-_BITS = re.compile(r"#b([01]+)\Z|#x([0-9A-Fa-f]+)\Z|\(_ bv([0-9]+) ([0-9]+)\)\Z")
-_SPECIAL = re.compile(r"\(_ (\+oo|-oo|\+zero|-zero|NaN) [0-9]+ [0-9]+\)\Z")
-_FLOAT = re.compile(r"\(fp (\S+|\(_ \S+ \d+\)) (\S+|\(_ \S+ \d+\)) (\S+|\(_ \S+ \d+\))\)\Z")
-
 
 def make_value(session: Session, chance: Random, sort: Sort, text: str) -> Any:
     """The value that ``text`` writes. Raises Rejected for text that writes none of this sort."""
@@ -53,27 +41,26 @@ def make_value(session: Session, chance: Random, sort: Sort, text: str) -> Any:
         return manager.mk_false()
     if sort.name == "RoundingMode" and text in ROUNDING_MODES:
         return manager.mk_rm_value(ROUNDING_MODES[text])
+    if sort.name not in ("BitVec", "FloatingPoint"):
+        raise Unsupported(f"value {text} of sort {sort}")
+    try:
+        (sexp,) = read_sexps(text)
+        fields = [read_bits(sexp)] if sort.name == "BitVec" else read_float(sexp)
+    except (ReadError, ValueError) as error:
+        raise Rejected(f"{text} is no value of sort {sort}") from error
+    if isinstance(fields, str):
+        return getattr(manager, SPECIAL_FLOATS[fields])(session.sort(sort))
+    numbers = [number for number, _ in fields]
+    if [width for _, width in fields] != _widths(sort) or any(n >> width for n, width in fields):
+        raise Rejected(f"{text} is no value of sort {sort}")
     if sort.name == "BitVec":
-        return _bit_vector(session, chance, sort.indices[0], _number(text, sort.indices[0]))
-    if sort.name == "FloatingPoint":
-        return _float(session, chance, sort, text)
-    raise Unsupported(f"value {text} of sort {sort}")
+        return _bit_vector(session, chance, sort.indices[0], numbers[0])
+    return _float(session, chance, sort, numbers)
 
 
-def _number(text: str, width: int) -> int:
-    found = _BITS.match(text)
-    if found is None:
-        raise Rejected(f"{text} is no bit-vector")
-    binary, hexadecimal, decimal, size = found.groups()
-    if binary:
-        number, found_width = int(binary, 2), len(binary)
-    elif hexadecimal:
-        number, found_width = int(hexadecimal, 16), 4 * len(hexadecimal)
-    else:
-        number, found_width = int(decimal), int(size)
-    if found_width != width or number >> width:
-        raise Rejected(f"{text} is no bit-vector of {width} bits")
-    return number
+def _widths(sort: Sort) -> list[int]:
+    """Of the bit-vectors that a value is made of."""
+    return [1, sort.indices[0], sort.indices[1] - 1] if sort.name == "FloatingPoint" else [sort.indices[0]]
 
 
 def _bit_vector(session: Session, chance: Random, width: int, number: int) -> Any:
@@ -100,21 +87,12 @@ def _bit_vector(session: Session, chance: Random, width: int, number: int) -> An
     return chance.choice(ways)()
 
 
-def _float(session: Session, chance: Random, sort: Sort, text: str) -> Any:
+def _float(session: Session, chance: Random, sort: Sort, numbers: list[int]) -> Any:
     manager = session.manager
     handle = session.sort(sort)
     exponent, significand = sort.indices
-    special = _SPECIAL.match(text)
-    if special is not None:
-        return getattr(manager, SPECIAL_FLOATS[special[1]])(handle)
-    found = _FLOAT.match(text)
-    if found is None:
-        raise Rejected(f"{text} is no floating-point value")
-    widths = (1, exponent, significand - 1)
-    sign, biased, fraction = numbers = [
-        _number(part, w) for part, w in zip(found.groups(), widths, strict=True)
-    ]
-    parts = [_bit_vector(session, chance, w, n) for n, w in zip(numbers, widths, strict=True)]
+    sign, biased, fraction = numbers
+    parts = [_bit_vector(session, chance, w, n) for n, w in zip(numbers, _widths(sort), strict=True)]
     made = manager.mk_fp_value(*parts)
     number = exact_value(sign, biased, fraction, exponent, significand)
     if number and exponent <= _SHORT_EXPONENT and chance.random() < 0.3:
@@ -122,7 +100,7 @@ def _float(session: Session, chance: Random, sort: Sort, text: str) -> Any:
         mode = manager.mk_rm_value(chance.choice(list(ROUNDING_MODES.values())))
         again = manager.mk_fp_value(handle, mode, *_numerals(number, chance))
         if again != made:
-            raise Misbehaviour("value", f"{number} in {sort} is {again}, but {text} is {made}")
+            raise Misbehaviour("value", f"{number} in {sort} is {again}, but {numbers} is {made}")
         return again
     return made
 
@@ -187,7 +165,7 @@ def _check_bit_vector(session: Session, width: int, value: Any) -> None:
 def _check_float(session: Session, sort: Sort, value: Any) -> None:
     manager = session.manager
     exponent, significand = sort.indices
-    widths = (1, exponent, significand - 1)
+    widths = _widths(sort)
     fields = value.value(2, True)
     sign, biased, fraction = numbers = [int(f, 2) for f in fields]
     _require(value, "value", value.value(2, False), "".join(fields))

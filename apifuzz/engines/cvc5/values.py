@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import cvc5
@@ -13,6 +12,7 @@ from apifuzz.engines.cvc5.session import Session
 from apifuzz.interface import Unsupported
 from smtlib import ReadError, Sort, read_sexps
 from smtlib.reader import SExp
+from smtlib.values import read_bits, read_field_element, read_float, read_number, read_string
 
 ROUNDING_MODES = {
     "RNE": cvc5.RoundingMode.ROUND_NEAREST_TIES_TO_EVEN,
@@ -30,7 +30,6 @@ _SPECIAL_FLOATS = {
     "NaN": "mkFloatingPointNaN",
 }
 
-_ESCAPE = re.compile(r"\\u(?:\{([0-9a-fA-F]{1,5})\}|([0-9a-fA-F]{4}))")
 _PRINTABLE = re.compile(r"[ -~]*\Z")
 _WORD = 1 << 31
 """mkInteger takes no larger Python integers; larger ones go as text."""
@@ -57,35 +56,6 @@ def make_value(session: Session, sort: Sort, handle: Any, text: str) -> Any:
         raise NoValue(text, sort) from error
 
 
-def number(sexp: SExp) -> Fraction:
-    """The number that a numeral, decimal, negation or fraction writes. Raises ValueError."""
-    if isinstance(sexp, str):
-        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", sexp):
-            raise ValueError(sexp)
-        return Fraction(sexp)
-    if len(sexp) == 2 and sexp[0] == "-":
-        return -number(sexp[1])
-    if len(sexp) == 3 and sexp[0] == "/":
-        return number(sexp[1]) / number(sexp[2])
-    raise ValueError(str(sexp)[:80])
-
-
-def bits(sexp: SExp) -> tuple[int, int]:
-    """Value and width of a bit-vector literal: ``#b01``, ``#xff``, ``(_ bv5 8)``. Raises ValueError."""
-    if isinstance(sexp, str):
-        base = {"#b": 2, "#x": 16}[sexp[:2]]
-        return int(sexp[2:], base), (len(sexp) - 2) * (1 if base == 2 else 4)
-    if len(sexp) == 3 and sexp[0] == "_" and isinstance(sexp[1], str) and sexp[1].startswith("bv"):
-        return int(sexp[1][2:]), int(str(sexp[2]))
-    raise ValueError(str(sexp)[:80])
-
-
-def characters(literal: str) -> str:
-    """The characters of a string literal of SMT-LIB, quotes and all."""
-    inner = literal[1:-1].replace('""', '"')
-    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), inner)
-
-
 def _boolean(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
     value = {"true": True, "false": False}[str(sexp)]
     if session.chance(0.5):
@@ -94,7 +64,7 @@ def _boolean(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
 
 
 def _integer(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
-    value = number(sexp)
+    value = read_number(sexp)
     if value.denominator != 1:
         raise ValueError(value)
     integer = value.numerator
@@ -104,7 +74,7 @@ def _integer(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
 
 
 def _real(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
-    value = number(sexp)
+    value = read_number(sexp)
     way = session.random.randrange(4)
     if way == 0:
         return session.maker.mkReal(value.numerator, value.denominator)
@@ -116,7 +86,7 @@ def _real(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
 
 
 def _bit_vector(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
-    value, width = bits(sexp)
+    value, width = read_bits(sexp)
     return bit_vector(session, value, width)
 
 
@@ -138,13 +108,9 @@ def bit_vector(session: Session, value: int, width: int) -> Any:
 def _float(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
     exponent, significand = sort.indices
     maker = session.maker
-    if isinstance(sexp, str):
-        raise ValueError(sexp)
-    if sexp[0] == "_" and len(sexp) == 4:
-        return getattr(maker, _SPECIAL_FLOATS[str(sexp[1])])(exponent, significand)
-    if sexp[0] != "fp" or len(sexp) != 4:
-        raise ValueError("no floating-point number")
-    parts = [bits(part) for part in sexp[1:]]
+    parts = read_float(sexp)
+    if isinstance(parts, str):
+        return special_float(session, parts, exponent, significand)
     if [width for _, width in parts] != [1, exponent, significand - 1]:
         raise ValueError("of another format")
     if session.chance(0.5):
@@ -158,27 +124,18 @@ def _rounding_mode(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any
 
 
 def _string(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
-    literal = str(sexp)
-    if not literal.startswith('"'):
-        raise ValueError(literal)
-    escaped = literal[1:-1].replace('""', '"')
+    plain = read_string(sexp)
+    escaped = str(sexp)[1:-1].replace('""', '"')
     # With the second argument it takes printable ASCII characters only, escaped or not.
     if _PRINTABLE.match(escaped) and session.chance(0.5):
         return session.maker.mkString(escaped, True)
-    plain = characters(literal)
     if _PRINTABLE.match(plain) and session.chance(0.5):
         return session.maker.mkString(plain, False)
     return session.maker.mkString(plain)
 
 
 def _field_element(session: Session, sort: Sort, handle: Any, sexp: SExp) -> Any:
-    if isinstance(sexp, str):
-        found = re.fullmatch(r"#f(-?[0-9]+)m[0-9]+", sexp)
-    else:
-        found = re.fullmatch(r"ff(-?[0-9]+)", str(sexp[1])) if sexp[0] == "as" else None
-    if found is None:
-        raise ValueError("no element of a field")
-    value = int(found[1])
+    value = read_field_element(sexp)
     way = session.random.randrange(3)
     if way == 0:
         return session.maker.mkFiniteFieldElem(value, handle)

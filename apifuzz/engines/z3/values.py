@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import z3
@@ -14,13 +12,17 @@ from z3 import z3core
 from apifuzz.engines.z3.session import Session
 from apifuzz.interface import ApiSort, Unsupported
 from smtlib import ReadError, read_sexps
+from smtlib.values import (
+    MODES,
+    escaped,
+    read_bits,
+    read_field_element,
+    read_float,
+    read_number,
+    read_string,
+)
 
 Way = Callable[[], Any]
-
-_ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,5})\}|\\u([0-9a-fA-F]{4})")
-_FIELD_VALUE = re.compile(r"#f(\d+)m\d+|ff(-?\d+)")
-_MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
-_SPECIALS = ("+oo", "-oo", "+zero", "-zero", "NaN")
 
 
 class Values:
@@ -46,7 +48,10 @@ class Values:
         if len(sexps) != 1:
             raise Unsupported(f"{text} is no value")
         find = _WAYS.get(sort.sort.name)
-        found = find(self.session, sort, sexps[0]) if find else []
+        try:
+            found = find(self.session, sort, sexps[0]) if find else []
+        except ValueError:
+            found = []
         return [*found, lambda: self._parsed(sort, text)]
 
     def _parsed(self, sort: ApiSort, text: str) -> Any:
@@ -58,41 +63,6 @@ class Values:
             f"(assert (= value! {text}))", session.named_sorts, known, session.context
         )
         return parsed[0].arg(1)
-
-
-def rational(sexp: Any) -> Fraction:
-    """The number that ``3``, ``0.5``, ``(- 3)`` or ``(/ (- 1) 3)`` is. Raises ValueError for others."""
-    if isinstance(sexp, str):
-        return Fraction(sexp)
-    if len(sexp) == 2 and sexp[0] == "-":
-        return -rational(sexp[1])
-    if len(sexp) == 3 and sexp[0] == "/":
-        return rational(sexp[1]) / rational(sexp[2])
-    raise ValueError(f"no number: {sexp}")
-
-
-def code_points(literal: str) -> list[int]:
-    """The characters of a string literal, quotes included, as SMT-LIB 2.7 reads it."""
-    text = literal[1:-1].replace('""', '"')
-    found: list[int] = []
-    place = 0
-    for match in _ESCAPE.finditer(text):
-        found.extend(map(ord, text[place : match.start()]))
-        found.append(int(match[1] or match[2], 16))
-        place = match.end()
-    found.extend(map(ord, text[place:]))
-    return found
-
-
-def bits(sexp: Any) -> tuple[int, int]:
-    """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``. Raises ValueError for anything else."""
-    if isinstance(sexp, str) and sexp[:2] in ("#b", "#x"):
-        return (
-            (int(sexp[2:], 2), len(sexp) - 2) if sexp[1] == "b" else (int(sexp[2:], 16), 4 * (len(sexp) - 2))
-        )
-    if not isinstance(sexp, str) and len(sexp) == 3 and sexp[0] == "_" and str(sexp[1]).startswith("bv"):
-        return int(sexp[1][2:]), int(sexp[2])
-    raise ValueError(f"no bit-vector: {sexp}")
 
 
 def _numeral(session: Session, text: str, sort: ApiSort) -> Any:
@@ -126,10 +96,7 @@ def _boolean(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
 
 
 def _integer(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    try:
-        value = rational(sexp)
-    except (ValueError, ZeroDivisionError):
-        return []
+    value = read_number(sexp)
     if value.denominator != 1:
         return []
     number = value.numerator
@@ -141,10 +108,7 @@ def _integer(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
 
 
 def _real(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    try:
-        value = rational(sexp)
-    except (ValueError, ZeroDivisionError):
-        return []
+    value = read_number(sexp)
     above, below = value.numerator, value.denominator
     found: list[Way] = [
         lambda: z3.RealVal(f"{above}/{below}", session.context),
@@ -158,10 +122,7 @@ def _real(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
 
 
 def _bit_vector(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    try:
-        value, width = bits(sexp)
-    except ValueError:
-        return []
+    value, width = read_bits(sexp)
 
     def from_bits() -> Any:
         array = (ctypes.c_bool * width)(*[bool(value >> i & 1) for i in range(width)])
@@ -177,35 +138,29 @@ def _bit_vector(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
 
 
 def _string(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    if not isinstance(sexp, str) or sexp[:1] != '"':
-        return []
-    points = code_points(sexp)
-    escaped = "".join(chr(p) if 32 <= p < 127 and p != 92 else f"\\u{{{p:x}}}" for p in points)
+    characters = read_string(sexp)
+    points = [ord(c) for c in characters]
+    text = escaped(characters)
 
     def from_points() -> Any:
         array = (ctypes.c_uint * len(points))(*points)
         return session.wrap(z3core.Z3_mk_u32string(session.ref, len(points), array))
 
     found: list[Way] = [
-        lambda: z3.StringVal(escaped, session.context),
-        lambda: session.wrap(z3core.Z3_mk_string(session.ref, escaped)),
+        lambda: z3.StringVal(text, session.context),
+        lambda: session.wrap(z3core.Z3_mk_string(session.ref, text)),
         from_points,
     ]
-    if escaped == "".join(map(chr, points)):
-        found.append(lambda: session.wrap(z3core.Z3_mk_lstring(session.ref, len(points), escaped)))
+    if text == characters:
+        found.append(lambda: session.wrap(z3core.Z3_mk_lstring(session.ref, len(points), text)))
     return found
 
 
 def _float(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
     handle = sort.handle
-    if not isinstance(sexp, str) and len(sexp) == 4 and sexp[0] == "_" and sexp[1] in _SPECIALS:
-        return _special(session, handle, str(sexp[1]))
-    if isinstance(sexp, str) or len(sexp) != 4 or sexp[0] != "fp":
-        return []
-    try:
-        parts = [bits(part) for part in sexp[1:]]
-    except ValueError:
-        return []
+    parts = read_float(sexp)
+    if isinstance(parts, str):
+        return _special(session, handle, parts)
 
     def from_parts() -> Any:
         made = [z3.BitVecVal(value, width, session.context) for value, width in parts]
@@ -262,7 +217,7 @@ def _special(session: Session, handle: Any, name: str) -> list[Way]:
 
 
 def _mode(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    if sexp not in _MODES:
+    if sexp not in MODES:
         return []
     call = f"Z3_mk_fpa_{sexp.lower()}"
     return [
@@ -272,11 +227,7 @@ def _mode(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
 
 
 def _field(session: Session, sort: ApiSort, sexp: Any) -> list[Way]:
-    name = sexp if isinstance(sexp, str) else sexp[1] if len(sexp) == 3 and sexp[0] == "as" else ""
-    match = _FIELD_VALUE.fullmatch(name) if isinstance(name, str) else None
-    if match is None:
-        return []
-    value = int(match[1] or match[2])
+    value = read_field_element(sexp)
     return [
         lambda: z3.FiniteFieldVal(value, sort.handle),
         lambda: _numeral(session, str(value), sort),

@@ -20,8 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
+from base.cache import cache_folder, keep_cached, load_cached
 from generator.errors import GenerationError
 
 SECONDS = 2.0
@@ -29,12 +28,6 @@ MEGABYTES = 3000
 
 _WORKER = Path(__file__).with_name("_worker.py")
 _FORMAT = "1"
-
-
-def cache_folder() -> Path:
-    """Where answers are kept."""
-    override = os.environ.get("EXHUME_CACHE")
-    return (Path(override) if override else Path(platformdirs.user_cache_dir("exhume"))) / "valuations"
 
 
 class SolvingProcess:
@@ -55,13 +48,12 @@ class SolvingProcess:
         """
         data = json.dumps(request, sort_keys=True).encode("utf-8", "replace")
         kept = _kept_in(sha256(_versions() + data).hexdigest())
-        with contextlib.suppress(OSError, ValueError):
-            found = json.loads(kept.read_bytes())
-            if isinstance(found, dict):
-                return found
+        found = load_cached(kept)
+        if found is not None:
+            return found
         reply = self._ask(data)
         # Failures, too, for every process that makes tests is to make the same.
-        _keep(kept, reply)
+        keep_cached(kept, reply)
         return reply
 
     def _ask(self, data: bytes) -> dict[str, Any]:
@@ -135,13 +127,4 @@ def _versions() -> bytes:
 
 
 def _kept_in(digest: str) -> Path:
-    return cache_folder() / digest[:2] / f"{digest[2:]}.json"
-
-
-def _keep(kept: Path, reply: dict[str, Any]) -> None:
-    """Store ``reply``, whole or not at all; a cache that cannot be written is none."""
-    with contextlib.suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        beside = kept.with_name(f".{kept.name}.{os.getpid()}")
-        beside.write_text(json.dumps(reply), "utf-8")
-        beside.replace(kept)
+    return cache_folder() / "valuations" / digest[:2] / f"{digest[2:]}.json"

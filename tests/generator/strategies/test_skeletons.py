@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base.version import VERSION
 from corpus.acceptance import probe
 from generator import GenerationError, Library, SkeletonOptions, SkeletonStrategy
-from generator.text import VERSION
 from smtlib import CheckedScript, Kind, Term, check_script, postorder, read_script
 from tests.generator.small import library_of
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from base.cache import cache_folder
 from generator.strategies.storm import NoValuation, SolvingProcess, Valuation, value_terms
 from generator.strategies.storm.openness import open_functions
-from generator.strategies.storm.solving import cache_folder
 from generator.strategies.storm.valuation import _connective
 from smtlib import print_term
 from tests.generator.strategies.storm.reading import script_of
@@ -180,20 +180,20 @@ def test_a_seed_that_z3_refuses_or_that_is_of_higher_order_is_told(process: Solv
 def test_answers_are_kept_by_the_hash_of_the_question(process: SolvingProcess) -> None:
     script = script_of("(declare-fun x () Int)(assert (> x 5501))(check-sat)")
     first = value_terms(script, process)
-    kept = sorted(cache_folder().rglob("*.json"))
+    kept = sorted((cache_folder() / "valuations").rglob("*.json"))
 
     class Silent(SolvingProcess):
         def _ask(self, data: bytes) -> dict[str, object]:
             raise AssertionError("asked again")
 
     assert value_terms(script, Silent()) == first
-    assert sorted(cache_folder().rglob("*.json")) == kept
+    assert sorted((cache_folder() / "valuations").rglob("*.json")) == kept
 
 
 def test_a_spoiled_answer_is_asked_for_again(process: SolvingProcess) -> None:
     script = script_of("(declare-fun x () Int)(assert (> x 5502))(check-sat)")
     first = value_terms(script, process, cross_check=False)
-    newest = max(cache_folder().rglob("*.json"), key=lambda p: p.stat().st_mtime_ns)
+    newest = max((cache_folder() / "valuations").rglob("*.json"), key=lambda p: p.stat().st_mtime_ns)
     newest.write_text("{", "utf-8")
     assert value_terms(script, process, cross_check=False) == first
     newest.write_text('["no", "object"]', "utf-8")
