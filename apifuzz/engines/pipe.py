@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from apifuzz.engine import Engine
 from apifuzz.engines.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of, accepts
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.engines.text import REFUSED_BY_SOME, TextEngine
@@ -20,7 +21,6 @@ from apifuzz.interface import (
     ApiSort,
     ApiTerm,
     Capabilities,
-    Engine,
     Feature,
     Head,
     HeadKind,
@@ -233,11 +233,11 @@ class PipeEngine(TextEngine):
             raise Unsupported(f"floating-point format {sort}")
         return super().make_sort(sort, args)
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Term:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Term:
         """The term; without updaters where the solver has none."""
         if head.kind is HeadKind.UPDATER and not self._abilities.updaters:
             raise Unsupported("updaters")
-        return super().make_term(head, sort, args)
+        return super().make_term(sort, head, args)
 
     # Solving
 
@@ -313,9 +313,9 @@ class PipeEngine(TextEngine):
             raise Misbehaviour("print", f"the answer does not read: {self._reply[:300]}") from error
         return read
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The values, as terms. Raises Unsupported for what is written in no SMT-LIB."""
-        super().values(terms)
+        super().get_value(terms)
         answer = self._read_reply()
         if isinstance(answer, str) or len(answer) != len(terms) or any(len(pair) != 2 for pair in answer):
             raise Misbehaviour("print", f"{len(terms)} values are wanted, the answer is {self._reply[:300]}")
