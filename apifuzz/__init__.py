@@ -1,12 +1,14 @@
 """API fuzzing: valid call sequences to the solvers' own interfaces."""
 
 from apifuzz.driving import generate, replay
-from apifuzz.interface import Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.engine import Engine
+from apifuzz.interface import Misbehaviour, Rejected, Unsupported
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 
 __all__ = [
     "Ending",
+    "Engine",
     "Line",
     "Misbehaviour",
     "Rejected",
@@ -15,7 +17,6 @@ __all__ = [
     "Trace",
     "TraceError",
     "Unsupported",
-    "Wrapper",
     "generate",
     "print_trace",
     "read_trace",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from apifuzz.actions import Action
-from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported, Wrapper
+from apifuzz.engine import Engine
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import Model, default_model
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Trace, TraceError, print_header
@@ -17,19 +18,17 @@ _SHORTEST = 0.4
 """Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
 
 
-def new_run(
-    wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None] | None = None
-) -> Run:
-    """A run with all actions that the wrapper's solver has."""
-    return Run(wrapper, settings, seed, write, default_model(wrapper).actions)
+def new_run(engine: Engine, settings: Settings, seed: int, write: Callable[[str], None] | None = None) -> Run:
+    """A run with all actions that the engine's solver has."""
+    return Run(engine, settings, seed, write, default_model(engine).actions)
 
 
-def generate(wrapper: Wrapper, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
+def generate(engine: Engine, settings: Settings, seed: int, write: Callable[[str], None]) -> Ending:
     """Draw and make the calls of one run. ``write`` gets the trace, every line before its call is made."""
-    model = default_model(wrapper)
-    run = Run(wrapper, settings, seed, write, model.actions)
+    model = default_model(engine)
+    run = Run(engine, settings, seed, write, model.actions)
     run.prepare()
-    for line in print_header(wrapper.name, seed, run.scope.settings()):
+    for line in print_header(engine.name, seed, run.scope.settings()):
         write(line + "\n")
     return _ended(run, lambda: _draw_calls(run, model))
 
@@ -61,16 +60,16 @@ def _draw_call(run: Run, action: Action) -> bool:
     return True
 
 
-def replay(wrapper: Wrapper, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
+def replay(engine: Engine, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
     """Make the calls of a trace again, on the same solver or on another.
 
-    What the wrapper cannot do is left out, with everything that needs what it would have returned; the
+    What the engine cannot do is left out, with everything that needs what it would have returned; the
     ending lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have
     been written.
     """
-    run = new_run(wrapper, Settings(), trace.seed, write)
+    run = new_run(engine, Settings(), trace.seed, write)
     run.replaying = True
-    run.foreign = trace.solver != wrapper.name
+    run.foreign = trace.solver != engine.name
     if write is not None:
         for text in print_header(trace.solver, trace.seed, trace.settings):
             write(text + "\n")

@@ -1,22 +1,13 @@
-"""What a solver looks like to the fuzzer: sorts, terms and one solver instance behind one interface.
-
-A wrapper is one file per solver. It makes the solver's own calls and nothing else: which call comes next is
-the model's business (``model.py``), what a call is made with is the actions' (``actions/``). Where the solver
-offers several calls for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and
-``z3.Sum``), the wrapper draws among them from :attr:`Wrapper.random`, which is seeded anew for each action
-with the number that stands in the trace, so that a trace replays to the same calls.
-"""
+"""What engines and runs speak of: answers, sorts and terms that a solver made, options, features, errors."""
 
 from __future__ import annotations
 
-import random
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from smtlib import Signature, Sort
+from smtlib import Sort
 
 
 class Rejected(Exception):
@@ -24,7 +15,7 @@ class Rejected(Exception):
 
 
 class Unsupported(Exception):
-    """The wrapper knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
+    """The engine knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
 
 
 class LimitReached(Exception):
@@ -228,213 +219,3 @@ class Capabilities:
         default_factory=lambda: {"const": (0,), "re.range": (0, 1), "^": (1,)}
     )
     """Per operator, the places of arguments that must be values."""
-
-
-class Wrapper(ABC):
-    """One solver behind its own interface.
-
-    Handles are the solver's objects and go back and forth untouched. Every method may raise
-    :class:`Rejected`, :class:`Unsupported` or :class:`Misbehaviour`; nothing else, unless the wrapper has a
-    bug. One wrapper object serves one run: ``new`` to ``delete``, possibly several times.
-    """
-
-    name: str
-    """``z3``, ``cvc5``, ``bitwuzla``, or what a solver command was called."""
-
-    answers: bool = True
-    """Whether there is a solver that answers; where there is none (printing), whatever could be asked after
-    some answer can be asked after any, and a run asks as if it had got one that is drawn."""
-
-    def __init__(self) -> None:
-        self.random = random.Random()
-
-    plan: str = ""
-    """The module with the actions that only this solver has (``ACTIONS``) and their places in the model
-    (``PLACES``: state, action, weight); empty for none.
-    """
-
-    # What it is
-
-    @property
-    @abstractmethod
-    def version(self) -> str:
-        """The solver's version, as it says it itself."""
-
-    @property
-    def families(self) -> tuple[str, ...]:
-        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a
-        thing.
-        """
-        return (self.name,)
-
-    @abstractmethod
-    def capabilities(self) -> Capabilities:
-        """What the solver knows. Asked again after each option."""
-
-    @abstractmethod
-    def options(self) -> tuple[Option, ...]:
-        """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output
-        to files, other languages) left out by the wrapper's own list.
-        """
-
-    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
-        """Whether the solver takes this operator at these sorts; finer than :class:`Capabilities`."""
-        return True
-
-    # Life
-
-    @abstractmethod
-    def new(self) -> None:
-        """Make the solver instance (and its term manager or context, where there is none)."""
-
-    @abstractmethod
-    def delete(self) -> None:
-        """Let go of the instance and of every handle the wrapper keeps."""
-
-    @abstractmethod
-    def sibling(self) -> Wrapper:
-        """Another instance, made, with default options plus models, cores and assumptions, whose sorts and
-        terms are shared with this one.
-        """
-
-    @abstractmethod
-    def set_logic(self, logic: str) -> None:
-        """``(set-logic logic)``, before anything is made."""
-
-    @abstractmethod
-    def set_option(self, name: str, value: str) -> None:
-        """``(set-option :name value)``."""
-
-    # Sorts
-
-    @abstractmethod
-    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        """A sort of a theory file (``Int``, ``(_ BitVec 8)``, ``(Array A B)`` with ``args`` its arguments),
-        or an instance of a declared sort constructor or parametric datatype.
-        """
-
-    @abstractmethod
-    def declare_sort(self, name: str, arity: int) -> Any:
-        """An uninterpreted sort; of arity > 0 a constructor, which ``make_sort`` applies by its name."""
-
-    @abstractmethod
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        """Datatypes, mutually recursive perhaps; a handle for each in order (a parametric one's is used by
-        ``make_sort`` only).
-        """
-
-    # Terms
-
-    @abstractmethod
-    def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that ``text`` writes in SMT-LIB: ``true``, ``(- 3)``, ``(/ 1 3)``, ``#b01``,
-        ``"a\\u{3}"``, ``(fp #b0 #b01 #b1)``, ``(_ +oo 8 24)``, ``RNE``, ``(as ff3 (_ FiniteField 5))``. The
-        wrapper chooses among the ways to say it (numeral, text in base 2, 10 or 16, ...).
-        """
-
-    @abstractmethod
-    def make_constant(self, name: str, sort: ApiSort) -> Any:
-        """A free constant."""
-
-    @abstractmethod
-    def make_variable(self, name: str, sort: ApiSort) -> Any:
-        """A variable to be bound later."""
-
-    @abstractmethod
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        """A declared function of at least one argument."""
-
-    @abstractmethod
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
-        """``(head args...)``, of sort ``sort``."""
-
-    @abstractmethod
-    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        """``forall`` or ``exists`` (``lambda``, ``set.comprehension`` where the solver has them)."""
-
-    @abstractmethod
-    def define_function(
-        self,
-        name: str,
-        variables: Sequence[ApiTerm],
-        result: ApiSort,
-        body: ApiTerm,
-        recursive: ApiTerm | None,
-    ) -> Any:
-        """``define-fun``; or ``define-fun-rec`` for ``recursive``, a function declared before."""
-
-    @abstractmethod
-    def sort_of(self, term: ApiTerm) -> Any:
-        """The handle of the sort that the solver gives the term."""
-
-    @abstractmethod
-    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        """Whether the solver holds ``handle`` to be the sort ``sort``."""
-
-    @abstractmethod
-    def inspect_sort(self, sort: ApiSort) -> None:
-        """Ask the sort all it can be asked and compare with what it was made of (:class:`Misbehaviour`)."""
-
-    @abstractmethod
-    def inspect_term(self, term: ApiTerm) -> None:
-        """Ask the term for its children, operator, indices, value and hash, and compare with itself."""
-
-    @abstractmethod
-    def read_back(self, term: ApiTerm) -> None:
-        """Print the term, read it with the solver's own parser, and compare."""
-
-    @abstractmethod
-    def simplify(self, term: ApiTerm) -> Any:
-        """An equivalent term of the same sort."""
-
-    @abstractmethod
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        """``term`` with each of ``replaced`` (constants) replaced at once."""
-
-    # Solving
-
-    @abstractmethod
-    def assert_formula(self, term: ApiTerm) -> None:
-        """Assert a closed term of sort Bool."""
-
-    @abstractmethod
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        """``check-sat``, or ``check-sat-assuming`` where assumptions are given."""
-
-    @abstractmethod
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        """After unsat under assumptions: those that failed, among the ones that were given."""
-
-    @abstractmethod
-    def unsat_core(self) -> list[ApiTerm]:
-        """After unsat: assertions (of those given) that are unsatisfiable together (with the assumptions)."""
-
-    @abstractmethod
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """After sat: the handles of the values of closed terms."""
-
-    @abstractmethod
-    def equal(self, term: ApiTerm, value: Any) -> Any:
-        """The handle of a formula that says that ``term`` has the value that ``values`` gave."""
-
-    @abstractmethod
-    def print_model(self) -> str:
-        """After sat: the model as text."""
-
-    @abstractmethod
-    def push(self, levels: int) -> None:
-        """Open levels."""
-
-    @abstractmethod
-    def pop(self, levels: int) -> None:
-        """Close levels."""
-
-    @abstractmethod
-    def reset(self) -> None:
-        """``(reset)``: the instance is as new; terms of the manager live on where the solver allows it (else
-        the wrapper says so by lacking the feature RESET).
-        """
-
-    @abstractmethod
-    def reset_assertions(self) -> None:
-        """``(reset-assertions)``."""

@@ -3,7 +3,7 @@
 States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are
 made; then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
 weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model
-with the places of the actions that only they have (:attr:`apifuzz.interface.Wrapper.plan`).
+with the places of the actions that only they have (:attr:`apifuzz.interface.Engine.plan`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib
 
 from apifuzz.actions.registry import ACTIONS
-from apifuzz.interface import Answer, Wrapper
+from apifuzz.engine import Engine
+from apifuzz.interface import Answer
 from apifuzz.machine import Machine
 from apifuzz.run import Run
 from smtlib import BOOL
@@ -30,7 +31,7 @@ def _has_terms(run: Run) -> bool:
 
 
 def _has_assertions(run: Run) -> bool:
-    return any(run.levels)
+    return any(run.stack.levels)
 
 
 CONDITIONS = {
@@ -154,9 +155,9 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
 )
 
 
-def default_model(wrapper: Wrapper) -> Model:
+def default_model(engine: Engine) -> Model:
     """The default model with the solver's own actions in their places."""
-    plan = importlib.import_module(wrapper.plan) if wrapper.plan else None
+    plan = importlib.import_module(engine.plan) if engine.plan else None
     extra = plan.ACTIONS if plan else ()
     model = Model({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
     for name, about in STATES.items():

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from apifuzz import calls
+from apifuzz.engine import Engine, Stack
 from apifuzz.feeding.terms import Feed
 from apifuzz.interface import (
     Answer,
@@ -19,7 +21,6 @@ from apifuzz.interface import (
     Option,
     TermKind,
     Unsupported,
-    Wrapper,
 )
 from apifuzz.operators import Operators, known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
@@ -61,7 +62,7 @@ class Ending:
     ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error``
     says of what kind); ``detail`` is the message, of a run that is done the limit that ended it, if any.
     ``calls`` counts the calls made, the last one is where it ended; ``refused`` are the calls that the
-    wrapper would not make: their line in the trace (0: not in it) and why.
+    engine would not make: their line in the trace (0: not in it) and why.
     """
 
     kind: str
@@ -86,23 +87,21 @@ class Run:
     """The state of one run, which actions read and change.
 
     ``actions`` are those that calls are made by, by name.
-    ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer``
-    is the last check's, until something changes; ``assumptions`` are the last check's, None where it had
-    none.
+    ``random`` is for drawing only. What is asserted is on the engine's stack.
     """
 
     def __init__(
         self,
-        wrapper: Wrapper,
+        engine: Engine,
         settings: Settings,
         seed: int,
         write: Callable[[str], None] | None = None,
         actions: Mapping[str, Performs] | None = None,
     ) -> None:
-        self.wrapper = wrapper
+        self.engine = engine
         self.settings = settings
         self.random = random.Random(seed)
-        self.capabilities = wrapper.capabilities()
+        self.capabilities = engine.capabilities()
         self.actions = actions or {}
         self.scope = Scope()
         self.store = Store()
@@ -113,16 +112,13 @@ class Run:
         self.exists = False
         self.logic = ""
         self.options: dict[str, str] = {}
-        self.levels: list[list[ApiTerm]] = [[]]
-        self.answer: Answer | None = None
         self.answers: list[str] = []
-        self.assumptions: tuple[ApiTerm, ...] | None = None
         self.checks = 0
         self.calls = 0
         self.refused: list[tuple[int, str]] = []
         self.impossible: set[Sort] = set()
-        """Sorts that the wrapper refused to make."""
-        self.available_options = wrapper.options()
+        """Sorts that the engine refused to make."""
+        self.available_options = engine.options()
         self._features = self._current_features()
         self._operators: Operators | None = None
         self._write = write or (lambda text: None)
@@ -136,7 +132,7 @@ class Run:
     def prepare(self) -> None:
         """Draw what the run draws on."""
         settings = self.settings
-        known = known_theories(self.wrapper.families, self.capabilities)
+        known = known_theories(self.engine.families, self.capabilities)
         features = self.capabilities.features
         theories, wanted = settings.theories, frozenset[Feature]()
         if not theories and settings.feed is not None and self.random.random() < _FED_SHARE:
@@ -166,9 +162,7 @@ class Run:
         self.impossible.clear()
         self.options.clear()
         self.logic = ""
-        self.levels = [[]]
         self.checks = 0
-        self.changed()
 
     # What there is
 
@@ -185,13 +179,28 @@ class Run:
     @property
     def assertions(self) -> list[ApiTerm]:
         """The assertions of all levels, in order."""
-        return [term for level in self.levels for term in level]
+        return self.stack.terms
+
+    @property
+    def stack(self) -> Stack:
+        """What is asserted, and the last check's answer."""
+        return self.engine.stack
+
+    @property
+    def answer(self) -> Answer | None:
+        """The last check's answer, until something changes."""
+        return self.engine.stack.answer
+
+    @property
+    def assumptions(self) -> tuple[ApiTerm, ...] | None:
+        """The last check's assumptions, until something changes; None where it had none."""
+        return self.engine.stack.assumptions
 
     @property
     def operators(self) -> Operators:
         """The operators that the run draws on."""
         if self._operators is None:
-            self._operators = operators_for(self.wrapper.families, self.capabilities, self.scope.theories)
+            self._operators = operators_for(self.engine.families, self.capabilities, self.scope.theories)
         return self._operators
 
     def has(self, feature: Feature) -> bool:
@@ -204,7 +213,7 @@ class Run:
 
     def options_changed(self) -> None:
         """Ask again what the solver can do."""
-        self.capabilities = self.wrapper.capabilities()
+        self.capabilities = self.engine.capabilities()
         self._features = self._current_features()
 
     def _current_features(self) -> frozenset[Feature]:
@@ -214,12 +223,11 @@ class Run:
 
     def changed(self) -> None:
         """The assertions changed: the last answer holds no longer."""
-        self.answer = None
-        self.assumptions = None
+        self.engine.stack.changed()
 
     def require_answer(self, *answers: Answer) -> None:
         """Raise :class:`Unsupported` unless the last answer, still valid, is one of these."""
-        if self.wrapper.answers and self.answer not in answers:
+        if self.engine.answers and self.answer not in answers:
             now = self.answer or "no answer"
             raise Unsupported(f"asked after {' or '.join(answers)} only; there is {now}")
 
@@ -267,7 +275,7 @@ class Run:
     ) -> ApiTerm:
         """Take in a term that the solver made; raises :class:`Misbehaviour` where it has another sort."""
         term = self.store.add_term(sort, handle, kind, head, args, free)
-        if kind is not TermKind.FUNCTION and not self.wrapper.same_sort(self.wrapper.sort_of(term), sort):
+        if kind is not TermKind.FUNCTION and not self.engine.perform(calls.HasSort(term, sort)):
             raise Misbehaviour("sort", f"{term} has not the sort {sort.sort}")
         return term
 
@@ -302,7 +310,7 @@ class Run:
         self._write(call_text(line) + "\n")
         self.calls += 1
         self.statistics.tried[action.name] += 1
-        self.wrapper.random.seed(line.seed)
+        self.engine.random.seed(line.seed)
         self.store.expect(line.returns)
         try:
             returned = action.perform(self, line.args)

@@ -43,7 +43,7 @@ def text_of(sort: Sort, ids: Sequence[str]) -> tuple[str, ...]:
 
 def symbols(run: Run) -> tuple[SortSymbol, ...]:
     """The sorts of the theory files that the run can make."""
-    return _symbols(run.wrapper.families, run.scope.theories & run.capabilities.theories)
+    return _symbols(run.engine.families, run.scope.theories & run.capabilities.theories)
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ class Statistics:
     tried: Counter[str] = field(default_factory=Counter)
     """Calls per action, refused ones too."""
     refused: Counter[str] = field(default_factory=Counter)
-    """Calls per action that the wrapper refused because the solver cannot do it."""
+    """Calls per action that the engine refused because the solver cannot do it."""
     idle: Counter[str] = field(default_factory=Counter)
     """How often each action found nothing to draw."""
     operators: Counter[str] = field(default_factory=Counter)

@@ -62,7 +62,7 @@ def apply_signature(run: Run, signature: Signature) -> Application | None:
     if found is None:
         return None
     indices, result = found
-    if not _is_bounded(run, result) or not run.wrapper.takes(signature, sorts, result):
+    if not _is_bounded(run, result) or not run.engine.takes(signature, sorts, result):
         return None
     # Of several ranks that fit, the first one counts: (seq.unit c) of a character is a String.
     named = default_theories().find(signature.name, indices, sorts, result if signature.needs_as else None)

@@ -5,13 +5,13 @@
     exhume-trace 1 cvc5 42          format version, solver, seed of the run
     ; a comment                     on a line of its own, or at the end of one
     set quantifiers false           settings of the run, directly after the first line
-    3812 new                        seed of the wrapper's choices, action, arguments
+    3812 new                        seed of the engine's choices, action, arguments
     18 make-sort (_ BitVec 8)
     return s1                       the ids of what the call returned
 
 Every argument is one s-expression of SMT-LIB on one line. Sorts and terms that the run has made are the
 symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A line ``refused``
-takes back the call before it, which was written before the wrapper found that the solver cannot do it. A
+takes back the call before it, which was written before the engine found that the solver cannot do it. A
 trace whose last call has no ``return`` is what a crash leaves. Traces may come from strangers: everything
 here is bounded.
 """
@@ -73,7 +73,7 @@ class TraceError(ExhumeError):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One call: the seed of the wrapper's choices, the action, its arguments, and the ids it returned.
+    """One call: the seed of the engine's choices, the action, its arguments, and the ids it returned.
 
     ``number`` is the line's place in the text it was read from, from 1; it is no part of what the line says.
     """

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
-from apifuzz.trace import TraceError, split_line
-from smtlib import Kind, Sort, Term
-
-MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
+from apifuzz.trace import TraceError
+from smtlib import Kind, ReadError, Sort, Term, read_sexps, sexp_text
+from smtlib.reader import SExp
+from smtlib.values import (
+    MODES,
+    SPECIAL_FLOATS,
+    binary_text,
+    boundary_bits,
+    boundary_floats,
+    float_text,
+    integer_text,
+    literal_value,
+    read_bits,
+    read_field_element,
+    read_float,
+    read_string,
+)
 
 _INTEGERS = (
     0,
@@ -86,11 +100,6 @@ def _boolean(sort: Sort, chance: random.Random) -> str:
     return "true" if chance.random() < 0.5 else "false"
 
 
-def integer_text(value: int) -> str:
-    """An integer in SMT-LIB."""
-    return str(value) if value >= 0 else f"(- {-value})"
-
-
 def _integer(sort: Sort, chance: random.Random) -> str:
     return integer_text(int(chance.random() * 40) - 20)
 
@@ -110,28 +119,14 @@ def _special_real(sort: Sort, chance: random.Random) -> str:
     return text if chance.random() < 0.7 else f"(- {text})"
 
 
-def bits_text(value: int, width: int) -> str:
-    """A bit-vector in base 2; ``value`` is taken modulo two to the ``width``."""
-    return f"#b{value % (1 << width):0{width}b}"
-
-
 def _bits(sort: Sort, chance: random.Random) -> str:
-    return bits_text(chance.getrandbits(sort.indices[0]), sort.indices[0])
+    return binary_text(chance.getrandbits(sort.indices[0]), sort.indices[0])
 
 
 def _special_bits(sort: Sort, chance: random.Random) -> str:
     width = sort.indices[0]
-    top = 1 << (width - 1)
-    return bits_text(
-        (0, 1, -1, top, top - 1, 2, 1 << int(chance.random() * width))[int(chance.random() * 7)], width
-    )
-
-
-def _float_of(bits: int, sort: Sort) -> str:
-    exponent, significand = sort.indices
-    fraction = significand - 1
-    parts = ((bits >> (exponent + fraction), 1), (bits >> fraction, exponent), (bits, fraction))
-    return f"(fp {' '.join(bits_text(value, width) for value, width in parts)})"
+    some = (*boundary_bits(width), 1 << int(chance.random() * width))
+    return binary_text(some[int(chance.random() * 7)], width)
 
 
 def _float(sort: Sort, chance: random.Random) -> str:
@@ -139,24 +134,15 @@ def _float(sort: Sort, chance: random.Random) -> str:
     exponent, significand = sort.indices
     ones = ((1 << exponent) - 1) << (significand - 1)
     # All ones in the exponent is an infinity or NaN, which has no other spelling than its name.
-    return _special_float(sort, chance) if bits & ones == ones else _float_of(bits, sort)
+    return _special_float(sort, chance) if bits & ones == ones else float_text(bits, sort)
 
 
 def _special_float(sort: Sort, chance: random.Random) -> str:
     exponent, significand = sort.indices
     if chance.random() < 0.5:
-        return f"(_ {_of(('+oo', '-oo', '+zero', '-zero', 'NaN'), chance)} {exponent} {significand})"
-    fraction = significand - 1
-    ones = (1 << exponent) - 1
-    # One, the smallest and the largest subnormal, the smallest and the largest normal number.
-    bits = (
-        (ones >> 1) << fraction,
-        1,
-        (1 << fraction) - 1,
-        1 << fraction,
-        ((ones - 1) << fraction) | ((1 << fraction) - 1),
-    )[int(chance.random() * 5)]
-    return _float_of(bits | int(chance.random() * 2) << (exponent + fraction), sort)
+        return f"(_ {_of(SPECIAL_FLOATS, chance)} {exponent} {significand})"
+    bits = boundary_floats(sort)[int(chance.random() * 5)]
+    return float_text(bits | int(chance.random() * 2) << (exponent + significand - 1), sort)
 
 
 def _mode(sort: Sort, chance: random.Random) -> str:
@@ -215,82 +201,51 @@ def value_text(term: Term) -> str | None:
     if sort.name == "Real":
         return text if "." in text.rstrip(".") else text.rstrip(".") + ".0"
     if sort.name == "BitVec":
-        if text[:2] == "#x":
-            return bits_text(int(text[2:], 16), sort.indices[0])
-        return text if text[:2] == "#b" else bits_text(int(text.split()[1][2:]), sort.indices[0])
+        return binary_text(int(literal_value(term) or 0), sort.indices[0])
     if sort.name == "FiniteField":
-        return f"(as ff{int(text[2:].partition('m')[0]) % sort.indices[0]} {sort})"
+        return f"(as ff{read_field_element(text) % sort.indices[0]} {sort})"
     return None if "\n" in text or "\r" in text else text
 
 
 # Reading
 
 
+# One spelling of each is enough for traces.
+_INTEGER = re.compile(r"[0-9]+|\(- [0-9]+\)")
+_POSITIVE = r"(?:[0-9]+\.[0-9]+|\(/ [0-9]+ 0*[1-9][0-9]*\))"
+_REAL = re.compile(rf"{_POSITIVE}|\(- {_POSITIVE}\)")
+
+
 def check_value(sort: Sort, text: str) -> None:
     """Raise :class:`apifuzz.trace.TraceError` unless ``text`` writes a value of ``sort``."""
-    reader = _READ.get(sort.name)
-    if reader is None or not reader(sort, text):
+    try:
+        (sexp,) = read_sexps(text)
+        fits = sort.name in _READ and _READ[sort.name](sort, sexp)
+    except (ReadError, ValueError):
+        fits = False
+    if not fits:
         raise TraceError(f"{text[:60]} is no value of sort {sort}")
 
 
-def _digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
-def _parts(text: str) -> list[str]:
-    return split_line(text[1:-1]) if text[0] == "(" else []
-
-
-def _reads_integer(sort: Sort, text: str) -> bool:
-    parts = _parts(text)
-    return _digits(text) or (len(parts) == 2 and parts[0] == "-" and _digits(parts[1]))
-
-
-def _reads_real(sort: Sort, text: str) -> bool:
-    whole, _, rest = text.partition(".")
-    if _digits(whole) and _digits(rest):
-        return True
-    parts = _parts(text)
-    if len(parts) == 2 and parts[0] == "-":
-        return parts[1][:2] != "(-" and _reads_real(sort, parts[1])
-    return len(parts) == 3 and parts[0] == "/" and all(map(_digits, parts[1:])) and parts[2].strip("0") != ""
-
-
-def _is_bits(text: str, width: int) -> bool:
-    return text[:2] == "#b" and len(text) == width + 2 and not text[2:].strip("01")
-
-
-def _reads_float(sort: Sort, text: str) -> bool:
+def _reads_float(sort: Sort, sexp: SExp) -> bool:
     exponent, significand = sort.indices
-    parts = _parts(text)
-    if len(parts) == 4 and parts[0] == "fp":
-        return all(map(_is_bits, parts[1:], (1, exponent, significand - 1)))
-    return (
-        len(parts) == 4
-        and parts[0] == "_"
-        and parts[1] in ("+oo", "-oo", "+zero", "-zero", "NaN")
-        and parts[2:] == [str(exponent), str(significand)]
-    )
+    found = read_float(sexp)
+    if isinstance(found, str):
+        return sexp[2:] == [str(exponent), str(significand)]
+    return [width for _, width in found] == [1, exponent, significand - 1]
 
 
-def _reads_field(sort: Sort, text: str) -> bool:
-    parts = _parts(text)
-    return (
-        len(parts) == 3
-        and parts[0] == "as"
-        and parts[1][:2] == "ff"
-        and _digits(parts[1][2:])
-        and parts[2].split() == str(sort).split()
-    )
+def _reads_field(sort: Sort, sexp: SExp) -> bool:
+    return read_field_element(sexp) >= 0 and len(sexp) == 3 and sexp_text(sexp[2]) == str(sort)
 
 
-_READ: dict[str, Callable[[Sort, str], bool]] = {
-    "Bool": lambda sort, text: text in ("true", "false"),
-    "Int": _reads_integer,
-    "Real": _reads_real,
-    "BitVec": lambda sort, text: _is_bits(text, sort.indices[0]),
+_READ: dict[str, Callable[[Sort, SExp], bool]] = {
+    "Bool": lambda sort, sexp: sexp in ("true", "false"),
+    "Int": lambda sort, sexp: _INTEGER.fullmatch(sexp_text(sexp)) is not None,
+    "Real": lambda sort, sexp: _REAL.fullmatch(sexp_text(sexp)) is not None,
+    "BitVec": lambda sort, sexp: sexp[:2] == "#b" and read_bits(sexp)[1] == sort.indices[0],
     "FloatingPoint": _reads_float,
-    "RoundingMode": lambda sort, text: text in MODES,
-    "String": lambda sort, text: text[0] == '"',
+    "RoundingMode": lambda sort, sexp: sexp in MODES,
+    "String": lambda sort, sexp: read_string(sexp) is not None,
     "FiniteField": _reads_field,
 }

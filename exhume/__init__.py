@@ -1,1 +1,1 @@
-"""The command line of exhume: parse, call, print. All that is worth having lies in the other packages."""
+"""The command line: commands, screens and pages. What they show is computed in the other packages."""

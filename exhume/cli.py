@@ -1,34 +1,67 @@
-"""The entry point: puts the commands together and turns errors into a line and an exit code."""
+"""The entry point: finds the command and turns errors into a line and an exit code."""
 
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator, MutableMapping
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from base.errors import ExhumeError, Exit
 from base.files import NO_SPACE
-from base.version import VERSION
-from exhume import (
-    apifuzz_commands,
-    ask_commands,
-    corpus_commands,
-    demo,
-    generate_commands,
-    hunt_commands,
-    mine_commands,
-    replay_commands,
-    report_commands,
-    solver_commands,
-    triage_commands,
-)
-from exhume.screen import say
+from exhume.commands import COMMANDS
+
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by name. A module is imported when one of its commands is looked up."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module = importlib.import_module(f"exhume.commands.{COMMANDS[name].module}")
+            commands = typer.Typer(rich_markup_mode=None)
+            module.register(commands)
+            self._made |= typer.main.get_group(commands).commands
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Group(TyperGroup):
+    """``exhume``, whose commands are imported when they are used."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Commands()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands without importing them."""
+        listed: dict[str, Any] = {
+            name: TyperCommand(name, help=command.about) for name, command in COMMANDS.items()
+        }
+        TyperGroup(name="exhume", commands=listed).format_commands(ctx, formatter)
+
 
 app = typer.Typer(
     name="exhume",
+    cls=_Group,
     help="Digs up the bugs SMT solvers had and builds new tests in their likeness.\n\n"
     "A first session: 'exhume demo'. Then, with formulas of your own: import, learn, generate, hunt.",
     no_args_is_help=True,
@@ -37,24 +70,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (
-    demo,
-    mine_commands,
-    corpus_commands,
-    ask_commands,
-    generate_commands,
-    hunt_commands,
-    apifuzz_commands,
-    replay_commands,
-    solver_commands,
-    triage_commands,
-    report_commands,
-):
-    module.register(app)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from base.version import VERSION
+
         print(f"exhume {VERSION}")  # noqa: T201
         raise typer.Exit
 
@@ -83,19 +104,25 @@ def run(arguments: list[str]) -> int:
         # Typer's own end: 0, 2 for a usage error, 130 for Ctrl-C, or what a command asked for.
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except KeyboardInterrupt:
-        say("exhume: interrupted")
+        _say("exhume: interrupted")
         return Exit.INTERRUPTED
     except BrokenPipeError:
         return _reader_gone()
     except ExhumeError as error:
-        say(f"exhume: {error}")
+        _say(f"exhume: {error}")
         return error.exit_code
     except OSError as error:
         if error.errno not in NO_SPACE | {errno.EROFS}:
             raise
-        say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; make room and run it again")
+        _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; make room and run it again")
         return Exit.USAGE
     raise AssertionError("typer ends by SystemExit")
+
+
+def _say(line: str) -> None:
+    from exhume.screens.console import say
+
+    say(line)
 
 
 def _reader_gone() -> int:

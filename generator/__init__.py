@@ -1,17 +1,11 @@
 """Generation: strategies that make tests from a corpus, and batches of them on disk."""
 
 from generator.batches import BatchReport, OutputFolderError, write_batch
+from generator.declaring import StrategyEntry, StrategyInputs, StrategySettings
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.loading import load_library
-from generator.registry import (
-    STRATEGIES,
-    StrategyEntry,
-    StrategyInputs,
-    StrategySettings,
-    find_strategy,
-    make_strategy,
-)
+from generator.registry import STRATEGIES, find_strategy, make_strategy
 from generator.seeds.source import (
     Seed,
     SeedScript,

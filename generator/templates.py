@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, replace
 
 from rules import Atom, Skeleton
+from smtlib.scanner import lexemes
 
 Rank = tuple[tuple[str, ...], str]
 """Parameter sorts and result sort, as text. A constant has no parameters."""
 
 _OF_TWO = frozenset(("and", "or", "xor", "=>"))
 _HAS_CONNECTIVES = re.compile(r"\((?:and|or|xor|=>) ")
-_TOKEN = re.compile(r'"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|]+')
 # What stands for a symbol of an atom while it is gone through; no SMT-LIB text holds it.
 _SLOT = "\0"
 
@@ -81,7 +81,7 @@ def without_lone_connectives(text: str) -> str:
     '(or (hole 0) (not (hole 1)))'
     """
     open_lists: list[list[str]] = [[]]
-    for token in _TOKEN.findall(text):
+    for token in lexemes(text):
         if token == "(":
             open_lists.append([])
         elif token == ")":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from miner.solver_names import COMMON, FAMILIES, NO_PROGRAMS
+
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
@@ -28,13 +30,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_FAMILIES = _words(
-    "z3str3 z3str4 z3-noodler z3 cvc5 cvc4 cvc3 yices bitwuzla boolector mathsat opensmt"
-    " smtinterpol verit stp smtrat smt-rat princess ostrich colibri2 colibri alt-ergo dreal ksmt"
-    " noodler vampire carcara ethos"
-)
 _SOLVER = re.compile(
-    r"(?P<family>" + "|".join(re.escape(name) for name in sorted(_FAMILIES, key=len, reverse=True)) + r")"
+    r"(?P<family>" + "|".join(re.escape(name) for name in sorted(FAMILIES, key=len, reverse=True)) + r")"
     r"(?P<rest>[\w.+~-]{0,60})(?:\.exe)?",
     re.IGNORECASE,
 )
@@ -72,9 +69,7 @@ _PROMPTS = re.compile(
 )
 _WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ]|>{1,3})(?P<space>\s*)")
 _ARROW = re.compile(r"\S{1,60}\s+(?:git:\(\S{1,60}\)\s+)?(?:[✗×⚡]\s*)?")
-_REPL = re.compile(
-    r"\s*(?:(?:z3|cvc5|cvc4|yices|bitwuzla|mathsat|opensmt)>|>{1,3}|\$|%)\s*(?=\()", re.IGNORECASE
-)
+_REPL = re.compile(rf"\s*(?:(?:{'|'.join(COMMON)})>|>{{1,3}}|\$|%)\s*(?=\()", re.IGNORECASE)
 _FILE_NAME = re.compile(
     r".*\.(?:smt2?|smtlib2?|smt2?\.txt|txt|sl|p|z3|dimacs|cnf|tptp|log|in|btor2?)$|.*/.*",
     re.IGNORECASE,
@@ -91,20 +86,10 @@ def solver_family(word: str) -> str:
     found = _SOLVER.fullmatch(name)
     if found is None:
         return ""
-    rest = found["rest"].lower()
+    family, rest = found["family"].lower(), found["rest"].lower()
     if rest.endswith((".smt2", ".txt", ".smt", ".py", ".cpp", ".h", ".zip", ".log")):
         return ""
-    if (
-        rest
-        and rest[0].isalpha()
-        and found["family"].lower() in ("stp", "z3", "verit")
-        and rest in _NO_PROGRAM_TAILS
-    ):
-        return ""
-    return found["family"].lower()
-
-
-_NO_PROGRAM_TAILS = frozenset({"s", "py", "prover", "solver", "y"})
+    return "" if rest in NO_PROGRAMS.get(family, ()) else family
 
 
 def is_empty_prompt(line: str) -> bool:

@@ -8,17 +8,21 @@ Whatever the text of an issue is, extraction ends in time proportional to its le
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from miner._drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
-from miner._runs import Expected, Output, Run, Section, attach, expectations, runs_of
+from corpus.records import Issue
 from miner.commandline import Invocation, invocations_of
-from miner.fingerprint import Likeness, Shape, Spelled, likenesses, shape_of
-from miner.markdown import Block, blocks_of
-from miner.records import Issue
-from miner.sexpr import CHECKS, FOREIGN, STANDARD, lexemes
+from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
+from miner.expected import Expected, expectations
+from miner.likeness import Likeness, Shape, Spelled, likenesses, shape_of
+from miner.markdown import Block, block_of, blocks_of, normalise
+from miner.pairing import attach
+from miner.runs import Output, Run, Section, runs_of
+from miner.sexpr import CHECKS, FOREIGN, STANDARD
+from miner.solver_names import COMMON, REGRESSIONS
 from miner.transcript import cut, is_elided
+from smtlib.scanner import lexemes
 
 __all__ = [
     "Expected",
@@ -27,6 +31,7 @@ __all__ = [
     "Fragment",
     "LocatedBlock",
     "Output",
+    "extract_file",
     "extract_issue",
     "extract_text",
 ]
@@ -89,7 +94,9 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that an issue's text gave."""
+    """All that an issue's text gave. ``prose`` is its text without code, normalised, by where it stands:
+    ``title``, ``body`` or ``comment:<id>``.
+    """
 
     tracker: str
     number: int
@@ -97,25 +104,20 @@ class Extraction:
     formulas: tuple[Formula, ...] = ()
     fragments: tuple[Fragment, ...] = ()
     runs: tuple[Run, ...] = ()
-    attachments: tuple[str, ...] = ()
-    # A text had more blocks or scripts than any that GitHub takes can have; the rest was not read.
-    is_truncated: bool = False
+    prose: Mapping[str, str] = field(default_factory=dict)
 
 
-# GitHub's limit of 65,536 characters leaves room for fewer of each in a text.
+# GitHub's limit of 65,536 characters leaves room for fewer of each in a text; the rest is not read.
 _MOST_BLOCKS = 4_000
 _MOST_DRAFTS = 2_500
 # Formulas longer than this are compared by their text alone.
 _LONG_FORMULA = 150_000
+# How much is kept of a title, and of a text without blocks of prose.
+_LONG_TITLE = 1_000
+_LONG_PROSE = 12_000
 
-_ATTACHMENT = re.compile(
-    r"https://(?:github\.com/(?:[\w.-]+/[\w.-]+/files|user-attachments/files)/[\w./%+-]{1,300}"
-    r"|user-images\.githubusercontent\.com/[\w./%+-]{1,300}|gist\.github\.com/[\w./-]{1,200})"
-)
 # A text without any of these has nothing to extract.
-_WORTH_READING = re.compile(
-    r"\(|```|~~~|<pre|z3|cvc|yices|bitwuzla|boolector|mathsat|opensmt|\bsat\b|unsat|    ", re.I
-)
+_WORTH_READING = re.compile(rf"\(|```|~~~|<pre|cvc|{'|'.join(COMMON)}|\bsat\b|unsat|    ", re.I)
 
 
 def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction:
@@ -126,33 +128,36 @@ def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction
 def extract_issue(issue: Issue) -> Extraction:
     """Everything an issue holds: formulas, fragments, runs, blocks."""
     sections: list[Section] = []
-    located: list[LocatedBlock] = []
     texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     earlier: list[Draft] = []
-    attachments: dict[str, None] = {}
+    prose = {"title": normalise(issue.title[:_LONG_TITLE])}
     for where, text in texts:
-        if "https://" in text:
-            attachments.update(dict.fromkeys(found.rstrip(".") for found in _ATTACHMENT.findall(text)))
-        if not _WORTH_READING.search(text):
-            continue
-        section = _read_section(where, text, earlier)
-        sections.append(section)
-        located += [LocatedBlock(where, index, block) for index, block in enumerate(section.blocks)]
-        earlier += [draft for draft in section.drafts if is_formula(draft)]
-    return _assemble(issue, sections, located, tuple(attachments))
+        blocks = blocks_of(text)[:_MOST_BLOCKS] if _WORTH_READING.search(text) else []
+        prose[where] = "\n".join(block.text for block in blocks if not block.is_code)
+        if not prose[where] and "```" not in text:
+            prose[where] = normalise(text[:_LONG_PROSE])
+        if blocks:
+            section = _read_section(where, blocks, earlier)
+            sections.append(section)
+            earlier += [draft for draft in section.drafts if is_formula(draft)]
+    return _assemble(issue.tracker, issue.number, sections, prose)
 
 
-def _read_section(where: str, text: str, earlier: Sequence[Draft]) -> Section:
-    blocks = blocks_of(text)
-    section = Section(where, blocks[:_MOST_BLOCKS], is_truncated=len(blocks) > _MOST_BLOCKS)
+def extract_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
+    """The formulas of an attached file, read like one block of code."""
+    section = _read_section("body", [block_of("fenced", "", text + "\n", 1)], ())
+    return _assemble(tracker, 0, [section], {"title": ""}).formulas
+
+
+def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> Section:
+    section = Section(where, blocks)
     drafts: list[Draft] = []
     for index, block in enumerate(section.blocks):
         loose = not block.is_code
         segments = cut(block.text, loose=loose)
         found = drafts_of_block(segments, index, block.line, loose)
         drafts += found
-        section.add(index, segments, found)
-    section.is_truncated = section.is_truncated or len(drafts) > _MOST_DRAFTS
+        section.segments.append(segments)
     section.drafts = join(drafts[:_MOST_DRAFTS], earlier)
     named: set[int] = set()
     for draft in section.drafts:
@@ -181,9 +186,7 @@ def _named_above(section: Section, index: int) -> str:
     return names[0] if len(names) == 1 and is_lead and len(line) <= 120 else ""
 
 
-def _assemble(
-    issue: Issue, sections: list[Section], located: list[LocatedBlock], attachments: tuple[str, ...]
-) -> Extraction:
+def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping[str, str]) -> Extraction:
     kept: list[tuple[Section, Draft]] = []
     fragments: list[Fragment] = []
     for section in sections:
@@ -191,12 +194,12 @@ def _assemble(
             if is_formula(draft):
                 kept.append((section, draft))
             elif is_model(draft, section.drafts[max(0, place - 20) : place + 20]):
-                section.note_model(draft)
+                section.models.append(draft)
             else:
                 fragments.append(_fragment(section, draft))
     runs = [run for section in sections for run in runs_of(section)]
     attached = attach(runs, kept)
-    expected = expectations(issue, kept, attached)
+    expected = expectations(tracker, prose["title"], kept, attached)
     shapes = [_shape(draft) for _, draft in kept]
     likes = likenesses(shapes)
     _link_continued(kept, likes)
@@ -225,15 +228,12 @@ def _assemble(
                 reduced_from=like.reduced_from,
             )
         )
-    return Extraction(
-        issue.tracker,
-        issue.number,
-        tuple(located),
-        tuple(formulas),
-        tuple(fragments),
-        tuple(runs),
-        attachments,
-    )
+    located = [
+        LocatedBlock(section.where, index, block)
+        for section in sections
+        for index, block in enumerate(section.blocks)
+    ]
+    return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(fragments), tuple(runs), prose)
 
 
 _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
@@ -245,7 +245,7 @@ def _said_in_comments(draft: Draft) -> list[Invocation]:
     for piece in draft.pieces:
         mark = None if piece.word else _COMMAND_LINE_COMMENT.match(piece.text)
         if mark is not None:
-            found += invocations_of("cvc5 " + mark[1])
+            found += invocations_of(f"{REGRESSIONS} {mark[1]}")
     return found
 
 

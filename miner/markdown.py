@@ -27,9 +27,8 @@ class Block:
     """A stretch of an issue's text.
 
     ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``span`` (of code in a paragraph), ``html``,
-    ``heading`` and ``paragraph``; ``text`` is normalised for reading and ``written`` is what stood there,
-    where it differs; ``line`` (from 1) is where ``text`` begins in the body; ``container`` names what it is
-    nested in, outermost first (``quote``, ``list``, ``details``).
+    ``heading`` and ``paragraph``; ``text`` is normalised for reading; ``line`` (from 1) is where it begins in
+    the body; ``container`` names what it is nested in, outermost first (``quote``, ``list``, ``details``).
     """
 
     kind: str
@@ -37,7 +36,6 @@ class Block:
     text: str
     line: int
     container: tuple[str, ...] = ()
-    written: str = ""
 
     @property
     def is_code(self) -> bool:
@@ -69,6 +67,17 @@ def normalise(text: str) -> str:
     if _HAS_CONTROL.search(text):
         text = text.translate(_CONTROL)
     return text
+
+
+_ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
+
+
+def block_of(kind: str, language: str, text: str, line: int, container: tuple[str, ...] = ()) -> Block:
+    """A block of ``text`` as it was written; a fence that was pasted from a page has its entities read."""
+    read = normalise(text)
+    if kind == "fenced" and "&" in read and _ENTITY_OPERATOR.search(read):
+        read = html.unescape(read)
+    return Block(kind, language, read, line, container)
 
 
 _HAS_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -138,7 +147,6 @@ _COMMAND_LINE_START = re.compile(
 )
 _ANY_COMMAND = re.compile(r"\((?:set-logic|declare-[a-z-]+|define-[a-z-]+|assert|check-sat[a-z-]*)(?=[\s()])")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
 _INFO_IS_CODE = re.compile(r"^\s*[(;]")
 
 
@@ -187,11 +195,7 @@ class _Collector:
         return line + 1
 
     def _add(self, kind: str, language: str, text: str, line: int) -> None:
-        read = normalise(text)
-        if kind == "fenced" and "&" in read and _ENTITY_OPERATOR.search(read):
-            read = html.unescape(read)
-        written = text if read != text else ""
-        self.blocks.append(Block(kind, language, read, line, tuple(self.container), written))
+        self.blocks.append(block_of(kind, language, text, line, tuple(self.container)))
 
     def _fence(self, token: Token) -> None:
         self.loose = None
@@ -276,7 +280,7 @@ class _Collector:
         written = "\n".join(self.lines[first : token.map[1]])
         old = self.blocks[-1]
         text = normalise(_loose_text(written))
-        self.blocks[-1] = Block(old.kind, old.language, text, old.line, old.container, written)
+        self.blocks[-1] = Block(old.kind, old.language, text, old.line, old.container)
         return True
 
 
@@ -307,21 +311,16 @@ def _cut_by_fences(text: str) -> list[Block]:
         between = text[position:end]
         if between.strip():
             kind = "indented" if between.lstrip("\n").startswith("    ") else "paragraph"
-            blocks.append(_large_block(kind, "", between, line))
+            blocks.append(Block(kind, "", normalise(between), line))
         line += between.count("\n")
         if opening is None:
             break
         closing = text.find("\n" + opening[1], opening.end())
         content = text[opening.end() + 1 : closing + 1 if closing >= 0 else len(text)]
-        blocks.append(_large_block("fenced", opening[2].lower(), content, line + 1))
+        blocks.append(Block("fenced", opening[2].lower(), normalise(content), line + 1))
         if closing < 0:
             break
         after = text.find("\n", closing + 1)
         position = after + 1 if after >= 0 else len(text)
         line += text.count("\n", opening.start(), position)
     return blocks
-
-
-def _large_block(kind: str, language: str, text: str, line: int) -> Block:
-    read = normalise(text)
-    return Block(kind, language, read, line, (), text if read != text else "")

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from smtlib.scanner import MARK
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -65,9 +67,7 @@ ASSERTS = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint"
 # In prose only these begin a formula; words such as "apply" or "reset" are English as well.
 STRONG = frozenset(word for word in COMMANDS if "-" in word) | {"assert"}
 
-_MARK = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]')
 _PARENTHESIS = re.compile(r"[()]")
-_LEXEME = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*|[()]|[^\s()";|]+|["|]')
 _HEAD = re.compile(r"\(\s{0,64}([A-Za-z][A-Za-z0-9/-]*)(?=[\s();]|$)")
 # A line that starts with one of these ends whatever was still open above it.
 _RESTART = re.compile(
@@ -95,7 +95,7 @@ def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, b
     if line[-1] == ")" and '"' not in line and "|" not in line and ";" not in line and _is_one(line):
         return start + len(line), True
     depth = 0
-    for mark in _MARK.finditer(text, start):
+    for mark in MARK.finditer(text, start):
         at = mark.start()
         sign = text[at]
         if sign == "(":
@@ -126,11 +126,6 @@ def _is_one(line: str) -> bool:
         if depth == 0:
             return False
     return True
-
-
-def lexemes(text: str) -> list[str]:
-    """The tokens of a command, comments left out."""
-    return [token for token in _LEXEME.findall(text) if token[0] != ";"]
 
 
 # Constants that theories bring along and that stand where a variable could.

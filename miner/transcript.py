@@ -21,6 +21,8 @@ from miner.commandline import (
     written_file,
 )
 from miner.sexpr import STRONG, balanced_end, command_word
+from miner.solver_names import OUTPUT
+from smtlib.scanner import OPAQUE
 
 
 class Segment(NamedTuple):
@@ -51,13 +53,14 @@ _OUTPUT = re.compile(
       | (?:real|user|sys)\s+\d | ==+\d+==+ | ={5,} | \#\d+\s+(?:0x|\S+\s\(|in\s) | SUMMARY:
       | (?:Inde|D)irect\s+leak | ast_manager\s+LEAKED | Leaked: | LEAKED | assertion:
       | simplifies\s+to: | expected\s+` | Run\s+with\s+` | run\s+with\s+-d
-      | cvc[45]\s+(?:interrupted|suffered) | double\s+free | free\(\) | munmap_chunk | corrupted\s
+      | double\s+free | free\(\) | munmap_chunk | corrupted\s
       | (?:lang|std|java)\.\w | \S+\.(?:cpp|h|hpp|cc|c):\d+ | WARNING: | Error: | error: | ERROR:
-      | Parse\s+Error | Exception | Z3\s+version | Z3\s\[version | This\s+is\s+cvc | Yices\s\d
-      | Command\s+exited | core\s+dumped | id:\s\d | timeout:\s | \[error\] | bitwuzla:\s
+      | Parse\s+Error | Exception | Command\s+exited | core\s+dumped | id:\s\d | timeout:\s | \[error\]
       | Traceback | \s\s+File\s" | :[a-z][a-z-]+\s+[\d."(] | \d+\.\d+s\s+user | \^C
       | UndefinedBehavior | Address\s?Sanitizer | unsat-core | Unsat\s+core
-    )""",
+      | """
+    + OUTPUT
+    + ")",
     re.VERBOSE,
 )
 _ELISION = re.compile(
@@ -66,7 +69,6 @@ _ELISION = re.compile(
     re.IGNORECASE,
 )
 _ELIDED_INSIDE = re.compile(r"\.{3}|…")
-_QUOTED = re.compile(r'"[^"]*"|\|[^|]*\||;[^\n]*')
 _INPUT = re.compile(r"\s*(?:echo|printf)\s+(?:-[neE]+\s+)?")
 _HERE_STRING = re.compile(r"<<<\s*")
 _SPACE = re.compile(r"\s*")
@@ -94,7 +96,7 @@ def is_elided(command: str) -> bool:
     """Whether a part of a command was left out (``...``)."""
     if "..." not in command and "…" not in command:
         return False
-    return _ELIDED_INSIDE.search(_QUOTED.sub(" ", command)) is not None
+    return _ELIDED_INSIDE.search(OPAQUE.sub(" ", command)) is not None
 
 
 # No block that GitHub takes (65,536 characters) can hold more lines worth telling apart.

@@ -7,18 +7,17 @@ skeletons are equal when their texts are. The sorts of bound variables are no pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+
+from smtlib.scanner import lexemes
 
 CONNECTIVES = frozenset(("and", "or", "not", "=>", "xor"))
 """The connectives of a skeleton. ``=`` and ``ite`` over Bool are atoms."""
 
 QUANTIFIERS = frozenset(("forall", "exists"))
 """The quantifiers of a skeleton."""
-
-_TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 class SkeletonError(ValueError):
@@ -80,7 +79,7 @@ class Skeleton:
 
 @lru_cache(maxsize=16_384)
 def _parse(text: str) -> Skeleton:
-    tokens = _TOKEN.findall(text)
+    tokens = lexemes(text)
     segments: list[str] = []
     items: list[int] = []
     binders: list[tuple[str, int, int, int, int]] = []

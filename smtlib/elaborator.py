@@ -19,8 +19,9 @@ from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, bit_vector, make_sort
 from smtlib.terms import Kind, Term, TermTable, free_variables
+from smtlib.values import read_bits
 
-_BV_CONSTANT = re.compile(r"bv([0-9]+)\Z")
+_BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
 _FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]{1,1000})\Z")
 _NUMERAL = re.compile(r"[0-9]+\Z")
 _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?\Z")
@@ -208,15 +209,13 @@ class Elaborator:
         raise SortError(f"{token[:60]} is no number and no symbol")
 
     def _hash_literal(self, token: str) -> Term:
-        digits = token[2:]
-        if token[1:2] == "x" and digits and all(c in "0123456789abcdefABCDEF" for c in digits):
-            return self.table.literal(token, bit_vector(4 * len(digits)))
-        if token[1:2] == "b" and digits and not digits.strip("01"):
-            return self.table.literal(token, bit_vector(len(digits)))
         field = _FIELD_LITERAL.match(token)
         if field:
             return self.table.literal(token, make_sort("FiniteField", (int(field[2]),)))
-        raise SortError(f"{token[:60]} is no literal")
+        try:
+            return self.table.literal(token, bit_vector(read_bits(token)[1]))
+        except ValueError:
+            raise SortError(f"{token[:60]} is no literal") from None
 
     def _name(self, token: str) -> Term:
         environment = self.environment
@@ -240,17 +239,16 @@ class Elaborator:
     # Special forms
 
     def _visit_underscore(self, sexp: SExpList) -> None:
-        constant = _BV_CONSTANT.match(sexp[1]) if len(sexp) == 3 and isinstance(sexp[1], str) else None
-        if constant:
-            width = sexp[2]
-            if not isinstance(width, str) or not _NUMERAL.match(width) or len(width) > 9 or int(width) == 0:
-                raise SortError(f"{sexp_text(sexp, 60)}: the width must be a positive numeral below 10^9")
-            if len(constant[1]) > 4000:
-                raise SortError(f"{sexp_text(sexp, 60)}: more than 4000 digits")
-            value = int(constant[1])
-            if value.bit_length() > int(width):
-                value %= 1 << int(width)
-            self._terms.append(self.table.literal(f"(_ bv{value} {int(width)})", bit_vector(int(width))))
+        if len(sexp) == 3 and isinstance(sexp[1], str) and _BV_CONSTANT.match(sexp[1]):
+            try:
+                value, width = read_bits(sexp)
+            except ValueError:
+                raise SortError(
+                    f"{sexp_text(sexp, 60)}: expected at most 4000 digits and a positive width below 10^9"
+                ) from None
+            if value.bit_length() > width:
+                value %= 1 << width
+            self._terms.append(self.table.literal(f"(_ bv{value} {width})", bit_vector(width)))
             return
         name, indices = self._indexed(sexp)
         self._terms.append(self.applications.operator(name, indices, None, ()))

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
+
+from solvers.profile import read_toml
+from solvers.registry import PROFILES
 
 
 class OptionClass(StrEnum):
@@ -118,10 +119,10 @@ def split_option(option: str) -> tuple[str, str]:
 @functools.cache
 def option_table(family: str) -> OptionTable:
     """The table of a solver; an empty one for a solver without a file."""
-    file = Path(__file__).parent / family / "options.toml"
-    if not file.is_file():
+    file = PROFILES[family].file("options.toml") if family in PROFILES else None
+    if file is None:
         return OptionTable(family, "", ())
-    data = tomllib.loads(file.read_text("utf-8"))
+    data = read_toml(file)
     options = [
         _known(name, said, option_class)
         for option_class in OptionClass

@@ -7,8 +7,12 @@ An expression is a word (a tactic) or a tuple, in the shape of its s-expression:
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
+
+import sexpdata
+
+from smtlib import ReadError, read_sexps
+from smtlib.reader import SExp
 
 Tactic = str | tuple["Tactic", ...]
 
@@ -21,31 +25,28 @@ _CHOICES = frozenset({"or-else", "par-or"})
 # Where the tactics stand among the arguments of the others.
 _INSIDE = {"using-params": (1,), "!": (1,), "try-for": (1,), "repeat": (1,), "when": (2,), "if": (2, 3)}
 _WITH_PARAMETERS = frozenset({"using-params", "!"})
-_TOKEN = re.compile(r"[()]|[^\s()]+")
 _LONGEST_ROW = 4
 
 
 def read_tactic(text: str) -> Tactic:
     """The expression in ``text``; ValueError if it is none."""
-    open_lists: list[list[Tactic]] = [[]]
-    for token in _TOKEN.findall(text):
-        if token == "(":
-            open_lists.append([])
-        elif token == ")":
-            done = tuple(open_lists.pop())
-            if not done or not open_lists:
-                raise ValueError(f"{text!r} is no tactic")
-            open_lists[-1].append(done)
-        else:
-            open_lists[-1].append(token)
-    if len(open_lists) != 1 or len(open_lists[0]) != 1:
-        raise ValueError(f"{text!r} is no tactic")
-    return open_lists[0][0]
+    try:
+        (tactic,) = map(_tactic, read_sexps(text))
+    except (ReadError, ValueError, RecursionError) as error:
+        raise ValueError(f"{text!r} is no tactic") from error
+    return tactic
+
+
+def _tactic(sexp: SExp) -> Tactic:
+    if not sexp:
+        raise ValueError
+    return sexp if isinstance(sexp, str) else tuple(map(_tactic, sexp))
 
 
 def print_tactic(tactic: Tactic) -> str:
     """The expression as z3 reads it."""
-    return tactic if isinstance(tactic, str) else f"({' '.join(map(print_tactic, tactic))})"
+    text: str = sexpdata.dumps(tactic, str_as="symbol")
+    return text
 
 
 def tactic_names(tactic: Tactic) -> set[str]:

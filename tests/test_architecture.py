@@ -28,6 +28,8 @@ MAY_IMPORT = {
 }
 PACKAGES = [name for name in MAY_IMPORT if (ROOT / name / "__init__.py").exists()]
 LONGEST = 800
+MOST_LINES = 60
+MOST_PARAMETERS = 9
 TABLES = {ROOT / "LICENSE", ROOT / "tests" / "known.py"}
 
 # In pieces, so that this file does not name what it looks for.
@@ -81,6 +83,70 @@ def test_private_modules_are_imported_by_their_own_package_only(package: str) ->
         and any(part.startswith("_") for part in name.split(".")[1:])
     ]
     assert wrong == []
+
+
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """Every module of ours with those that it imports: at its top, inside functions, for type checkers."""
+    files = {
+        file: ".".join(file.relative_to(ROOT).with_suffix("").parts) for p in PACKAGES for file in modules(p)
+    }
+    names = {file: name.removesuffix(".__init__") for file, name in files.items()}
+    known = set(names.values())
+    graph = {}
+    for file, module in names.items():
+        full = {name for _, name in imports(file)}
+        used = {name if name in known else name.rpartition(".")[0] for name in full}
+        graph[module] = (used & known) - {module}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The modules from which an import leads back to them; removing what leads nowhere leaves the circles."""
+    left = {module: set(used) for module, used in graph.items()}
+    while ends := {module for module, used in left.items() if not used & left.keys()}:
+        left = {module: used for module, used in left.items() if module not in ends}
+    return [[module, *sorted(used & left.keys())] for module, used in sorted(left.items())]
+
+
+def test_no_import_leads_in_a_circle() -> None:
+    assert circles(import_graph()) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["a", "b"], ["b", "c"], ["c", "b"]]
+
+
+def functions(package: str) -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for file in modules(package):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield file, node
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_functions_are_short(package: str) -> None:
+    """Counted without signature and docstring: those of a command are its manual page."""
+    long = []
+    for file, node in functions(package):
+        body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+        lines = (node.end_lineno or 0) - body[0].lineno + 1
+        if lines > MOST_LINES:
+            long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines")
+    assert long == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_functions_take_few_parameters(package: str) -> None:
+    many = []
+    for file, node in functions(package):
+        if package == "exhume" and node.name.endswith("_command"):
+            continue  # the options of a command
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        count = len([name for name in names if name not in ("self", "cls")])
+        if count > MOST_PARAMETERS:
+            many.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}: {count} parameters")
+    assert many == []
 
 
 def test_the_rules_know_every_package() -> None:

@@ -12,7 +12,7 @@ class Action(ABC):
 
     Arguments and returns are the tokens of a trace line, each one s-expression as text: ``s3`` a sort,
     ``t12`` a term, a numeral, a symbol, a string, a list in parentheses. ``perform`` must depend on them, on
-    the run's state and on the wrapper's random source only: never on ``run.random``, which a replay does not
+    the run's state and on the engine's random source only: never on ``run.random``, which a replay does not
     have.
     """
 
@@ -28,6 +28,6 @@ class Action(ABC):
 
     @abstractmethod
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        """Do it, and return the ids (``t7 s2``) of what was made. Raises what the wrapper raises, and
+        """Do it, and return the ids (``t7 s2``) of what was made. Raises what the engine raises, and
         :class:`apifuzz.trace.TraceError` where the arguments are not what the action takes.
         """

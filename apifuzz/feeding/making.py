@@ -268,8 +268,8 @@ class _Feeding:
             (not args and name in _COMPARING)
             or signature is None
             or name in run.capabilities.without
-            or not is_known(signature.only, run.wrapper.families)
-            or not run.wrapper.takes(signature, sorts, result)
+            or not is_known(signature.only, run.engine.families)
+            or not run.engine.takes(signature, sorts, result)
         ):
             meant = self._meant_by_few(name, args) if len(args) < 2 else None
             if meant is None:

@@ -329,7 +329,7 @@ def narrow_sorts(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
 
 
 def plain_seeds(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
-    """The wrapper's choices become those of seed 0: all at once, then line by line."""
+    """The engine's choices become those of seed 0: all at once, then line by line."""
     if not start:
         yield (
             len(trace.lines) + 1,

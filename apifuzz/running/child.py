@@ -1,4 +1,4 @@
-"""What happens inside the process of a run: the wrapper is made, a run drawn or a trace repeated.
+"""What happens inside the process of a run: the engine is made, a run drawn or a trace repeated.
 
 It is an engine of a supervisor (``prepare``), which forks a child per run, and a program of its own that does
 the same once in a fresh process. What is written to the trace's file is there whatever becomes of the
@@ -26,13 +26,13 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apifuzz.driving import generate, new_run, replay
+from apifuzz.engines.kept import KEPT
 from apifuzz.feeding.terms import Feed
 from apifuzz.run import Ending, Settings
 from apifuzz.running.hooks import recording
 from apifuzz.running.recording import RECORDABLE
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
-from apifuzz.wrappers.kept import KEPT
 
 
 def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
@@ -91,7 +91,7 @@ def _counting(setup: Setup, wanted: bool) -> Iterator[set[str]]:
     if not wanted:
         yield set()
         return
-    with importlib.import_module(f"apifuzz.wrappers.{setup.solver}.coverage").calls_counted() as called:
+    with importlib.import_module(f"apifuzz.engines.{setup.solver}.coverage").calls_counted() as called:
         yield called
 
 
@@ -121,14 +121,14 @@ def _once(setup: Setup, trace: Trace) -> Ending:
 
 
 def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
-    """What the wrapper says of itself."""
+    """What the engine says of itself."""
     return {"kind": "done", "detail": setup.make().version}
 
 
 def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
     """Make the calls of a trace once more, writing those on the solver's own interface to the file."""
     trace = read_trace(request["trace"])
-    # What wrappers ask the solver once is asked now, so that it is no part of the program.
+    # What engines ask the solver once is asked now, so that it is no part of the program.
     other = setup.make()
     _ = other.capabilities(), other.options()
     modules = [importlib.import_module(name) for name in setup.interfaces if name in RECORDABLE]

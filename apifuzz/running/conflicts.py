@@ -1,7 +1,7 @@
 """Options that a solver does not take together: found by trying, to be kept in the solver's profile.
 
 Settings are tried in groups, with a check of one formula. A group that the solver complains of is narrowed to
-the fewest that it still complains of; what a profile knows already is refused by the wrapper and not found
+the fewest that it still complains of; what a profile knows already is refused by the engine and not found
 again.
 """
 

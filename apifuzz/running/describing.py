@@ -1,11 +1,12 @@
 """Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be; who
-is wrong; and whether cvc5's safe mode has it, too.
+is wrong; and whether it shows in a solver's safe mode, too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from apifuzz.engines.text import translate
 from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import Description
@@ -15,14 +16,13 @@ from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
-from apifuzz.wrappers.text import translate
 from base.errors import ExhumeError
 from difftest import find_solvers
 from difftest.triage.bisect import kept_states
 from difftest.triage.evidence import WITH_MODEL, Evidence
 from difftest.triage.expectation import observe
 from difftest.triage.folder import BISECTED
-from difftest.triage.variants import SAFE_MODE
+from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS
 
 _TEXT_SECONDS = 5.0
@@ -47,8 +47,11 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
 
 
 def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | None) -> dict[str, Any]:
-    """What ``ask_safe_mode`` tells where cvc5 takes part: of the program, else of a script that shows it."""
-    if "cvc5" not in (setup.solver, setup.cross_check):
+    """What ``ask_safe_mode`` says of the program, else of a script that shows it; empty where no solver has
+    a safe mode.
+    """
+    modes = {family: profile.safe_mode for family, profile in PROFILES.items() if profile.safe_mode}
+    if not modes.keys() & {setup.solver, setup.cross_check}:
         return {}
     if program is not None:
         return ask_safe_mode(fault, program)
@@ -56,7 +59,7 @@ def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | No
         return {"safe_mode": None}
 
     def safely(spec: str) -> str:
-        return f"cvc5[{SAFE_MODE}]" if spec == "cvc5" else spec
+        return f"{spec}[{modes[spec]}]" if spec in modes else spec
 
     safe = Setup(safely(setup.solver), setup.cross_check and safely(setup.cross_check))
     return {"safe_mode": text_shows(script, safe, fault)}

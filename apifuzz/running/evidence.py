@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from apifuzz.engines import ENGINES, EngineMissing
+from apifuzz.engines.text import translate
 from apifuzz.producers import PRODUCERS
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace
-from apifuzz.wrappers import WRAPPERS, WrapperMissing
-from apifuzz.wrappers.text import translate
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
@@ -77,7 +77,7 @@ def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
     try:
         with Runner(setup) as runner:
             return runner.replay_fresh(print_trace(trace), limits)
-    except (WrapperMissing, ExhumeError):
+    except (EngineMissing, ExhumeError):
         return None
 
 
@@ -99,7 +99,7 @@ def _answer(result: RunResult | None, trace: Trace) -> str | None:
 
 def _others(setup: Setup) -> Iterator[str]:
     """Solvers with an interface that take no part."""
-    yield from (name for name in WRAPPERS if name not in (setup.solver, setup.cross_check, "smtlib"))
+    yield from (name for name in ENGINES if name not in (setup.solver, setup.cross_check, "smtlib"))
 
 
 def _ask_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:

@@ -117,7 +117,7 @@ class CallsFolder(FindingFolder):
         """The calls in SMT-LIB: the script in the folder, else what of them can be said there."""
         if text := read_some(self.path / self.file):
             return text
-        from apifuzz.wrappers.text import translate
+        from apifuzz.engines.text import translate
 
         try:
             return translate(read_trace(self.calls)).script

@@ -162,7 +162,7 @@ def _solvers_made(calls: Sequence[Call]) -> list[Call]:
 @cache
 def _operators() -> Mapping[tuple[str, int], Callable[[Sequence[str]], str]]:
     """How z3's module writes what a call of C with so many arguments makes (0: any number)."""
-    from apifuzz.wrappers.z3.calls import CALLS, MODULE, MODULE_MANY
+    from apifuzz.engines.z3.calls import CALLS, MODULE, MODULE_MANY
 
     forms = {getattr(operator, name.strip("_"), None): form for name, form in OPERATORS.items()}
     forms[operator.and_], forms[operator.or_] = OPERATORS["__and__"], OPERATORS["__or__"]

@@ -1,4 +1,4 @@
-"""The calls that a wrapper makes on its solver's Python interface, written down as lines of a program.
+"""The calls that an engine makes on its solver's Python interface, written down as lines of a program.
 
 The methods and functions of the interface are replaced by ones that write down what is called and then call
 it (``hooks.py``). So the program has exactly the calls of the run, and every line stands there before its

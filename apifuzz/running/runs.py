@@ -70,7 +70,7 @@ class RunResult:
 
     ``outcome`` is ``done``, ``fault``, ``timeout``, ``memout`` (also too much output) or ``trace`` (it could
     not be repeated: ``detail`` says why). ``trace`` is the text of the calls made, without the ``return`` of
-    the one it ended in. ``printed`` is what the solver printed. ``refused`` are calls that the wrapper would
+    the one it ended in. ``printed`` is what the solver printed. ``refused`` are calls that the engine would
     not make (line of the trace repeated, reason). ``resident`` is the memory after each repetition, in bytes;
     ``called`` are the solver's functions that were called, where that was asked for.
     """
@@ -99,7 +99,7 @@ class Runner:
     """One worker: runs one thing after the other; use under ``with``, from one thread at a time.
 
     ``close`` may be called from another thread; the run under way ends as ``timeout``. Raises
-    EnvironmentProblem where the wrapper cannot be made.
+    EnvironmentProblem where the engine cannot be made.
     """
 
     def __init__(self, setup: Setup, corpus: Path | None = None) -> None:
@@ -128,7 +128,7 @@ class Runner:
         self._programs.close()
 
     def version(self) -> str:
-        """The version of the solver, as its wrapper tells it."""
+        """The version of the solver, as its engine tells it."""
         return self._ask({"mode": "describe"}, Limits()).detail
 
     def generate(

@@ -1,4 +1,4 @@
-"""How the wrapper of a run is put together, as plain data: for a request to a process, and for a trace."""
+"""How the engine of a run is put together, as plain data: for a request to a process, and for a trace."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-from apifuzz.interface import Wrapper
+from apifuzz.engine import Engine
+from apifuzz.engines import ENGINES, EngineMissing, make_engine
 from apifuzz.running.recording import RECORDABLE, SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
-from apifuzz.wrappers import WRAPPERS, WrapperMissing, make_wrapper
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The solver (a spec of ``make_wrapper``), the one it is compared with, whether witnesses are checked.
+    """The solver (a spec of ``make_engine``), the one it is compared with, whether witnesses are checked.
 
-    ``factory`` is a wrapper that is not among exhume's: ``MODULE:FUNCTION`` below the folder ``path``. It
+    ``factory`` is an engine that is not among exhume's: ``MODULE:FUNCTION`` below the folder ``path``. It
     comes from Python only, never from a command line or a trace.
     """
 
@@ -43,26 +43,26 @@ class Setup:
         names = tuple(dict.fromkeys(SPEAKER if "=" in spec else spec for spec in solvers))
         return names if all(name in (*RECORDABLE, SPEAKER) for name in names) else ()
 
-    def make(self) -> Wrapper:
-        """The wrapper. Raises WrapperMissing."""
-        wrapper = self._solver()
+    def make(self) -> Engine:
+        """The engine. Raises EngineMissing."""
+        engine = self._solver()
         if self.cross_check is not None:
-            from apifuzz.wrappers.crosscheck import CrossCheck
+            from apifuzz.engines.crosscheck import CrossCheck
 
-            wrapper = CrossCheck(wrapper, make_wrapper(self.cross_check))
+            engine = CrossCheck(engine, make_engine(self.cross_check))
         if self.witnesses:
-            from apifuzz.wrappers.witness import WitnessWrapper
+            from apifuzz.engines.witness import Witness
 
-            wrapper = WitnessWrapper(wrapper)
-        return wrapper
+            engine = Witness(engine)
+        return engine
 
-    def _solver(self) -> Wrapper:
+    def _solver(self) -> Engine:
         if self.factory is None:
-            return make_wrapper(self.solver)
+            return make_engine(self.solver)
         if self.path is not None and self.path not in sys.path:
             sys.path.insert(0, self.path)
         module, _, name = self.factory.partition(":")
-        return cast(Callable[[], Wrapper], getattr(importlib.import_module(module), name))()
+        return cast(Callable[[], Engine], getattr(importlib.import_module(module), name))()
 
     def settings(self) -> list[tuple[str, str]]:
         """What a trace says of it, besides the solver."""
@@ -92,9 +92,9 @@ class Setup:
         """
         other = unquote_name(trace.setting(CROSS_CHECK)) or None
         for name in (solver is None and trace.solver, other):
-            if name and name not in WRAPPERS:
+            if name and name not in ENGINES:
                 raise TraceError(f"the trace is of {name!r}: say with --solver what to run it on")
         return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
 
 
-__all__ = ["Setup", "WrapperMissing"]
+__all__ = ["EngineMissing", "Setup"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from apifuzz.engines import pipe
+from apifuzz.engines.conversation import Conversation
 from apifuzz.running.recording import SPEAKER, Recorder
-from apifuzz.wrappers import pipe
-from apifuzz.wrappers.conversation import Conversation
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def _agreed(seen: Observation, checks: int) -> int | None:
 def _judge(owner: Solver, solvers: Sequence[Solver]) -> Solver | None:
     """Another kind of solver if there is one, else another release or mode; None if it is alone."""
     others = [solver for solver in solvers if solver is not owner]
-    strangers = [solver for solver in others if solver.family != owner.family or owner.family == "other"]
+    strangers = [solver for solver in others if solver.kin != owner.kin]
     return next(iter([*strangers, *others]), None)
 
 

@@ -32,8 +32,8 @@ def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> C
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
-    # Releases of one solver share its faults: together they have one voice.
-    voices = {s.name: s.name if s.family == "other" else s.family for s in seen.solvers}
+    # Releases and builds of one solver share its faults: together they have one voice.
+    voices = {solver.name: solver.kin for solver in seen.solvers}
     guilty, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)
     key = f"soundness|{guilty or '+'.join(solvers)}|{seen.where}"
@@ -45,7 +45,7 @@ def suspect(
 ) -> tuple[str | None, str]:
     """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two.
 
-    ``voices`` are the families by solver name.
+    ``voices`` are the solvers by name, releases and builds of one counted as one.
     """
     for name, answer in said.items():
         if answer == "sat" and verdicts[name].outcome is Outcome.INVALID_MODEL:

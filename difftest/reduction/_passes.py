@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from difftest.reduction._pieces import (
     Piece,
-    constants,
     descendants,
     from_the_top,
     introduced,
@@ -36,12 +35,13 @@ from smtlib import (
     read_script,
     rewrite,
 )
+from smtlib.scanner import LEXEME, lexemes
+from smtlib.values import simple_values
 from solvers.running import script as plain
 from solvers.tactics import COMMAND, shorter_rows
 
 Check = Callable[[str], bool]
 
-_TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()"|;]+')
 _BY_TACTIC = re.compile(rf"\(\s*{COMMAND}\s+(.*?)\s*\)", re.S)
 _DROPPABLE_ARGUMENTS = frozenset(
     "and or xor => = distinct + - * / div < <= > >= str.++ re.++ re.union re.inter seq.++"
@@ -180,7 +180,7 @@ class Passes:
         while True:
             uses: dict[str, int] = {}
             for piece in self._pieces:
-                for token in set(_TOKEN.findall(piece.text)):
+                for token in set(lexemes(piece.text)):
                     uses[token] = uses.get(token, 0) + 1
             unused = [
                 number
@@ -336,13 +336,13 @@ class Passes:
         assert checked is not None, "only typed scripts come here"
         table = checked.table
         if term.op.kind is Kind.LITERAL:
-            for text in constants(term.sort):
+            for text in simple_values(term.sort):
                 if len(text) < len(term.op.text):
                     yield table.literal(text, term.sort)
             return
         if not term.args and term.op.text in ("true", "false"):
             return
-        for text in constants(term.sort):
+        for text in simple_values(term.sort):
             yield table.literal(text, term.sort)
         if not term.args:
             return
@@ -415,7 +415,7 @@ class Passes:
                 for constructor in datatype.constructors:
                     names.append(constructor.declaration.name)
                     names.extend(selector.name for selector in constructor.selectors)
-        taken = set(_TOKEN.findall(self.text))
+        taken = set(lexemes(self.text))
         fresh = (
             "".join(letters)
             for size in (1, 2, 3)
@@ -424,7 +424,7 @@ class Passes:
         )
         into = {name: next(fresh) for name in dict.fromkeys(names) if len(name) > 1}
         if into:
-            text = _TOKEN.sub(lambda match: into.get(match.group(), match.group()), self.text)
+            text = LEXEME.sub(lambda match: into.get(match.group(), match.group()), self.text)
             if self._holds(text):
                 self.text = text
                 # The pieces keep the old names; renaming is the last step.

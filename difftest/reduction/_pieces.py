@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from smtlib import CheckedScript, Sort, Term, print_command, print_term
-from smtlib.printer import sort_text
+from smtlib import CheckedScript, Term, print_command, print_term
+from smtlib.scanner import lexemes
 
 MAX_TERM_NODES = 4_000
-_INTRODUCES = re.compile(r"\(\s*(?:declare|define)-(?:fun|const|sort|fun-rec)\s+(\|[^|]*\||[^\s()]+)")
+_INTRODUCES = frozenset(
+    f"{how}-{what}" for how in ("declare", "define") for what in ("fun", "const", "sort", "fun-rec")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,7 @@ def typed_piece(checked: CheckedScript, number: int) -> Piece:
 
 def introduced(piece: Piece) -> str | None:
     """The name that a command declares or defines, if it does."""
-    match = _INTRODUCES.match(piece.text)
-    return match.group(1) if match else None
+    return lexemes(piece.text, 3)[2] if piece.name in _INTRODUCES else None
 
 
 def levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
@@ -78,23 +78,3 @@ def from_the_top(root: Term) -> Iterator[Term]:
 def descendants(term: Term) -> Iterator[Term]:
     """The terms below ``term`` that have its sort, nearest first."""
     return (below for below in from_the_top(term) if below is not term and below.sort is term.sort)
-
-
-def constants(sort: Sort) -> tuple[str, ...]:
-    """The simplest values of a sort, as text; none where there is none for sure."""
-    if sort.name == "BitVec":
-        width = sort.indices[0]
-        return ("#b" + "0" * width, "#b" + "0" * (width - 1) + "1") if width <= 64 else (f"(_ bv0 {width})",)
-    if sort.name == "FloatingPoint":
-        return (f"(_ +zero {sort.indices[0]} {sort.indices[1]})",)
-    return _SIMPLE.get(sort_text(sort), ())
-
-
-_SIMPLE = {
-    "Bool": ("true", "false"),
-    "Int": ("0", "1"),
-    "Real": ("0.0", "1.0"),
-    "String": ('""', '"a"'),
-    "RegLan": ("re.none", "re.all"),
-    "RoundingMode": ("RNE",),
-}

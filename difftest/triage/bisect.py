@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import math
 import re
@@ -22,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from base.errors import ExhumeError
 from base.files import put_json, put_text
 from difftest.errors import DifftestError, NotShown
@@ -31,7 +32,7 @@ from difftest.triage.expectation import expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject, kind_of, rewrite_report
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
-from solvers.specs import DISTRIBUTIONS, Solver, find_solver, parse_spec
+from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 
 _SCHEMA = 1
 # Other releases may be far slower; what is not decided by then counts as not affected.
@@ -88,10 +89,6 @@ def find_release(family: str, release: str) -> Solver | None:
         solver = find_solver(f"{family}=={release}")
     except (ReleaseNotFound, SolverMissing):
         return None
-    except EnvironmentProblem as problem:
-        if "reads no SMT-LIB" in str(problem):
-            return None
-        raise
     return None if solver.version() == "unknown" else solver
 
 
@@ -353,23 +350,18 @@ def accused(expected: Expectation) -> Solver:
 
 def release_of(solver: Solver) -> tuple[str, str]:
     """The family of a solver and the release it is; DifftestError if it has no releases."""
-    if solver.family not in DISTRIBUTIONS:
+    if solver.release is None:
         raise DifftestError(f"{solver.name} is a command line: there are no releases of it to bisect")
-    release = parse_spec(solver.spec).release
-    return solver.family, release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
+    return solver.family, solver.release
 
 
 def position(releases: Sequence[str], release: str) -> int:
     """Where a release stands among those listed; DifftestError if it does not."""
+    # 4.8.5 and 4.8.5.0 are one release.
     for number, other in enumerate(releases):
-        if _plain(other) == _plain(release):
+        if Version(other) == Version(release):
             return number
     raise DifftestError(f"the package index lists no release {release} for this machine")
-
-
-def _plain(release: str) -> str:
-    """4.8.5 and 4.8.5.0 are one release."""
-    return re.sub(r"(?:\.0)+$", "", release)
 
 
 def _read_cache(folder: Path, digest: str) -> dict[str, Any]:

@@ -56,11 +56,6 @@ class Evidence:
                 self.note(f"{name} says {answer} to the formula with the model of {crossing.owner} put in")
 
 
-def kind_of(solver: Solver) -> str:
-    """What releases of one solver have in common; a program that is none is of its own kind."""
-    return solver.name if solver.family == "other" else solver.family
-
-
 def third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:
     """Solvers that are no party: of the campaign, then installed ones, also where a party is another release
     of the same.
@@ -73,8 +68,8 @@ def third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[So
         for solver in (*map(seen.solver, names), *known)
         if solver.family in PROFILES and parse_spec(solver.spec).release is None
     }
-    for family in PROFILES:
-        if family not in installed:
+    for family, profile in PROFILES.items():
+        if family not in installed and not profile.apart:
             try:
                 yield find_solver(family)
             except ExhumeError:

@@ -40,6 +40,7 @@ from smtlib import (
 )
 from smtlib.printer import sort_text
 from solvers.options import option_table, split_option
+from solvers.registry import PROFILES
 
 QUICK_SECONDS = 2.0
 # They hold every formula together and tell nothing; of comparisons any will do (measured on what 4.8.5 of z3
@@ -49,6 +50,7 @@ NEUTRAL = frozenset(
     " fp.lt fp.leq fp.gt fp.geq fp.eq str.< str.<=".split()
 )
 _MOST_OPERATORS = 12
+_TACTIC_SETTINGS = {name for family in PROFILES for name in option_table(family).tactic_settings}
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
 _OPTIONS = re.compile(r"\[[^\]|]*\]")
@@ -254,7 +256,7 @@ def by_theories(key: str) -> str:
 def _unified(option: str) -> str:
     """An option, in the same words for the same thing: a row of tactics is asked for in two ways."""
     name, value = split_option(option)
-    return f"tactic={value}" if name in option_table("z3").tactic_settings else option
+    return f"tactic={value}" if name in _TACTIC_SETTINGS else option
 
 
 def _checked(text: str) -> CheckedScript | None:

@@ -18,7 +18,7 @@ from difftest.triage.classes.base import FindingClass
 from difftest.triage.classes.crash import death_words
 from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable
-from solvers.registry import form_of
+from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Form, Piece
 
 _MOST_FORMULA = 20_000
@@ -82,7 +82,7 @@ class Writer:
     def text(self) -> str:
         parts = [f"<!-- {self.form.reminder} -->\n"] if self.form.reminder else []
         parts.append(f"# {self.title()}\n")
-        for heading, pieces in self.form.sections:
+        for heading, pieces in self.form.sections.items():
             body = "\n\n".join(text for piece in pieces if (text := self.pieces[piece]()))
             if body:
                 parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
@@ -140,17 +140,22 @@ class Writer:
         return "\n\n".join(blocks)
 
     def _safe_mode(self) -> str:
-        """Whether cvc5's safe mode has it, too: said of each finding that may be cvc5's."""
+        """Whether it shows in the safe mode of the accused, or of one of those that may be wrong."""
         accused = [self.found.guilty] if self.found.guilty else self.found.solvers
-        if not any(entry is not None and entry.get("family") == "cvc5" for entry in accused):
+        profiles = [PROFILES.get(str(entry.get("family"))) for entry in accused if entry is not None]
+        profile = next((found for found in profiles if found is not None and found.safe_mode), None)
+        if profile is None:
             return ""
+        option = f"`{profile.prefix}{profile.safe_mode}`"
         told = self.found.safe_mode
         if told is None:
-            why = "it was not asked, or could not be (cvc5 before 1.3 has no such mode)"
-            return f"Whether it shows with `--safe-mode=safe` is not known: {why}."
+            older = f"{profile.family} before {profile.safe_mode_since} has no such mode"
+            return (
+                f"Whether it shows with {option} is not known: it was not asked, or could not be ({older})."
+            )
         refusal = str(self.found.data.get("safe_mode_refuses") or "")
         why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
-        return f"With `--safe-mode=safe` it {'shows, too' if told else 'does not show'}{why}."
+        return f"With {option} it {'shows, too' if told else 'does not show'}{why}."
 
     def _version(self) -> str:
         accused = [self.found.guilty] if self.found.guilty else self.found.solvers

@@ -8,7 +8,6 @@ that shows the same (``triggers.jsonl`` holds a few of these whole: ``difftest.t
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import shlex
@@ -256,7 +255,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "version": solver.version(),
         "commit": solver.commit(),
         "package": DISTRIBUTIONS.get(solver.family),
-        "release": release_of(solver),
+        "release": solver.release,
         "options": [prefix + option for option in parse_spec(solver.spec).options],
         "command": solver.command(script, ORIGINAL),
         "shown": solver.shown(script, ORIGINAL),
@@ -268,13 +267,6 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "detail": verdict.detail,
         "seconds": round(verdict.seconds, 3),
     }
-
-
-def release_of(solver: Solver) -> str | None:
-    """The release of the wheel that a solver comes from; None for a command line of the user's."""
-    if solver.family not in DISTRIBUTIONS:
-        return None
-    return parse_spec(solver.spec).release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
 
 
 def ending(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""A finding under other options: what it does not need is left out, and whether cvc5's safe mode has it too.
+"""A finding under other options: what it does not need is left out; and whether it shows in a safe mode.
 
 A test that runs a solver under options may show what shows without them. So before anything else is made of a
 candidate, the options that its test added are taken away as far as it still shows; what is left is part of
@@ -21,15 +21,13 @@ from difftest.triage.settle import Settled, confirm_and_weigh
 from difftest.triage.store import Shown
 from generator.strategy import GeneratedTest
 from solvers.options import option_table, split_option
+from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
 from solvers.tactics import shorter_rows
-
-SAFE_MODE = "safe-mode=safe"
-"""What cvc5's maintainers ask fuzzers to run it under."""
 
 
 def leaner(solver: Solver) -> Iterator[Solver]:
@@ -201,22 +199,24 @@ def bare(solver: Solver) -> Solver:
 
 
 def in_safe_mode(solver: Solver) -> Solver | None:
-    """cvc5 in its safe mode; None for other solvers, and for releases that have none (before 1.3)."""
-    if solver.family != "cvc5":
+    """The solver in its safe mode; None for those, and releases, that have none."""
+    profile = PROFILES.get(solver.family)
+    if profile is None or not profile.safe_mode:
         return None
     try:
-        if why_refused(SAFE_MODE, asked_options("cvc5", solver.argv)):
+        if why_refused(profile.safe_mode, asked_options(solver.family, solver.argv)):
             return None
     except ExhumeError:
         return None
     # In front of the others: an option that safe mode does not allow is then refused.
-    others = (check for check in solver.checks if check != f"--{SAFE_MODE}")
-    return replace(solver.with_options([SAFE_MODE]), checks=(f"--{SAFE_MODE}", *others))
+    option = profile.prefix + profile.safe_mode
+    others = (check for check in solver.checks if check != option)
+    return replace(solver.with_options([profile.safe_mode]), checks=(option, *others))
 
 
 def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> bool | None:
-    """Whether what ``solvers`` show, they show with each cvc5 among them in safe mode; None where there is no
-    cvc5 with a safe mode among them. Options that safe mode refuses make it False: so do theories.
+    """Whether what ``solvers`` show, they show with each that has a safe mode in it; None where none has one.
+    Options that safe mode refuses make it False: so do theories.
     """
     safe = [in_safe_mode(solver) or solver for solver in solvers]
     if safe == list(solvers):

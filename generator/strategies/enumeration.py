@@ -16,6 +16,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from generator.declaring import StrategyEntry, StrategyInputs
+from generator.errors import GenerationError
 from generator.library import Library
 from generator.naming import Declarations
 from generator.strategy import GeneratedTest
@@ -144,3 +146,21 @@ def _growth_strings(length: int, blocks: int) -> Iterator[tuple[int, ...]]:
             yield from extend(position + 1, max(used, block + 1))
 
     yield from extend(0, 0)
+
+
+def _make(inputs: StrategyInputs) -> EnumerationStrategy:
+    library = inputs.library
+    chosen = inputs.settings.skeleton or library.skeletons[0].id
+    for skeleton in library.skeletons:
+        if skeleton.id == chosen:
+            return EnumerationStrategy(library, skeleton, EnumerationBound())
+    raise GenerationError(f"the corpus has no usable skeleton {chosen}; 'exhume query skeletons' lists them")
+
+
+ENTRY = StrategyEntry(
+    "enumerate",
+    "every filling of one skeleton up to a bound, each once",
+    "a learned corpus, --skeleton",
+    "nothing",
+    _make,
+)

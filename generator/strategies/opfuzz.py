@@ -11,11 +11,18 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
+from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.strategies.mutation.heads import HeadChain, Sites, find_sites
 from generator.strategies.mutation.operators import Operators
-from generator.strategies.mutation.strategy import ATTEMPTS, MUTATIONS, NO_OPERATOR, ChainStrategy
+from generator.strategies.mutation.strategy import (
+    ATTEMPTS,
+    COMMON_SETTINGS,
+    MUTATIONS,
+    NO_OPERATOR,
+    ChainStrategy,
+)
 
 _DRAWS = 20
 """So many sites are drawn of all, before one is drawn of those where another head fits."""
@@ -62,3 +69,14 @@ class OpFuzz(ChainStrategy[HeadChain]):
 @lru_cache(maxsize=_KEPT_SITES)
 def _sites_of(script: SeedScript, operators: Operators) -> Sites:
     return find_sites(script, operators)
+
+
+ENTRY = StrategyEntry(
+    "opfuzz",
+    "type-aware operator mutation: an operator replaced by another of the same rank, in chains",
+    "seeds",
+    "nothing",
+    lambda inputs: OpFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    frozenset(("seeds",)),
+    COMMON_SETTINGS,
+)

@@ -17,6 +17,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
 from generator.strategy import GeneratedTest
@@ -371,3 +372,17 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
 
 
 __all__ = ["ASSERTION_COUNTS", "Rank", "SkeletonOptions", "SkeletonStrategy"]
+
+
+def _make(inputs: StrategyInputs) -> SkeletonStrategy:
+    options = SkeletonOptions(incremental=inputs.settings.incremental)
+    return SkeletonStrategy(inputs.library, inputs.settings.seed, options)
+
+
+ENTRY = StrategyEntry(
+    "skeletons",
+    "skeletons of past bugs filled with atoms of past bugs, guided by association rules",
+    "a learned corpus",
+    "nothing",
+    _make,
+)

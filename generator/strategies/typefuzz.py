@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from generator.declaring import StrategyEntry
 from generator.seeds.source import Seed, SeedSource
 from generator.settings import Setting, Value
 from generator.strategies.mutation.chain import Chain
@@ -39,11 +40,6 @@ _MORE_ARGUMENTS = 0.15
 _SMALLER_SHARE = 0.5
 """Share of arguments that are the smaller of two drawn: chains of whole formulas in each other are seldom
 decided."""
-
-TYPEFUZZ_SETTINGS = (
-    *COMMON_SETTINGS,
-    Setting("literals", 0.15, "share of mutations that change a constant", 0, 1),
-)
 
 
 class TypeFuzz(ChainStrategy[Chain]):
@@ -157,3 +153,14 @@ class TypeFuzz(ChainStrategy[Chain]):
 
 def _is_literal(term: Term) -> bool:
     return is_value(term) or (term.op.kind is Kind.OPERATOR and not term.args)
+
+
+ENTRY = StrategyEntry(
+    "typefuzz",
+    "generative type-aware mutation: subterms replaced by operators over terms at hand, in chains",
+    "seeds",
+    "nothing",
+    lambda inputs: TypeFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    frozenset(("seeds",)),
+    (*COMMON_SETTINGS, Setting("literals", 0.15, "share of mutations that change a constant", 0, 1)),
+)

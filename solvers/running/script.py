@@ -1,7 +1,7 @@
 """The commands of an SMT-LIB text and where they stand: just enough to line answers up with questions.
 
-This is not a parser (``smtlib`` is): it must take any bytes, unbalanced and binary ones too, since solvers
-are given those as well. Offsets count bytes, and lines and columns do as z3 counts them.
+Solvers are given any bytes, unbalanced and binary ones too. Offsets count bytes, and lines and columns do as
+z3 counts them.
 """
 
 from __future__ import annotations
@@ -11,28 +11,11 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
+from smtlib.scanner import Command, commands, lexemes, names_file
+
 ANSWERS = ("sat", "unsat", "unknown")
-_TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]')
-_NAME = re.compile(r"\(\s*(?:;[^\n]*\n\s*)*([^\s()|\";]+)")
-_STATUS = re.compile(r"\(\s*set-info\s+:status\s+(sat|unsat|unknown)\s*\)")
-_ECHO = re.compile(r'\(\s*echo\s+"((?:[^"]|"")*)"\s*\)')
-# Options whose value is a file: some are opened, and emptied, as soon as they are set.
-_FILE_OPTION = re.compile(
-    r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I
-)
-_OPTION = re.compile(r'\(\s*set-option\s+([^\s()|";]+)\s*("(?:[^"]|"")*"|[^\s()|";]*)')
-_HARMLESS_VALUES = frozenset({"true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ""})
 _CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One top-level command; ``start`` and ``end`` are byte offsets, ``end`` past the closing parenthesis."""
-
-    name: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -59,23 +42,15 @@ class Script:
     @cached_property
     def commands(self) -> tuple[Command, ...]:
         """The top-level commands in order; what follows an unbalanced parenthesis is left out."""
-        text = self._text
         found: list[Command] = []
-        depth = start = 0
-        for match in _TOKEN.finditer(text):
-            token = match.group()
-            if token == "(":
-                if depth == 0:
-                    start = match.start()
-                depth += 1
-            elif token == ")" and depth:
-                depth -= 1
-                if depth == 0:
-                    name = _NAME.match(text, start)
-                    found.append(Command(name.group(1) if name else "", start, match.end()))
-                    if found[-1].name == "exit":
-                        break
+        for command in commands(self._text):
+            found.append(command)
+            if command.name == "exit":
+                break
         return tuple(found)
+
+    def _lexemes(self, command: Command) -> list[str]:
+        return lexemes(self._text[command.start : command.end])
 
     @cached_property
     def checks(self) -> tuple[Command, ...]:
@@ -99,17 +74,9 @@ class Script:
 
     @cached_property
     def file_command(self) -> str | None:
-        """The first command that has a solver read or write a file of the text's choosing, if there is one.
-
-        Texts come from strangers' issues; ``(set-option :regular-output-channel "...")`` empties that file.
-        """
-        for command in self.commands:
-            if command.name == "include":
-                return "include"
-            option = _OPTION.match(self._text, command.start) if command.name == "set-option" else None
-            if option and _FILE_OPTION.search(option.group(1)) and option.group(2) not in _HARMLESS_VALUES:
-                return f"set-option {option.group(1)}"
-        return None
+        """The first command that has a solver read or write a file of the text's choosing, if any."""
+        asked = (self._lexemes(c) for c in self.commands if c.name in ("include", "set-option"))
+        return next(filter(None, map(names_file, asked)), None)
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:
@@ -121,8 +88,9 @@ class Script:
                 answers.append(status if status != "unknown" else None)
                 status = None
             elif command.name == "set-info":
-                match = _STATUS.match(self._text, command.start)
-                status = match.group(1) if match else status
+                said = self._lexemes(command)
+                if said[2:3] == [":status"] and said[3] in ANSWERS:
+                    status = said[3]
         return tuple(answers)
 
     @cached_property
@@ -135,9 +103,9 @@ class Script:
             if command.name in _CHECKS:
                 found.append((index, None))
             elif command.name == "echo":
-                match = _ECHO.match(self._text, command.start)
-                if match and match.group(1).strip() in ANSWERS:
-                    found.append((index, match.group(1).strip()))
+                word = self._lexemes(command)[2]
+                if word[0] == '"' and word[1:-1].strip() in ANSWERS:
+                    found.append((index, word[1:-1].strip()))
         return tuple(found)
 
     @cached_property

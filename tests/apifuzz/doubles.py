@@ -1,4 +1,4 @@
-"""Solvers with planted bugs: a wrapper that prints instead of solving, and a solver's own, each gone wrong.
+"""Solvers with planted bugs: an engine that prints instead of solving, and a solver's own, each gone wrong.
 
 Each function makes one; a test names it as the factory of a ``Setup``, so that it is made in the process of a
 run.
@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected, Wrapper
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.witness import WitnessWrapper
+from apifuzz import calls
+from apifuzz.engine import Engine, R
+from apifuzz.engines import make_engine
+from apifuzz.engines.around import Around
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.witness import Witness
+from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected
 
 CHUNK = 2 << 20
 _kept: list[bytearray] = []
@@ -26,16 +28,16 @@ _kept: list[bytearray] = []
 class CrashesAfterPops(Around):
     """The process dies of a real SIGSEGV after so many pops of one instance."""
 
-    def __init__(self, pops: int, inner: Wrapper) -> None:
+    def __init__(self, pops: int, inner: Engine) -> None:
         super().__init__(inner)
         self.pops = self.left = pops
 
     def new(self) -> None:
-        super().new()
+        self.inner.perform(calls.New())
         self.left = self.pops
 
     def pop(self, levels: int) -> None:
-        super().pop(levels)
+        self.inner.perform(calls.Pop(levels))
         self.left -= 1
         if not self.left:
             os.kill(os.getpid(), signal.SIGSEGV)
@@ -44,80 +46,58 @@ class CrashesAfterPops(Around):
 class ForgetsDeclarations(Around):
     """After a pop, constants made since the matching push are unknown, as in a solver without global ones."""
 
-    def __init__(self, inner: Wrapper) -> None:
+    def __init__(self, inner: Engine) -> None:
         super().__init__(inner)
         self.scopes: list[set[str]] = [set()]
         self.lost: set[str] = set()
 
-    def make_constant(self, name: str, sort: ApiSort) -> Any:
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
         self.scopes[-1].add(name)
-        return super().make_constant(name, sort)
+        return self.inner.perform(calls.MakeConstant(sort, name))
 
     def push(self, levels: int) -> None:
-        super().push(levels)
+        self.inner.perform(calls.Push(levels))
         self.scopes += [set() for _ in range(levels)]
 
     def pop(self, levels: int) -> None:
-        super().pop(levels)
+        self.inner.perform(calls.Pop(levels))
         for _ in range(levels):
             self.lost |= self.scopes.pop()
 
     def assert_formula(self, term: ApiTerm) -> None:
         for name in sorted(names_in(term) & self.lost):
             raise Rejected(f"symbol '{name}' is not declared")
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
 
 
 class Watching(Around):
-    """Knows what is asserted, how many levels are open, and how many pops there were."""
+    """Knows how many pops there were."""
 
-    def __init__(self, inner: Wrapper) -> None:
+    def __init__(self, inner: Engine) -> None:
         super().__init__(inner)
-        self._start()
-
-    def _start(self) -> None:
-        self.levels: list[list[ApiTerm]] = [[]]
         self.pops = 0
 
-    def new(self) -> None:
-        super().new()
-        self._start()
-
-    def reset(self) -> None:
-        super().reset()
-        self._start()
-
-    def reset_assertions(self) -> None:
-        super().reset_assertions()
-        self._start()
-
-    def push(self, levels: int) -> None:
-        super().push(levels)
-        self.levels += [[] for _ in range(levels)]
-
-    def pop(self, levels: int) -> None:
-        super().pop(levels)
-        del self.levels[len(self.levels) - levels :]
-        self.pops += 1
-
-    def assert_formula(self, term: ApiTerm) -> None:
-        super().assert_formula(term)
-        self.levels[-1].append(term)
+    def perform(self, call: calls.Call[R]) -> R:
+        made = super().perform(call)
+        if isinstance(call, (calls.New, calls.Reset, calls.ResetAssertions)):
+            self.pops = 0
+        self.pops += isinstance(call, calls.Pop)
+        return made
 
     def asserts(self, operator: str) -> bool:
         """Whether an assertion has the operator."""
-        return any(operator in operators_in(term) for level in self.levels for term in level)
+        return any(operator in operators_in(term) for term in self.stack.terms)
 
 
 class AnswersWrongly(Watching):
     """Says sat instead of unsat and the other way, while an assertion has an operator in it."""
 
-    def __init__(self, operator: str, inner: Wrapper) -> None:
+    def __init__(self, operator: str, inner: Engine) -> None:
         super().__init__(inner)
         self.operator = operator
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        answer = super().check_sat(assumptions)
+        answer = self.inner.perform(calls.CheckSat(assumptions))
         if self.asserts(self.operator):
             return {Answer.SAT: Answer.UNSAT, Answer.UNSAT: Answer.SAT}.get(answer, answer)
         return answer
@@ -127,18 +107,18 @@ class ReturnsWrongCores(Around):
     """Leaves the last assertion out of a core."""
 
     def unsat_core(self) -> list[ApiTerm]:
-        return super().unsat_core()[:-1]
+        return self.inner.perform(calls.UnsatCore())[:-1]
 
 
 class DislikesOptions(Around):
     """Takes options one by one, and some not together, which it says at the next check."""
 
     def new(self) -> None:
-        super().new()
+        self.inner.perform(calls.New())
         self.set: set[str] = set()
 
     def set_option(self, name: str, value: str) -> None:
-        super().set_option(name, value)
+        self.inner.perform(calls.SetOption(name, value))
         self.set.add(f"{name}={value}")
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
@@ -148,14 +128,14 @@ class DislikesOptions(Around):
             raise LimitReached("c is never no")
         if "d=true" in self.set:
             os.abort()
-        return super().check_sat(assumptions)
+        return self.inner.perform(calls.CheckSat(assumptions))
 
 
 class Leaks(Around):
     """Keeps some memory for each assertion, for ever."""
 
     def assert_formula(self, term: ApiTerm) -> None:
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
         _kept.append(bytearray(os.urandom(1) * CHUNK))
 
 
@@ -165,13 +145,15 @@ class CrashesInForksOnly(CrashesAfterPops):
     def pop(self, levels: int) -> None:
         if Path(sys.argv[0]).name == "_supervisor.py":
             super().pop(levels)
+        else:
+            self.inner.perform(calls.Pop(levels))
 
 
 class Breaks(Around):
     """Has a bug of its own."""
 
     def push(self, levels: int) -> None:
-        super().push(levels // 0)
+        self.inner.perform(calls.Push(levels // 0))
 
 
 def operators_in(term: ApiTerm) -> set[str]:
@@ -201,43 +183,43 @@ def names_in(term: ApiTerm) -> set[str]:
     return found
 
 
-def _text() -> Wrapper:
-    return make_wrapper("smtlib")
+def _text() -> Engine:
+    return make_engine("smtlib")
 
 
-def _solver() -> Wrapper:
-    return make_wrapper("bitwuzla")
+def _solver() -> Engine:
+    return make_engine("bitwuzla")
 
 
-def crashes_after_pops() -> Wrapper:
+def crashes_after_pops() -> Engine:
     return CrashesAfterPops(3, _text())
 
 
-def crashes_at_first_pop() -> Wrapper:
+def crashes_at_first_pop() -> Engine:
     return CrashesAfterPops(1, _text())
 
 
-def forgets_declarations() -> Wrapper:
+def forgets_declarations() -> Engine:
     return ForgetsDeclarations(_text())
 
 
-def answers_wrongly() -> Wrapper:
+def answers_wrongly() -> Engine:
     return CrossCheck(AnswersWrongly("bvxor", _solver()), _solver())
 
 
-def returns_wrong_cores() -> Wrapper:
-    return WitnessWrapper(ReturnsWrongCores(_solver()))
+def returns_wrong_cores() -> Engine:
+    return Witness(ReturnsWrongCores(_solver()))
 
 
-def dislikes_options() -> Wrapper:
+def dislikes_options() -> Engine:
     return DislikesOptions(_text())
 
 
-def leaks() -> Wrapper:
+def leaks() -> Engine:
     return Leaks(_text())
 
 
-def honest() -> Wrapper:
+def honest() -> Engine:
     return _text()
 
 
@@ -256,13 +238,13 @@ class AsksOnce(Around):
         return super().options()
 
 
-def asks_once() -> Wrapper:
+def asks_once() -> Engine:
     return AsksOnce(_text())
 
 
-def crashes_in_forks_only() -> Wrapper:
+def crashes_in_forks_only() -> Engine:
     return CrashesInForksOnly(1, _text())
 
 
-def breaks() -> Wrapper:
+def breaks() -> Engine:
     return Breaks(_text())

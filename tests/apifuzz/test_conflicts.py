@@ -9,12 +9,12 @@ from pathlib import Path
 import cvc5
 import pytest
 
+from apifuzz.engines.cvc5 import profile as profiles
+from apifuzz.engines.cvc5.profile import profile
 from apifuzz.interface import Option, OptionKind
 from apifuzz.running.conflicts import Conflict, Setting, complaint, learn, pairs_met, settings_of
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
-from apifuzz.wrappers.cvc5 import profile as profiles
-from apifuzz.wrappers.cvc5.profile import profile
 
 HERE = Path(__file__).parent
 

@@ -7,15 +7,25 @@ from typing import Any
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import generate, replay
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Capabilities, Feature, Rejected, Unsupported, Wrapper
+from apifuzz.engine import Engine
+from apifuzz.engines import make_engine
+from apifuzz.engines.around import Around
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.witness import Witness
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    Feature,
+    Rejected,
+    Unsupported,
+)
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.witness import WitnessWrapper
 
 TRACE = """exhume-trace 1 bitwuzla 1
 1 new
@@ -63,30 +73,30 @@ return t3
 """
 
 
-def solver() -> Wrapper:
-    return make_wrapper("bitwuzla")
+def solver() -> Engine:
+    return make_engine("bitwuzla")
 
 
-def run(wrapper: Wrapper, text: str = TRACE) -> Ending:
-    return replay(wrapper, read_trace(text))
+def run(engine: Engine, text: str = TRACE) -> Ending:
+    return replay(engine, read_trace(text))
 
 
 class Says(Around):
     """Answers what it is told to, whatever the question."""
 
-    def __init__(self, inner: Wrapper, answer: Answer) -> None:
+    def __init__(self, inner: Engine, answer: Answer) -> None:
         super().__init__(inner)
         self.answer = answer
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        super().check_sat(assumptions)
+        self.inner.perform(calls.CheckSat(assumptions))
         return self.answer
 
 
 class Refuses(Around):
     """Cannot assert a second time; or says that it was wrong to ask, if ``rejects``."""
 
-    def __init__(self, inner: Wrapper, rejects: bool = False) -> None:
+    def __init__(self, inner: Engine, rejects: bool = False) -> None:
         super().__init__(inner)
         self.asserted = 0
         self.rejects = rejects
@@ -95,13 +105,13 @@ class Refuses(Around):
         self.asserted += 1
         if self.asserted > 1:
             raise (Rejected if self.rejects else Unsupported)("no more assertions")
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
 
 
 class Confuses(Around):
     """Takes every sort for another one."""
 
-    def same_sort(self, handle: object, sort: ApiSort) -> bool:
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         return False
 
 
@@ -163,8 +173,8 @@ def test_cores_and_failed_assumptions_are_terms_of_the_run() -> None:
 
 
 def test_only_what_both_can_do_is_drawn() -> None:
-    broad = make_wrapper("smtlib").capabilities()
-    both = CrossCheck(make_wrapper("smtlib"), Narrow(make_wrapper("smtlib"))).capabilities()
+    broad = make_engine("smtlib").capabilities()
+    both = CrossCheck(make_engine("smtlib"), Narrow(make_engine("smtlib"))).capabilities()
     assert both.theories == {"Core", "Ints"}
     assert both.features == {Feature.MODELS} & broad.features
     assert both.without >= broad.without | {"xor"}
@@ -177,8 +187,8 @@ def test_only_what_both_can_do_is_drawn() -> None:
 def test_the_first_draws_as_it_does_alone() -> None:
     alone, first, second = solver(), solver(), solver()
     both = CrossCheck(first, second)
-    for wrapper in (alone, both):
-        wrapper.random.seed(17)
+    for engine in (alone, both):
+        engine.random.seed(17)
     second.random.random()
     assert [first.random.random() for _ in range(5)] == [alone.random.random() for _ in range(5)]
     both.random.seed(17)
@@ -200,14 +210,14 @@ def test_a_run_of_two_repeats_on_one() -> None:
 
 @pytest.mark.parametrize("second", ["cvc5", "z3"])
 def test_real_solvers_run_in_lockstep(second: str) -> None:
-    ended = run(CrossCheck(solver(), make_wrapper(second)))
+    ended = run(CrossCheck(solver(), make_engine(second)))
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "unsat", "sat"))
-    ended = run(CrossCheck(make_wrapper(second), solver()), CORE)
+    ended = run(CrossCheck(make_engine(second), solver()), CORE)
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("unsat",))
 
 
-def test_neither_solver_has_its_own_actions_and_both_adjust_the_model() -> None:
-    model = default_model(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")))
+def test_neither_solver_has_its_own_actions_in_lockstep() -> None:
+    model = default_model(CrossCheck(make_engine("z3"), make_engine("cvc5")))
     assert not [name for name in model.actions if ":" in name]
     assert not [t for state in model.states.values() for t in state.transitions if ":" in t.action]
     model.check()
@@ -217,17 +227,17 @@ def test_values_can_be_asked_for_where_the_first_has_models_by_default() -> None
     text = TRACE[: TRACE.index("check-sat")] + "check-sat\n99 get-value t1\n"
     text = "\n".join(line for line in text.splitlines() if "set-option" not in line) + "\n"
     assert "get-value" in text
-    ended = run(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")), text)
+    ended = run(CrossCheck(make_engine("z3"), make_engine("cvc5")), text)
     assert (ended.kind, ended.detail, ended.refused) == ("done", "", ())
 
 
 def test_values_are_each_solvers_own() -> None:
     class Zero(Around):
-        def equal(self, term: ApiTerm, value: Any) -> Any:
-            false = super().make_value(term.sort, "false")
-            return super().equal(term, false)
+        def equate(self, term: ApiTerm, value: Any) -> Any:
+            false = self.inner.perform(calls.MakeValue(term.sort, "false"))
+            return self.inner.perform(calls.Equate(term, false))
 
-        def sibling(self) -> Wrapper:
+        def sibling(self) -> Engine:
             return Zero(super().sibling())
 
     text = """exhume-trace 1 bitwuzla 1
@@ -241,10 +251,10 @@ def test_values_are_each_solvers_own() -> None:
     6 check-sat
     7 get-value t1
     """
-    ended = run(WitnessWrapper(CrossCheck(solver(), make_wrapper("cvc5"))), text)
+    ended = run(Witness(CrossCheck(solver(), make_engine("cvc5"))), text)
     assert (ended.kind, ended.detail, ended.refused) == ("done", "", ())
-    for pair in ((solver(), Zero(make_wrapper("cvc5"))), (Zero(make_wrapper("cvc5")), solver())):
-        ended = run(WitnessWrapper(CrossCheck(*pair)), text)
+    for pair in ((solver(), Zero(make_engine("cvc5"))), (Zero(make_engine("cvc5")), solver())):
+        ended = run(Witness(CrossCheck(*pair)), text)
         assert (ended.error, ended.detail) == ("model", "a second instance of cvc5 refutes its own values")
 
 
@@ -268,7 +278,7 @@ def test_variables_go_to_each_side() -> None:
     9 assert t5
     10 check-sat
     """
-    ended = run(CrossCheck(solver(), make_wrapper("cvc5")), text)
+    ended = run(CrossCheck(solver(), make_engine("cvc5")), text)
     assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
 
 
@@ -288,7 +298,7 @@ FUNCTION = """exhume-trace 1 {} 1
 
 def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
     class Refusing(Around):
-        def define_function(self, *args: Any) -> Any:
+        def define_recursive(self, *args: Any) -> Any:
             raise Unsupported("no recursion")
 
     text = (
@@ -298,7 +308,7 @@ def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
     8 check-sat
     """
     )
-    both = CrossCheck(Refusing(make_wrapper("smtlib")), make_wrapper("smtlib"))
+    both = CrossCheck(Refusing(make_engine("smtlib")), make_engine("smtlib"))
     ended = run(both, text)
     assert ended.kind == "done"
     assert [reason.partition(": ")[2] for _, reason in ended.refused] == [
@@ -323,6 +333,6 @@ def test_what_the_second_does_not_define_the_first_does_not_either() -> None:
     12 check-sat
     """
     )
-    ended = run(CrossCheck(make_wrapper("z3"), make_wrapper("cvc5")), text)
+    ended = run(CrossCheck(make_engine("z3"), make_engine("cvc5")), text)
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("sat", "sat"))
     assert "cvc5: a definition while the last answer" in ended.refused[0][1]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from apifuzz.actions.options import draw_value
 from apifuzz.driving import new_run
+from apifuzz.engines.text import TextEngine
 from apifuzz.heads import member_text, operator_text, read_head
 from apifuzz.interface import Feature, HeadKind, Option, OptionKind
 from apifuzz.logics import STANDARD, draw_logic
@@ -20,12 +21,11 @@ from apifuzz.run import Settings
 from apifuzz.scope import NEEDS, Scope, draw_scope
 from apifuzz.sort_drawing import draw_sort, ensure_sort
 from apifuzz.trace import TraceError
-from apifuzz.wrappers.text import TextWrapper
 from smtlib import default_theories
 from smtlib.environment import Environment
 from smtlib.reader import read_sexps
 
-KNOWN = known_theories(("z3", "cvc5"), TextWrapper().capabilities())
+KNOWN = known_theories(("z3", "cvc5"), TextEngine().capabilities())
 EVERYTHING = frozenset(Feature)
 
 
@@ -112,7 +112,7 @@ def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
     heads = set()
     environment = Environment(default_theories())
     for seed in range(60):
-        run = new_run(TextWrapper(families), Settings(), seed)
+        run = new_run(TextEngine(families), Settings(), seed)
         run.prepare()
         run.call("new", ())
         run.call("make-sort", ("Bool",))
@@ -122,7 +122,7 @@ def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
                 assert ensure_sort(run, sort).sort is sort
                 assert environment.sort(read_sexps(str(sort))[0]) is sort
                 heads.add(sort.name)
-    known = operators_for(families, TextWrapper().capabilities(), TextWrapper().capabilities().theories)
+    known = operators_for(families, TextEngine().capabilities(), TextEngine().capabilities().theories)
     # z3's (Set A) is another name of (Array A Bool), and never made.
     assert heads == known.heads - ({"->", "Set"} if families == ("z3",) else {"->"})
 

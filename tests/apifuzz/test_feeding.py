@@ -9,17 +9,18 @@ import cvc5
 import pytest
 
 from apifuzz.driving import generate, new_run, replay
+from apifuzz.engine import Engine
+from apifuzz.engines import make_engine
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.text import TextEngine
 from apifuzz.feeding import making
 from apifuzz.feeding.terms import FedTerm, Feed
-from apifuzz.interface import Capabilities, Feature, Unsupported, Wrapper
+from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.operators import known_theories
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.scope import Scope
 from apifuzz.statistics import Statistics
 from apifuzz.trace import TraceError, read_trace
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.text import TextWrapper
 from smtlib import Signature, Sort, check_script, print_term, read_script
 from smtlib.environment import has_parameters
 
@@ -124,11 +125,11 @@ def terms_of(text: str) -> list[FedTerm]:
     return [FedTerm(term, script.datatypes) for term in script.assertions]
 
 
-def run_with(wrapper: Wrapper, seed: int = 1) -> tuple[Run, list[str]]:
-    """A run that draws on all the wrapper has."""
+def run_with(engine: Engine, seed: int = 1) -> tuple[Run, list[str]]:
+    """A run that draws on all the engine has."""
     lines = ["exhume-trace 1 smtlib 1\n"]
-    run = new_run(wrapper, Settings(), seed, lines.append)
-    theories = known_theories(wrapper.families, run.capabilities)
+    run = new_run(engine, Settings(), seed, lines.append)
+    theories = known_theories(engine.families, run.capabilities)
     run.scope = Scope(theories, frozenset(Feature) & run.capabilities.features)
     run.call("new", ())
     return run, lines
@@ -160,15 +161,15 @@ def answer_of(text: str) -> str:
 def test_what_is_fed_says_the_same(text: str, answer: str) -> None:
     (fed,) = terms_of(text)
     assert fed.left_out == ""
-    run, lines = run_with(TextWrapper(()))
+    run, lines = run_with(TextEngine(()))
     made = making.feed_whole(run, fed, fed.term)
     assert run.statistics.fed == {"made": 1}
     run.call("assert", (str(made),))
     run.call("check-sat", ())
-    replayed = TextWrapper(())
+    replayed = TextEngine(())
     assert replay(replayed, read_trace("".join(lines))).kind == "done"
     script = replayed.script()
-    assert script == run.wrapper.script()
+    assert script == run.engine.script()
     assert not check_script(read_script(script)).errors
     assert answer_of(script) == answer
 
@@ -177,11 +178,11 @@ def test_what_is_fed_says_the_same(text: str, answer: str) -> None:
 def test_solvers_take_what_is_fed(solver: str) -> None:
     for fed in terms_of(PLAIN):
         if Feature.SORT_CONSTRUCTORS not in fed.features or solver == "cvc5":
-            making.feed_whole(run_with(make_wrapper(solver))[0], fed, fed.term)
+            making.feed_whole(run_with(make_engine(solver))[0], fed, fed.term)
     text = DATATYPES + "".join(f"(assert {formula})" for formula, _ in ASKED)
     made = Statistics()
     for fed in terms_of(text):
-        run, _ = run_with(make_wrapper(solver))
+        run, _ = run_with(make_engine(solver))
         making.feed_whole(run, fed, fed.term)
         made.add(run.statistics)
         run.call("delete", ())
@@ -195,8 +196,8 @@ def test_solvers_take_what_is_fed(solver: str) -> None:
 @pytest.mark.parametrize(("text", "answer"), OF_FIELDS)
 def test_solvers_take_fields_that_are_made_of_parameters(text: str, answer: str, spec: str) -> None:
     (fed,) = terms_of(text)
-    both = CrossCheck(make_wrapper("z3"), make_wrapper("cvc5"))
-    run, _ = run_with(both if spec == "both" else make_wrapper(spec))
+    both = CrossCheck(make_engine("z3"), make_engine("cvc5"))
+    run, _ = run_with(both if spec == "both" else make_engine(spec))
     if spec == "cvc5":
         run.call("set-option", ("dt-nested-rec", "true"))
     elif spec == "both" and NESTED in text:
@@ -223,12 +224,12 @@ def test_sorts_of_fields_that_are_none_get_a_reason(sort: str) -> None:
     trace = "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Int\nreturn s1\n"
     trace += f"3 declare-datatypes (D1 (P0) (c (f {sort})))\nreturn s2\n"
     with pytest.raises(TraceError, match="line 5: "):
-        replay(TextWrapper(()), read_trace(trace))
+        replay(TextEngine(()), read_trace(trace))
 
 
-def drawn(wrapper: Wrapper, seed: int, settings: Settings) -> tuple[str, Ending]:
+def drawn(engine: Engine, seed: int, settings: Settings) -> tuple[str, Ending]:
     lines: list[str] = []
-    ending = generate(wrapper, settings, seed, lines.append)
+    ending = generate(engine, settings, seed, lines.append)
     return "".join(lines), ending
 
 
@@ -238,14 +239,14 @@ def test_runs_make_terms_of_a_corpus_by_ordinary_calls(text: str) -> None:
     settings = Settings(feed=Feed(terms_of(text)), quantifiers=True)
     made = Statistics()
     for seed in range(30):
-        trace, ending = drawn(TextWrapper(()), seed, settings)
+        trace, ending = drawn(TextEngine(()), seed, settings)
         assert ending.kind == "done"
         assert "feed-term" not in trace
         made.add(ending.statistics)
-        replayed = TextWrapper(())
+        replayed = TextEngine(())
         assert replay(replayed, read_trace(trace)).kind == "done"
         assert not check_script(read_script(replayed.script())).errors
-        assert drawn(TextWrapper(()), seed, settings)[0] == trace
+        assert drawn(TextEngine(()), seed, settings)[0] == trace
     assert made.fed["made"] > 20
     if text is PLAIN:
         assert made.operators["Binders forall"] > 10 and made.operators["Binders exists"] > 3
@@ -264,7 +265,7 @@ FEW = (
 @pytest.mark.usefixtures("_anew")
 @pytest.mark.parametrize(("formula", "meant"), FEW)
 def test_operators_of_fewer_than_two_arguments_are_what_they_stand_for(formula: str, meant: str) -> None:
-    class OfTwo(TextWrapper):
+    class OfTwo(TextEngine):
         def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
             return len(sorts) > 1
 
@@ -316,13 +317,13 @@ def test_what_no_call_makes_is_left_out_with_the_reason(text: str, reason: str) 
     settings = Settings(theories=tuple(fed.theories), feed=Feed([fed]), quantifiers=True)
     counted = Statistics()
     for seed in range(20):
-        counted.add(drawn(TextWrapper(()), seed, settings)[1].statistics)
+        counted.add(drawn(TextEngine(()), seed, settings)[1].statistics)
     assert set(counted.fed) == {reason}
     assert counted.fed[reason] > 3
 
 
 def test_what_a_solver_lacks_is_counted_without_names() -> None:
-    class Lacking(TextWrapper):
+    class Lacking(TextEngine):
         def capabilities(self) -> Capabilities:
             known = super().capabilities()
             return Capabilities(
@@ -351,7 +352,7 @@ def test_what_a_solver_lacks_is_counted_without_names() -> None:
 
 def test_terms_beyond_the_run_are_counted_as_such() -> None:
     (fed,) = terms_of(f"{DATATYPES}(assert (= 1 (share c)))")
-    run, _ = run_with(TextWrapper(()))
+    run, _ = run_with(TextEngine(()))
     run.settings = Settings(feed=Feed([fed]))
     run.scope = Scope(frozenset(("Core",)), frozenset((Feature.DATATYPES,)))
     assert making.feed_term(run) is None

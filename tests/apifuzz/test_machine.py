@@ -14,10 +14,10 @@ from xml.etree import ElementTree
 import pytest
 
 from apifuzz.actions import Action
+from apifuzz.engines import ENGINES, make_engine
+from apifuzz.engines.text import TextEngine
 from apifuzz.machine import Machine, MachineError
 from apifuzz.model import CONDITIONS, STATES, default_model
-from apifuzz.wrappers import WRAPPERS, make_wrapper
-from apifuzz.wrappers.text import TextWrapper
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -129,14 +129,14 @@ def test_the_picture_has_states_and_arrows_with_their_shares() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
 def test_graphviz_takes_the_picture_of_every_solver() -> None:
-    for solver in WRAPPERS:
-        text = default_model(make_wrapper(solver)).dot()
+    for solver in ENGINES:
+        text = default_model(make_engine(solver)).dot()
         done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_default_model_is_whole() -> None:
-    model = default_model(TextWrapper())
+    model = default_model(TextEngine())
     model.check()
     assert set(model.states) == set(STATES)
     used = {t.condition for s in model.states.values() for t in s.transitions} - {""}
@@ -148,12 +148,12 @@ def test_the_default_model_is_whole() -> None:
 
 def test_the_page_shows_the_model_as_it_is() -> None:
     page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
-    assert default_model(TextWrapper()).table() in page
+    assert default_model(TextEngine()).table() in page
 
 
 def test_the_picture_is_of_the_model_as_it_is() -> None:
     """Of ``docs/apifuzz-model.svg``: every box and arrow, with all that stands in it or beside it."""
-    model = default_model(TextWrapper())
+    model = default_model(TextEngine())
     boxes = {name: [name, *lines] for name, lines in model.boxes()}
     arrows = {f"{source}->{target}": lines for source, target, lines, _ in model.arrows()}
     drawn: dict[str, dict[str, list[str]]] = {"node": {}, "edge": {}}
@@ -174,4 +174,4 @@ def test_the_model_has_the_actions_that_were_asked_for() -> None:
         assert check-sat check-sat-assuming unsat-assumptions unsat-core get-value print-model
         push pop reset reset-assertions feed-term
     """
-    assert set(default_model(TextWrapper()).actions) == set(wanted.split())
+    assert set(default_model(TextEngine()).actions) == set(wanted.split())

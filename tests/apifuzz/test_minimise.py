@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from apifuzz.driving import generate, replay
+from apifuzz.engines import make_engine
 from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
+from apifuzz.minimise.files import reduce_script
 from apifuzz.minimise.passes import GRAINED, SINGLE, drop_settings, renumbered
 from apifuzz.minimise.session import NotShown, minimise
-from apifuzz.minimise.text import reduce_script
 from apifuzz.minimise.work import OutOfTime, Work
 from apifuzz.run import Settings
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
-from apifuzz.wrappers import make_wrapper
 
 HERE = Path(__file__).resolve().parent
 SMALL = """exhume-trace 1 smtlib 1
@@ -54,10 +54,10 @@ def small() -> Trace:
 
 
 def drawn(seed: int, calls: int = 150) -> Trace:
-    """The trace of a run of the wrapper that prints."""
+    """The trace of a run of the engine that prints."""
     text: list[str] = []
     generate(
-        make_wrapper("smtlib"),
+        make_engine("smtlib"),
         Settings(("Core", "FixedSizeBitVectors"), False, False, calls=calls),
         seed,
         text.append,
@@ -66,12 +66,12 @@ def drawn(seed: int, calls: int = 150) -> Trace:
 
 
 def shows(wrong: Callable[[Trace], bool]) -> Callable[[Sequence[Trace]], int | None]:
-    """Tries traces on the wrapper that prints: ``wrong`` of those that can be repeated to their end."""
+    """Tries traces on the engine that prints: ``wrong`` of those that can be repeated to their end."""
 
     def show(traces: Sequence[Trace]) -> int | None:
         for place, trace in enumerate(traces):
             try:
-                if not replay(make_wrapper("smtlib"), trace).refused and wrong(trace):
+                if not replay(make_engine("smtlib"), trace).refused and wrong(trace):
                     return place
             except TraceError:
                 continue
@@ -124,9 +124,9 @@ def test_sorts_of_terms_are_read_off(small: Trace) -> None:
 def test_ids_are_given_out_anew_and_mean_the_same(small: Trace) -> None:
     tidy = renumbered(without(small, [3]))
     assert [i for line in tidy.lines for i in line.returns] == ["s1", "t1"]
-    script = make_wrapper("smtlib")
+    script = make_engine("smtlib")
     replay(script, renumbered(small))
-    other = make_wrapper("smtlib")
+    other = make_engine("smtlib")
     replay(other, small)
     assert script.script() == other.script()  # type: ignore[attr-defined]
 

@@ -13,7 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import generate, replay
+from apifuzz.engines import EngineMissing, make_engine
+from apifuzz.engines.abilities import Abilities, abilities_of
+from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
+from apifuzz.engines.pipe import PipeEngine
+from apifuzz.engines.witness import Witness
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -26,11 +32,6 @@ from apifuzz.interface import (
 )
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
-from apifuzz.wrappers import WrapperMissing, make_wrapper
-from apifuzz.wrappers.abilities import Abilities, abilities_of
-from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
-from apifuzz.wrappers.pipe import PipeWrapper
-from apifuzz.wrappers.witness import WitnessWrapper
 from smtlib import BOOL, Kind
 
 SOLVER = Path(__file__).with_name("little_solver.py")
@@ -159,15 +160,15 @@ def _group(pid: int) -> int:
 
 
 def test_what_a_solver_knows_is_found_by_asking_it(command: str) -> None:
-    wrapper = PipeWrapper("little", command)
-    known = wrapper.capabilities()
+    engine = PipeEngine("little", command)
+    known = engine.capabilities()
     assert known.theories == {"Core"}
     assert {"xor", "distinct"} <= known.without and {"and", "ite", "="}.isdisjoint(known.without)
     assert {Feature.INCREMENTAL, Feature.MODELS, Feature.UNSAT_CORES, Feature.ASSUMPTIONS} <= known.features
     assert known.features.isdisjoint({Feature.DATATYPES, Feature.RESET, Feature.SORTS, Feature.RECURSION})
     assert ("produce-models", "true") in known.required_options
     assert "incremental" not in dict(known.required_options)
-    assert wrapper.version == "1.2"
+    assert engine.version == "1.2"
 
 
 def test_what_was_found_is_kept_until_the_program_changes(
@@ -182,7 +183,7 @@ def test_what_was_found_is_kept_until_the_program_changes(
         asked.append(argv)
         return found
 
-    monkeypatch.setattr("apifuzz.wrappers.abilities.ask_abilities", ask)
+    monkeypatch.setattr("apifuzz.engines.abilities.ask_abilities", ask)
     program = tmp_path / "solver"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -201,18 +202,18 @@ def test_what_was_found_is_kept_until_the_program_changes(
 
 @pytest.mark.parametrize("bad", ["", "'", "/nonexistent/solver -x"])
 def test_programs_that_cannot_be_used_are_missing(bad: str) -> None:
-    with pytest.raises(WrapperMissing):
-        PipeWrapper("bad", bad)
+    with pytest.raises(EngineMissing):
+        PipeEngine("bad", bad)
 
 
 def test_a_program_that_does_not_talk_smtlib_is_missing() -> None:
-    with pytest.raises(WrapperMissing, match="does not answer"):
-        make_wrapper(f"echo={shutil.which('true')}")
+    with pytest.raises(EngineMissing, match="does not answer"):
+        make_engine(f"echo={shutil.which('true')}")
 
 
 def test_no_shell_reads_the_command_line(tmp_path: Path) -> None:
-    with pytest.raises(WrapperMissing):
-        PipeWrapper(
+    with pytest.raises(EngineMissing):
+        PipeEngine(
             "sly", f"/nonexistent/solver; touch {tmp_path / 'touched'} $(touch {tmp_path / 'touched'})"
         )
     assert not (tmp_path / "touched").exists()
@@ -232,13 +233,13 @@ return t1
 """
 
 
-def repeat(command: str, *lines: str) -> tuple[Ending, PipeWrapper]:
-    wrapper = PipeWrapper("little", command)
-    return replay(wrapper, read_trace(HEADER + "\n".join(lines) + "\n")), wrapper
+def repeat(command: str, *lines: str) -> tuple[Ending, PipeEngine]:
+    engine = PipeEngine("little", command)
+    return replay(engine, read_trace(HEADER + "\n".join(lines) + "\n")), engine
 
 
 def test_a_run_is_said_command_by_command(command: str) -> None:
-    ending, wrapper = repeat(
+    ending, engine = repeat(
         command,
         "7 make-term s1 not t1",
         "return t2",
@@ -250,7 +251,7 @@ def test_a_run_is_said_command_by_command(command: str) -> None:
         "13 print-model",
     )
     assert (ending.kind, ending.detail, ending.refused, ending.answers) == ("done", "", (), ("sat",))
-    said = list(wrapper.commands)
+    said = list(engine.commands)
     assert said[:2] == ["(set-option :print-success true)", "(set-option :global-declarations true)"]
     assert said[5:] == [
         "(set-logic ALL)",
@@ -304,62 +305,62 @@ def test_crashes_errors_and_floods(command: str, name: str, kind: str, detail: s
 
 
 def test_a_model_is_a_list(command: str) -> None:
-    ending, wrapper = repeat(command, "7 assert t1", "8 check-sat", "9 print-model")
+    ending, engine = repeat(command, "7 assert t1", "8 check-sat", "9 print-model")
     assert ending.kind == "done"
-    wrapper._talk = talk("input(); print('no model', flush=True); input()")
+    engine._talk = talk("input(); print('no model', flush=True); input()")
     with pytest.raises(Misbehaviour, match="a list is wanted, the answer is no") as caught:
-        wrapper.print_model()
+        engine.perform(calls.PrintModel())
     assert caught.value.kind == "print"
 
 
 def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apifuzz.wrappers.pipe.Conversation", lambda argv: Conversation(argv, 0.3))
-    ending, wrapper = repeat(command, "7 make-constant s1 hang", "return t2", "8 assert t2", "9 check-sat")
+    monkeypatch.setattr("apifuzz.engines.pipe.Conversation", lambda argv: Conversation(argv, 0.3))
+    ending, engine = repeat(command, "7 make-constant s1 hang", "return t2", "8 assert t2", "9 check-sat")
     assert ending.kind == "done"
     assert [why for _, why in ending.refused] == [
         "assert: no answer within 0.3 seconds",
         "check-sat: no answer within 0.3 seconds",
     ]
     with pytest.raises(Unsupported):
-        wrapper.push(1)
+        engine.perform(calls.Push(1))
 
 
 def test_a_sibling_knows_what_was_declared(command: str) -> None:
-    _, wrapper = repeat(command, "7 make-constant s1 q", "return t2", "8 assert t2")
-    other = wrapper.sibling()
-    assert isinstance(other, PipeWrapper)
+    _, engine = repeat(command, "7 make-constant s1 q", "return t2", "8 assert t2")
+    other = engine.sibling()
+    assert isinstance(other, PipeEngine)
     assert "(declare-const q Bool)" in other.commands and not any("assert" in c for c in other.commands)
-    assert other.check_sat(None) is Answer.SAT
-    other.delete()
+    assert other.perform(calls.CheckSat()) is Answer.SAT
+    other.perform(calls.Delete())
     with pytest.raises(Unsupported):
-        other.push(1)
-    assert wrapper.check_sat(None) is Answer.SAT
+        other.perform(calls.Push(1))
+    assert engine.perform(calls.CheckSat()) is Answer.SAT
 
 
 def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: str) -> None:
-    _, wrapper = repeat(command, "7 make-term s1 and t1 t1", "return t2", "8 check-sat-assuming t1 t2")
-    assert list(wrapper.commands)[-3:] == [
+    _, engine = repeat(command, "7 make-term s1 and t1 t1", "return t2", "8 check-sat-assuming t1 t2")
+    assert list(engine.commands)[-3:] == [
         "(declare-const |assumed 1| Bool)",
         "(assert (= |assumed 1| (and p p)))",
         "(check-sat-assuming (p |assumed 1|))",
     ]
-    other = wrapper.sibling()
-    assert isinstance(other, PipeWrapper)
-    value = other.make_value(ApiSort(9, BOOL, BOOL), "true")
+    other = engine.sibling()
+    assert isinstance(other, PipeEngine)
+    value = other.perform(calls.MakeValue(ApiSort(9, BOOL, BOOL), "true"))
     both = other.table.make(other.table.op(Kind.OPERATOR, "and"), (value, value), BOOL)
     formula = ApiTerm(9, ApiSort(9, BOOL, BOOL), both, TermKind.TERM)
-    assert other.check_sat([formula]) is Answer.UNSAT
+    assert other.perform(calls.CheckSat([formula])) is Answer.UNSAT
     declared = [c for c in other.commands if c.startswith("(declare-const |assumed")]
     assert declared == ["(declare-const |assumed 1| Bool)", "(declare-const |assumed 2| Bool)"]
-    other.delete()
+    other.perform(calls.Delete())
 
 
 def test_other_answers_than_success_are_noticed() -> None:
-    wrapper = PipeWrapper.__new__(PipeWrapper)
-    wrapper._started = True
-    wrapper._talk = talk(
+    engine = PipeEngine.__new__(PipeEngine)
+    engine._started = True
+    engine._talk = talk(
         """
         for answer in ('sat', '(error "Fatal failure within x")'):
             input()
@@ -368,11 +369,11 @@ def test_other_answers_than_success_are_noticed() -> None:
         """
     )
     with pytest.raises(Misbehaviour, match="is answered by sat"):
-        wrapper.say("(push 1)")
+        engine.say("(push 1)")
     with pytest.raises(Misbehaviour, match="Fatal failure"):
-        wrapper.say("(push 1)")
+        engine.say("(push 1)")
     with pytest.raises(Rejected, match="exit status 0"):
-        wrapper.say("(push 1)")
+        engine.say("(push 1)")
 
 
 @pytest.mark.slow
@@ -389,10 +390,10 @@ def test_runs_with_real_solvers(program: str, arguments: str) -> None:
     settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=80)
     for seed in range(2):
         lines: list[str] = []
-        ending = generate(WitnessWrapper(make_wrapper(spec)), settings, seed, lines.append)
+        ending = generate(Witness(make_engine(spec)), settings, seed, lines.append)
         assert ending.kind == "done", f"seed {seed}: {ending.detail}"
         answers += ending.answers
         again: list[str] = []
-        generate(WitnessWrapper(make_wrapper(spec)), settings, seed, again.append)
+        generate(Witness(make_engine(spec)), settings, seed, again.append)
         assert again == lines
     assert {"sat", "unsat"} & set(answers)

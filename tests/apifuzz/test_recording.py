@@ -92,7 +92,7 @@ def test_recording_leaves_the_interface_as_it_was() -> None:
         a, b = z3.Bools("a b", z3.Context())
         z3.And(a, b)
         bitwuzla.TermManager().mk_bool_sort()
-        # The wrapper hands a context to the functions that take one.
+        # The engine hands a context to the functions that take one.
         assert list(inspect.signature(z3.fpIsInf).parameters) == ["a", "ctx"]
     assert not hasattr(z3.fpIsInf, "__signature__")
     assert (z3.And.__code__, z3.Solver.check.__code__, bitwuzla.TermManager) == before

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from apifuzz.driving import generate, replay
+from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
+    ApiSort,
     ApiTerm,
     Capabilities,
     Feature,
@@ -29,13 +31,12 @@ from apifuzz.operators import operators_for
 from apifuzz.run import Ending, Settings
 from apifuzz.statistics import Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
-from apifuzz.wrappers.text import TextWrapper
 from smtlib import Sort
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Answering(TextWrapper):
+class Answering(TextEngine):
     """Prints the script, and gives drawn answers, as no solver would."""
 
     name = "answering"
@@ -57,10 +58,10 @@ class Answering(TextWrapper):
 
 
 def drawn(
-    seed: int, wrapper: TextWrapper | None = None, settings: Settings | None = None
+    seed: int, engine: TextEngine | None = None, settings: Settings | None = None
 ) -> tuple[str, Ending]:
     pieces: list[str] = []
-    ending = generate(wrapper or Answering(), settings or Settings(), seed, pieces.append)
+    ending = generate(engine or Answering(), settings or Settings(), seed, pieces.append)
     return "".join(pieces), ending
 
 
@@ -86,10 +87,10 @@ PROGRAM = """
 import hashlib
 from apifuzz.driving import generate
 from apifuzz.run import Settings
-from apifuzz.wrappers.text import TextWrapper
+from apifuzz.engines.text import TextEngine
 digest = hashlib.sha256()
 for seed in range(12):
-    generate(TextWrapper(("cvc5",)), Settings(), seed, lambda text: digest.update(text.encode()))
+    generate(TextEngine(("cvc5",)), Settings(), seed, lambda text: digest.update(text.encode()))
 print(digest.hexdigest())
 """
 
@@ -127,7 +128,7 @@ def test_a_part_of_a_trace_keeps_its_ids() -> None:
         """
     )
     pieces: list[str] = []
-    replay(TextWrapper(), trace, pieces.append)
+    replay(TextEngine(), trace, pieces.append)
     assert "".join(pieces) == print_trace(trace)
 
 
@@ -144,7 +145,7 @@ def test_every_action_is_drawn() -> None:
     assert {"verbose", "mode", "share", "produce-models"} <= set(total.options)
 
 
-def test_what_the_wrapper_lacks_is_not_drawn() -> None:
+def test_what_the_engine_lacks_is_not_drawn() -> None:
     class Poor(Answering):
         def capabilities(self) -> Capabilities:
             return Capabilities(
@@ -164,7 +165,7 @@ def test_what_the_wrapper_lacks_is_not_drawn() -> None:
     assert "Ints abs" not in total.operators and total.operators["Ints +"]
 
 
-def test_what_the_wrapper_does_not_take_is_not_drawn() -> None:
+def test_what_the_engine_does_not_take_is_not_drawn() -> None:
     class Picky(Answering):
         def takes(self, signature: Any, sorts: tuple[Sort, ...], result: Sort) -> bool:
             return signature.name != "and" or len(sorts) == 2
@@ -213,11 +214,11 @@ class Faulty(Answering):
         self.error = error
         self.left = at
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         self.left -= 1
         if self.left == 0:
             raise self.error
-        return super().make_term(head, sort, args)
+        return super().make_term(sort, head, args)
 
 
 def test_a_rejection_ends_the_run() -> None:
@@ -244,7 +245,7 @@ def test_a_refused_call_is_taken_back_and_the_run_goes_on() -> None:
 
 def test_a_term_of_another_sort_is_noticed() -> None:
     class Wrong(Answering):
-        def same_sort(self, handle: Any, sort: Any) -> bool:
+        def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
             return sort.sort.name != "Bool"
 
     _, ending = drawn(1, Wrong())
@@ -298,7 +299,7 @@ def test_what_another_solver_lacks_is_left_out_with_what_needs_it() -> None:
         """
     )
 
-    class Other(TextWrapper):
+    class Other(TextEngine):
         def set_option(self, name: str, value: str) -> None:
             raise Unsupported(f"no option {name}")
 
@@ -378,7 +379,7 @@ MORE = (
 )  # fmt: skip
 def test_traces_that_no_run_wrote_have_line_and_reason(text: str, message: str) -> None:
     with pytest.raises(TraceError) as caught:
-        replay(TextWrapper(), read_trace(text))
+        replay(TextEngine(), read_trace(text))
     assert str(caught.value).startswith(message)
 
 
@@ -409,12 +410,12 @@ def test_huge_arguments_are_refused_quickly() -> None:
     deep = "(" * 150 + ")" * 150
     for args in ("s1 " + deep, "s1 " + "9" * 100_000, "s1 |" + "x" * 100_000 + "|"):
         try:
-            replay(TextWrapper(), read_trace(START + f"4 make-value {args}\n"))
+            replay(TextEngine(), read_trace(START + f"4 make-value {args}\n"))
         except TraceError as error:
             assert len(str(error)) < 200
 
 
-class Plain(TextWrapper):
+class Plain(TextEngine):
     """Has no datatypes with parameters, no sort constructors, and no options but one."""
 
     def capabilities(self) -> Capabilities:
@@ -454,8 +455,8 @@ return t2
 
 
 def test_what_another_solver_lacks_is_left_out_with_all_that_needs_it() -> None:
-    wrapper = Plain()
-    ending = replay(wrapper, read_trace(FOREIGN.format("other")))
+    engine = Plain()
+    ending = replay(engine, read_trace(FOREIGN.format("other")))
     assert ending.kind == "done"
     assert ending.refused == (
         (3, "set-option: as another solver has it: unrecognized option odd"),
@@ -466,7 +467,7 @@ def test_what_another_solver_lacks_is_left_out_with_all_that_needs_it() -> None:
         (15, "declare-sort: without sort-constructors"),
         (17, "make-sort: U could not be declared"),
     )
-    assert wrapper.commands[1:] == [
+    assert engine.commands[1:] == [
         "(set-option :known true)",
         "(declare-const p Bool)",
         "(assert p)",
@@ -491,13 +492,13 @@ def test_sorts_that_no_line_declares_are_told_as_such() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5")])
 def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]) -> None:
-    """100 % of what the text wrapper takes: most in any runs, the rest when its theory is asked for."""
-    known = operators_for(families, TextWrapper().capabilities(), TextWrapper().capabilities().theories)
+    """100 % of what the text engine takes: most in any runs, the rest when its theory is asked for."""
+    known = operators_for(families, TextEngine().capabilities(), TextEngine().capabilities().theories)
     missing = {f"{s.theory} {s.name}" for s in known.signatures}
     total = len(missing)
     assert total > 150
     for seed in range(200):
-        missing -= set(drawn(seed, TextWrapper(families))[1].statistics.operators)
+        missing -= set(drawn(seed, TextEngine(families))[1].statistics.operators)
     assert len(missing) < 0.05 * total
     for operator in sorted(missing):
         theory = operator.split()[0]
@@ -505,7 +506,7 @@ def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]
         beside = ("Bags",) if theory == "Tuples" else ("Ints", "Reals", "FixedSizeBitVectors")
         settings = Settings((theory, *beside))
         for seed in range(200):
-            missing -= set(drawn(seed, TextWrapper(families), settings)[1].statistics.operators)
+            missing -= set(drawn(seed, TextEngine(families), settings)[1].statistics.operators)
             if operator not in missing:
                 break
     assert missing == set()

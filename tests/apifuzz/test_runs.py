@@ -133,7 +133,7 @@ def test_a_leak_is_memory_that_grows_with_each_repetition(honest: Runner) -> Non
     assert (found.kind, found.stem) == ("leak", "delete")
 
 
-def test_what_only_the_wrapper_keeps_is_no_leak() -> None:
+def test_what_only_the_engine_keeps_is_no_leak() -> None:
     # A bit-blasted remainder leaves a megabyte in its term manager, which has to outlive all terms.
     text = """exhume-trace 1 bitwuzla 1
 1 new
@@ -321,7 +321,7 @@ def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None
     assert (finding.path / "formula.smt2").read_text().startswith("(")
 
 
-def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
+def test_an_honest_engine_gives_no_findings_and_counts(tmp_path: Path) -> None:
     came = summary_of(double("honest"), Options(tmp_path, runs=12, jobs=2, leaks=0))
     assert came.findings == ()
     document = came.to_json()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.engines import make_engine
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault, told
 from apifuzz.running.findings import Description, Seen, file_finding
@@ -18,7 +19,6 @@ from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.running.talking import is_whole
 from apifuzz.trace import read_trace
-from apifuzz.wrappers import make_wrapper
 from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
@@ -49,7 +49,7 @@ return t3
 def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXHUME_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     # Asked here once; the processes of runs find it kept.
-    make_wrapper(LITTLE.solver)
+    make_engine(LITTLE.solver)
 
 
 def run_program(text: str, folder: Path, *path: Path) -> subprocess.CompletedProcess[str]:

@@ -14,13 +14,13 @@ import cvc5
 import pytest
 
 from apifuzz.driving import generate, replay
+from apifuzz.engines import make_engine
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.text import TextEngine, translate
+from apifuzz.engines.witness import Witness
 from apifuzz.interface import Capabilities, Feature
 from apifuzz.run import Settings
 from apifuzz.trace import print_trace, read_trace
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.text import TextWrapper, translate
-from apifuzz.wrappers.witness import WitnessWrapper
 from difftest import Limits, Solver, find_solver
 from smtlib import check_script, read_script
 from solvers.running.process import Supervisor
@@ -28,10 +28,10 @@ from solvers.running.process import Supervisor
 MILLISECONDS = 200
 
 
-def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextWrapper:
-    wrapper = TextWrapper(families)
-    assert generate(wrapper, Settings(calls=calls), seed, lambda text: None).kind == "done"
-    return wrapper
+def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextEngine:
+    engine = TextEngine(families)
+    assert generate(engine, Settings(calls=calls), seed, lambda text: None).kind == "done"
+    return engine
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ LIMITS = (
 )
 
 
-class Plain(TextWrapper):
+class Plain(TextEngine):
     """Without ``reset``, which takes cvc5's options away, and with a check or two only."""
 
     def capabilities(self) -> Capabilities:
@@ -105,14 +105,14 @@ class Plain(TextWrapper):
         return replace(known, features=known.features - gone)
 
 
-def understood(wrapper: TextWrapper) -> str:
+def understood(engine: TextEngine) -> str:
     """The script of the first instance without its checks, and what is asked after these: what matters is
     whether the text is understood.
 
     Of z3's own operators, its parser knows fewer in a logic.
     """
-    left_out = ("(check-sat)", "(get-", *(("(set-logic",) if wrapper.families == ("z3",) else ()))
-    first = itertools.takewhile(lambda command: command != "(reset)", wrapper.commands)
+    left_out = ("(check-sat)", "(get-", *(("(set-logic",) if engine.families == ("z3",) else ()))
+    first = itertools.takewhile(lambda command: command != "(reset)", engine.commands)
     return "".join(f"{command}\n" for command in first if not command.startswith(left_out))
 
 
@@ -121,10 +121,10 @@ def understood(wrapper: TextWrapper) -> str:
 def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], other: bool) -> None:
     refused = []
     for seed in range(25):
-        wrapper = Plain(("z3", "cvc5") if other else (solver,))
-        generate(wrapper, Settings(calls=120), seed, lambda text: None)
+        engine = Plain(("z3", "cvc5") if other else (solver,))
+        generate(engine, Settings(calls=120), seed, lambda text: None)
         errors = [
-            line for line in ask(understood(wrapper)).splitlines() if "error" in line or "unsupported" in line
+            line for line in ask(understood(engine)).splitlines() if "error" in line or "unsupported" in line
         ]
         refused += [(seed, line) for line in errors if not any(limit in line for limit in LIMITS)]
     assert refused == []
@@ -134,23 +134,23 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
 def test_what_is_asked_after_an_answer_is_printed_as_if_there_were_one() -> None:
     tried: Counter[str] = Counter()
     for seed in range(30):
-        wrapper, lines = TextWrapper(), list[str]()
-        ending = generate(wrapper, Settings(calls=150), seed, lines.append)
+        engine, lines = TextEngine(), list[str]()
+        ending = generate(engine, Settings(calls=150), seed, lines.append)
         tried.update(ending.statistics.tried)
         # Nobody answered.
         assert set(ending.statistics.answers) <= {"unknown"}
-        assert "(set-option :produce-unsat-cores true)" in wrapper.commands[:5]
+        assert "(set-option :produce-unsat-cores true)" in engine.commands[:5]
         again: list[str] = []
-        replay(TextWrapper(), read_trace("".join(lines)), again.append)
+        replay(TextEngine(), read_trace("".join(lines)), again.append)
         assert print_trace(read_trace("".join(again))) == print_trace(read_trace("".join(lines)))
     assert min(tried[name] for name in ("get-value", "print-model", "unsat-core", "unsat-assumptions")) > 3
 
 
 def test_beside_a_printer_the_solver_is_asked_what_it_can_be_asked() -> None:
-    for wrappers in (("smtlib", "bitwuzla"), ("bitwuzla", "smtlib")):
+    for engines in (("smtlib", "bitwuzla"), ("bitwuzla", "smtlib")):
         tried: Counter[str] = Counter()
         for seed in range(4):
-            both = WitnessWrapper(CrossCheck(*map(make_wrapper, wrappers)))
+            both = Witness(CrossCheck(*map(make_engine, engines)))
             settings = Settings(("Core", "FixedSizeBitVectors"), quantifiers=False, options=False, calls=150)
             ending = generate(both, settings, seed, lambda text: None)
             assert (ending.kind, ending.detail) == ("done", "")
@@ -246,9 +246,9 @@ def test_the_translation_runs(ask: Callable[[str], str]) -> None:
 
 
 def test_a_function_is_declared_late_so_that_it_can_be_defined() -> None:
-    wrapper = TextWrapper()
+    engine = TextEngine()
     replay(
-        wrapper,
+        engine,
         read_trace(
             """exhume-trace 1 smtlib 1
             1 new
@@ -264,4 +264,4 @@ def test_a_function_is_declared_late_so_that_it_can_be_defined() -> None:
             """
         ),
     )
-    assert wrapper.commands[1:] == ["(define-fun-rec f ((x Int)) Int (f x))"]
+    assert engine.commands[1:] == ["(define-fun-rec f ((x Int)) Int (f x))"]

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apifuzz import calls
+from apifuzz.engines.text import TextEngine
 from apifuzz.interface import ApiSort
 from apifuzz.trace import TraceError, split_line
 from apifuzz.values import check_value, has_values, random_value, special_value, value_text
-from apifuzz.wrappers.text import TextWrapper
 from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, make_sort, print_term
 from smtlib.sorts import REGLAN, ROUNDING_MODE, bit_vector, floating_point
 
@@ -24,9 +25,9 @@ SORTS = st.one_of(
 
 
 def made(sort: Sort, text: str) -> Term:
-    wrapper = TextWrapper()
-    wrapper.new()
-    return wrapper.make_value(ApiSort(1, sort, sort), text)
+    engine = TextEngine()
+    engine.perform(calls.New())
+    return engine.perform(calls.MakeValue(ApiSort(1, sort, sort), text))
 
 
 @given(SORTS, st.integers(0, 2**32), st.booleans())

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import replay
-from apifuzz.interface import Answer, ApiTerm, Rejected, Wrapper
+from apifuzz.engine import Engine
+from apifuzz.engines import make_engine
+from apifuzz.engines.around import Around
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.witness import Witness
+from apifuzz.interface import Answer, ApiTerm, Rejected
 from apifuzz.run import Ending
 from apifuzz.trace import read_trace
-from apifuzz.wrappers import make_wrapper
-from apifuzz.wrappers.around import Around
-from apifuzz.wrappers.crosscheck import CrossCheck
-from apifuzz.wrappers.witness import WitnessWrapper
 
 HEAD = """exhume-trace 1 bitwuzla 1
 1 new
@@ -52,39 +54,39 @@ ALL = {"values": VALUES, "assumed": ASSUMED, "core": CORE, "failed": FAILED, "le
 class Wrong(Around):
     """Gives witnesses that ``spoil`` has been at: a list of terms, or of values."""
 
-    def __init__(self, inner: Wrapper, spoil: Callable[[list[Any]], list[Any]]) -> None:
+    def __init__(self, inner: Engine, spoil: Callable[[list[Any]], list[Any]]) -> None:
         super().__init__(inner)
         self.spoil = spoil
 
     def unsat_core(self) -> list[ApiTerm]:
-        return self.spoil(super().unsat_core())
+        return self.spoil(self.inner.perform(calls.UnsatCore()))
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        return self.spoil(super().unsat_assumptions())
+        return self.spoil(self.inner.perform(calls.UnsatAssumptions()))
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        return self.spoil(super().values(terms))
-
-
-def run(wrapper: Wrapper, text: str) -> Ending:
-    return replay(WitnessWrapper(wrapper), read_trace(text))
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        return self.spoil(self.inner.perform(calls.GetValue(terms)))
 
 
-def solver() -> Wrapper:
-    return make_wrapper("bitwuzla")
+def run(engine: Engine, text: str) -> Ending:
+    return replay(Witness(engine), read_trace(text))
+
+
+def solver() -> Engine:
+    return make_engine("bitwuzla")
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("spec", ["bitwuzla", "cvc5", "z3"])
 def test_witnesses_of_an_honest_solver_hold(spec: str, name: str) -> None:
-    ended = run(make_wrapper(spec), ALL[name])
+    ended = run(make_engine(spec), ALL[name])
     assert (ended.kind, ended.detail) == ("done", "")
     assert ended.answers
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_witnesses_of_two_solvers_in_lockstep_hold(name: str) -> None:
-    ended = run(CrossCheck(solver(), make_wrapper("cvc5")), ALL[name])
+    ended = run(CrossCheck(solver(), make_engine("cvc5")), ALL[name])
     assert (ended.kind, ended.detail) == ("done", "")
 
 
@@ -115,10 +117,12 @@ def test_terms_that_were_not_given_are_seen() -> None:
 @pytest.mark.parametrize("text", [VALUES, ASSUMED], ids=["asserted", "assumed"])
 def test_values_that_contradict_the_formula_are_seen(text: str) -> None:
     class Zero(Around):
-        def equal(self, term: ApiTerm, value: Any) -> Any:
+        def equate(self, term: ApiTerm, value: Any) -> Any:
             sort = term.sort
-            zero = super().make_value(sort, "false" if sort.sort.name == "Bool" else "#b0000")
-            return super().equal(term, zero)
+            zero = self.inner.perform(
+                calls.MakeValue(sort, "false" if sort.sort.name == "Bool" else "#b0000")
+            )
+            return self.inner.perform(calls.Equate(term, zero))
 
     ended = run(Zero(solver()), text)
     assert (ended.kind, ended.error) == ("misbehaviour", "model")
@@ -127,7 +131,7 @@ def test_values_that_contradict_the_formula_are_seen(text: str) -> None:
 
 def test_an_unknown_of_the_second_instance_says_nothing() -> None:
     class Shy(Around):
-        def sibling(self) -> Wrapper:
+        def sibling(self) -> Engine:
             return Mute(super().sibling())
 
     class Mute(Around):
@@ -141,14 +145,14 @@ def test_an_unknown_of_the_second_instance_says_nothing() -> None:
 
 def test_values_that_cannot_be_asserted_are_not_checked() -> None:
     class Narrow(Around):
-        def sibling(self) -> Wrapper:
+        def sibling(self) -> Engine:
             return Strict(super().sibling())
 
     class Strict(Around):
         def assert_formula(self, term: ApiTerm) -> None:
             if term.id == 0:
                 raise Rejected("no values here")
-            super().assert_formula(term)
+            self.inner.perform(calls.Assert(term))
 
     for text in ALL.values():
         assert run(Narrow(solver()), text).kind == "done"

@@ -441,13 +441,13 @@ def test_long_texts_are_cut_and_said_to_be(tmp_path: Path) -> None:
 
 
 def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
-    for form in (*(profile.form for profile in PROFILES.values()), PLAIN):
-        pieces = [piece for _, group in form.sections for piece in group]
+    for form in (*(profile.tracker for profile in PROFILES.values()), PLAIN):
+        pieces = [piece for group in form.sections.values() for piece in group]
         assert len(pieces) == len(set(pieces))
         needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND, Piece.SAFE_MODE}
         assert needed <= set(pieces), form.family
         assert Piece.SAFE_MODE in pieces or form.family == "z3"
-    assert form_of("z3").tracker == "Z3Prover/z3"
+    assert form_of("z3").repository == "Z3Prover/z3"
     assert form_of("mine") is PLAIN and form_of(None) is PLAIN
 
 

@@ -52,9 +52,9 @@ def trace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wrapper that prints crashes at a pop: its setups are those of the double."""
+    """The engine that prints crashes at a pop: its setups are those of the double."""
     from apifuzz.running.setup import Setup
-    from exhume import apifuzz_commands, apifuzz_traces
+    from exhume.commands import apifuzz, traces
 
     doubles = str(Path(__file__).resolve().parents[1] / "apifuzz")
 
@@ -66,8 +66,8 @@ def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
         def of_trace(cls, trace: Any, solver: str | None = None) -> Any:
             return Setup(trace.solver, factory="doubles:crashes_at_first_pop", path=doubles)
 
-    monkeypatch.setattr(apifuzz_commands, "Setup", Doubled)
-    monkeypatch.setattr(apifuzz_traces, "Setup", Doubled)
+    monkeypatch.setattr(apifuzz, "Setup", Doubled)
+    monkeypatch.setattr(traces, "Setup", Doubled)
 
 
 def test_a_campaign_counts_and_finds_nothing_in_honest_runs(exhume: Any, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
     [
         (["--out", "x"], "--solver"),
         (["--solver", "z3"], "--out"),
-        (["--solver", "nothing", "--out", "x"], "no wrapper for 'nothing'"),
+        (["--solver", "nothing", "--out", "x"], "no engine for 'nothing'"),
         (["--solver", "smtlib", "--out", "x", "--theories", "Intz"], "no theory Intz"),
         (["--solver", "smtlib", "--out", "x", "--option", "produce"], "NAME=VALUE"),
         (["--solver", "smtlib", "--out", "x", "--time", "soon"], "no duration"),

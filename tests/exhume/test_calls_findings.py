@@ -11,11 +11,11 @@ from apifuzz.running import folder
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.setup import Setup
+from apifuzz.running.store_findings import store_findings
 from apifuzz.running.tally import Tally, save
 from apifuzz.trace import read_trace
 from corpus.store import Corpus
 from difftest import DifftestError
-from exhume.calls_recording import store_findings
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 
 TRACE = read_trace(
@@ -74,7 +74,7 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
     assert [row["class"] for row in rows] == ["answer", "crash"]
     crash = rows[1]
     assert crash["title"] == "Assertion violation at theory_seq.cpp:333"
-    assert crash["calls"] == [9, 9]
+    assert (crash["kind"], crash["size"], crash["reduced_size"], crash["unit"]) == ("calls", 9, 9, "calls")
     assert (crash["guilty"], rows[0]["guilty"]) == ("z3", None)
     assert (crash["bisected"], crash["resembles"]) == (False, None)
     ended = exhume("triage", campaign)

@@ -18,11 +18,11 @@ from rich.console import Console
 
 from corpus.errors import CorpusLocked
 from difftest import FindingRecord, Outcome, Progress
+from difftest.campaign import store_findings
+from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
-from exhume import recording
-from exhume.hunt_screen import HuntScreen
-from exhume.live import size, span
-from exhume.recording import Recorder
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.live import size, span
 
 Fake = Callable[[str, str], str]
 
@@ -117,7 +117,7 @@ def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
         close_really(recorder)
 
     close_really = Recorder.close
-    monkeypatch.setattr(recording, "store_hunt", locked)
+    monkeypatch.setattr(store_findings, "store_hunt", locked)
     monkeypatch.setattr(Recorder, "close", close)
     ended = exhume(*hunting(corpus, tmp_path / "h", breaks), "--tests", 1, "--first-limit", 20)
     assert not signals
@@ -227,7 +227,7 @@ def test_elsewhere_a_line_a_minute_tells(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("exhume.live.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("exhume.screens.live.time", SimpleNamespace(monotonic=lambda: clock[0]))
     with HuntScreen("hunt") as screen, HuntScreen("hunt", quiet=True) as quiet:
         for second in range(0, 150, 10):
             clock[0] = 1000.0 + second

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from difftest import EnvironmentProblem, find_solver
-from exhume import demo
+from exhume.commands import demo
 from tests.releases import no_release
 
 TESTS = 60

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+from exhume import commands as exhume_commands
 from exhume.cli import app
+from exhume.commands import COMMANDS
 
-ROOT = typer.main.get_command(app)
+ROOT: Any = typer.main.get_command(app)
+ROOT_FOLDER = Path(__file__).resolve().parents[2]
 
 
 def commands(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -51,6 +59,48 @@ def test_help_is_readable_on_a_narrow_screen(path: tuple[str, ...], exhume: Any)
     assert ended.err == ""
     assert all(len(line) <= 80 for line in ended.out.splitlines())
     assert "\x1b" not in ended.out
+
+
+def test_the_list_of_commands_says_what_their_help_says() -> None:
+    for name, command in COMMANDS.items():
+        paragraph = inspect.cleandoc(ROOT.commands[name].help).split("\n\n")[0]
+        assert command.about == " ".join(paragraph.split())
+
+
+def test_every_command_of_every_module_is_listed() -> None:
+    found = {}
+    for module in pkgutil.iter_modules(exhume_commands.__path__):
+        loaded = importlib.import_module(f"exhume.commands.{module.name}")
+        if hasattr(loaded, "register"):
+            registered = typer.Typer()
+            loaded.register(registered)
+            found |= dict.fromkeys(typer.main.get_group(registered).commands, module.name)
+    assert found == {name: command.module for name, command in COMMANDS.items()}
+
+
+@pytest.mark.parametrize(
+    ("command", "not_loaded"),
+    [
+        ("", "corpus smtlib solvers generator difftest apifuzz miner duckdb rich numpy z3 cvc5"),
+        ("query", "generator difftest apifuzz miner numpy z3 cvc5"),
+        ("hunt", "apifuzz miner numpy pandas mlxtend matplotlib scipy z3 cvc5 distributed"),
+        ("report", "miner numpy pandas mlxtend matplotlib scipy z3 cvc5"),
+    ],
+)
+def test_help_does_not_load_what_it_does_not_need(command: str, not_loaded: str) -> None:
+    program = (
+        "import sys; from exhume.cli import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    )
+    arguments = [sys.executable, "-c", program, *command.split(), "--help"]
+    done = subprocess.run(arguments, cwd=ROOT_FOLDER, capture_output=True, text=True, check=True)
+    assert "Usage: exhume" in done.stdout
+    assert set(done.stderr.split()) & set(not_loaded.split()) == set()
+
+
+def test_a_misspelt_command_gets_a_hint(exhume: Any) -> None:
+    ended = exhume("hnut")
+    assert ended.code == 2
+    assert "Did you mean 'hunt'?" in ended.err
 
 
 def test_without_arguments_the_help_is_shown(exhume: Any) -> None:

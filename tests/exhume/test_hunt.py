@@ -298,14 +298,14 @@ def test_install_names_what_it_fetched(exhume: Any) -> None:
 def test_findings_wait_for_a_corpus_that_is_taken(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from exhume import recording
+    from difftest.campaign import store_findings
 
     def locked(*_: object) -> None:
         raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
 
     command = ("hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
     with monkeypatch.context() as patched:
-        patched.setattr(recording, "store_hunt", locked)
+        patched.setattr(store_findings, "store_hunt", locked)
         ended = exhume(*command, "--tests", 3)
     assert ended.code == 1
     assert "in use by process 1" in ended.said

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from exhume import corpus_commands
+from exhume.commands import learn
 
 SLOW = "time.sleep(0.1)\nprint('sat')"
 
@@ -156,7 +156,7 @@ def test_our_own_bugs_show_where_they_are(
     def broken(_: object) -> dict[str, int]:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(corpus_commands, "stats", broken)
+    monkeypatch.setattr(learn, "stats", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
         exhume("stats", "--corpus", starter)
 

@@ -15,7 +15,7 @@ import pytest
 from difftest.campaign import state as state_module
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState
-from exhume.html_report import MAX_BYTES
+from exhume.pages.report import MAX_BYTES
 from tests.difftest.test_reports import write
 
 HOSTILE = (

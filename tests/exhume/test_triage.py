@@ -70,7 +70,7 @@ def test_bisect_shows_what_it_found(exhume: Any, tmp_path: Path, monkeypatch: py
         "z3-2.0", "2.0", "original.smt2", "1.0", True, "2.0", "3.0",
         (("1.0", bisecting.State.AFFECTED), ("2.0", bisecting.State.AFFECTED), ("3.0", bisecting.State.FREE)),
     )  # fmt: skip
-    monkeypatch.setattr("exhume.triage_commands.bisect", lambda *_, **__: report)
+    monkeypatch.setattr("exhume.commands.reduce.bisect", lambda *_, **__: report)
     assert exhume("bisect", tmp_path, "--json").json["first_fixed"] == "3.0"
     shown = exhume("bisect", tmp_path).out
     assert "first affected: 1.0 (the oldest that runs here)" in shown
@@ -81,6 +81,6 @@ def test_no_network_is_exit_code_3(exhume: Any, tmp_path: Path, monkeypatch: pyt
     def fails(*_: object, **__: object) -> None:
         raise EnvironmentProblem("no network")
 
-    monkeypatch.setattr("exhume.triage_commands.bisect", fails)
+    monkeypatch.setattr("exhume.commands.reduce.bisect", fails)
     ended = exhume("bisect", tmp_path)
     assert (ended.code, ended.said) == (3, "exhume: no network")

@@ -1,4 +1,4 @@
-"""Blocks: kind, place, container, and what was written."""
+"""Blocks: kind, place, container, and their text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def test_a_fence_knows_its_language_and_line() -> None:
     assert (prose.kind, prose.line) == ("paragraph", 1)
     assert (fence.kind, fence.language, fence.line, fence.text) == ("fenced", "smt2", 4, "(assert true)\n")
     assert fence.is_code
-    assert fence.written == ""
 
 
 def test_lines_are_those_of_the_text_where_details_are_taken_apart() -> None:
@@ -40,10 +39,9 @@ def test_containers_are_told_from_the_outside_in(text: str, container: tuple[str
     assert [block.container for block in blocks_of(text) if block.is_code] == [container]
 
 
-def test_what_was_written_is_kept_where_it_reads_otherwise() -> None:
+def test_typography_in_code_is_read_as_plain_characters() -> None:
     block = _only("```\n(assert\u00a0(= s “a”))\n```")
     assert block.text == '(assert (= s "a"))\n'
-    assert block.written == "(assert\u00a0(= s “a”))\n"
 
 
 def test_pre_is_unescaped_and_its_tags_left_out() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from miner.commandline import command_of, invocations_of, is_empty_prompt, shown_files, solver_family
-from miner.sexpr import COMMANDS, STANDARD, balanced_end, command_word, lexemes, names_of
+from miner.sexpr import COMMANDS, STANDARD, balanced_end, command_word, names_of
 from miner.transcript import ANSWER, cut
+from smtlib.scanner import lexemes
 
 
 def _kinds(text: str, *, loose: bool = False) -> list[tuple[str, str]]:

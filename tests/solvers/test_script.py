@@ -64,6 +64,11 @@ def test_a_status_of_unknown_says_nothing() -> None:
         ("(set-option :trace false)(set-logic ALL)", None),
         ('(set-option :produce-models true)(echo "include")', None),
         ('(exit)(include "x")', None),
+        ('(|include| "x")', "include"),
+        ('( ; (\n include "x")', "include"),
+        ('(set-option :regular-output-channel ; a comment\n "x")', "set-option :regular-output-channel"),
+        ("(set-option :regular-output-channel (x))", "set-option :regular-output-channel"),
+        ("(set-option :sat.dimacs.prefix x)", "set-option :sat.dimacs.prefix"),
     ],
 )
 def test_commands_that_name_files_are_told(text: str, named: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difftest.models.crossing import answer_to
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing
-from difftest.triage.evidence import Evidence, kind_of, third_solvers
+from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
 from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
@@ -67,9 +67,9 @@ def _decide(
 ) -> None:
     """Who is wrong about a model of ``owner`` that ``judge`` refutes, by what was ``said`` to it."""
     thirds = [solver for solver in asked[1:] if solver.name in said]
-    # Another release of a party says nothing for it: it may have the same fault.
-    refute = [t.name for t in thirds if said[t.name] == "unsat" and kind_of(t) != kind_of(judge)]
-    confirm = [t.name for t in thirds if said[t.name] == "sat" and kind_of(t) != kind_of(owner)]
+    # Another release or build of a party says nothing for it: it may have the same fault.
+    refute = [t.name for t in thirds if said[t.name] == "unsat" and t.kin != judge.kin]
+    confirm = [t.name for t in thirds if said[t.name] == "sat" and t.kin != owner.kin]
     if said.get(owner.name) == "unsat":
         found.blame(owner.name, "it says unsat to the formula with its own model put in")
     elif refute and not confirm:

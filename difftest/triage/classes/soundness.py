@@ -25,14 +25,14 @@ from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial, answer_at
-from difftest.triage.evidence import Evidence, kind_of, third_solvers
+from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
 from solvers.errors import SolverMissing
+from solvers.registry import REFERENCES
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
-_REFERENCES = ("z3", "cvc5")
 _MAX_SECONDS = 10.0
 
 
@@ -121,7 +121,7 @@ def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: 
 def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:
     """Solvers at hand to ask for the truth: the installed ones that are not accused themselves."""
     found = []
-    for spec in _REFERENCES:
+    for spec in REFERENCES:
         if all(solver.spec != spec for solver in solvers):
             try:
                 found.append(find_solver(spec))
@@ -189,10 +189,10 @@ class _Disagreement(Hearing):
         if crossing.answers.get(owner) == "unsat":
             self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
         said = [(third, crossing.answers.get(third.name)) for third in thirds]
-        # Another release of a party says nothing for it: it may have the same fault.
-        own, theirs = {kind_of(solver)}, set(map(kind_of, judges))
-        confirmed = [third.name for third, word in said if word == "sat" and kind_of(third) not in own]
-        refuted = [third.name for third, word in said if word == "unsat" and kind_of(third) not in theirs]
+        # Another release or build of a party says nothing for it: it may have the same fault.
+        own, theirs = {solver.kin}, {judge.kin for judge in judges}
+        confirmed = [third.name for third, word in said if word == "sat" and third.kin not in own]
+        refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
         if confirmed and not refuted:
             for name in against:
                 self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
@@ -210,9 +210,9 @@ class _Disagreement(Hearing):
             if answer is None:
                 continue
             self.found.note(f"{third.name} says {answer}")
-            # As above: another release of a party says nothing for it.
-            spoken = {kind_of(self.seen.solver(name)) for name, word in said.items() if word == answer}
-            if kind_of(third) not in spoken:
+            # As above: another release or build of a party says nothing for it.
+            spoken = {self.seen.solver(name).kin for name, word in said.items() if word == answer}
+            if third.kin not in spoken:
                 everyone[third.name] = answer
         solvers = [self.seen.solver(name) for name in said] + list(thirds)
         for newer, older in older_pairs([solver for solver in solvers if solver.name in everyone]):
@@ -221,6 +221,6 @@ class _Disagreement(Hearing):
                 self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
         sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
         few, many = sorted(sides, key=len)
-        families = {kind_of(solver) for solver in solvers if solver.name in many}
+        families = {solver.kin for solver in solvers if solver.name in many}
         if len(few) == 1 and len(families) > 1:
             self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")

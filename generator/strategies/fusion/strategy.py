@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from generator.declaring import StrategyEntry
 from generator.errors import GenerationError
 from generator.limits import refusal
 from generator.seeds.script import SeedScript
@@ -38,6 +39,7 @@ from generator.strategies.storm.openness import open_functions
 from generator.text import comment
 from smtlib import Declaration, Sort
 from smtlib.reader import sexp_text
+from solvers.registry import REFERENCES
 
 PER_PAIR = 10
 """So many tests in a row come from one pair of seeds."""
@@ -103,7 +105,7 @@ class FusionStrategy(SeedStrategy):
         seeds: SeedSource,
         seed: int,
         settings: Mapping[str, Value] | None = None,
-        solvers: Sequence[str] = ("z3", "cvc5"),
+        solvers: Sequence[str] = REFERENCES,
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
         super().__init__(seeds, seed, values, PER_PAIR)
@@ -328,4 +330,12 @@ def _conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
-__all__ = ["PER_PAIR", "SETTINGS", "FusionStrategy"]
+ENTRY = StrategyEntry(
+    "fusion",
+    "two seeds of one answer joined by new variables that are functions of one variable of each",
+    "seeds with known answers",
+    "sat or unsat, the seeds' own",
+    lambda inputs: FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    frozenset(("seeds", "answers")),
+    SETTINGS,
+)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, TermTable
-from smtlib.sorts import REGLAN, ROUNDING_MODE, bit_vector
+from smtlib.sorts import REGLAN, ROUNDING_MODE
+from smtlib.values import (
+    MODES,
+    SPECIAL_FLOATS,
+    bits_term,
+    boundary_bits,
+    boundary_floats,
+    float_term,
+    literal_value,
+    number_term,
+    written_characters,
+)
 
 _INTEGERS = (0, 1, -1, 2, -2, 3, 5, 7, 8, 10, 16, 100, 127, 128, 255, 256, 1000, 65535, 65536)
 _FAR_INTEGERS = (2**31 - 1, 2**31, -(2**31), 2**32, 2**63 - 1, 2**63, -(2**63), 2**64, 10**20)
 _REALS = ("0.0", "1.0", "2.0", "0.5", "0.1", "10.0", "3.0", "0.001", "1000000.0", "0.000000001")
 _STRINGS = ("", "a", "b", "ab", "0", "1", "-1", "00", "9", "A", "z", " ", "aa")
 _FAR_STRINGS = (r"\u{0}", r"\u{ff}", r"\u{2ffff}", "99999999999999999999", "ab" * 20)
-_MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
-_CHARACTER = re.compile(r'\\u\{[0-9a-fA-F]{1,5}\}|\\u[0-9a-fA-F]{4}|""|.', re.DOTALL)
 _LETTERS = ("a", "b", "0", "1", "z", "A", "-", " ", "\\u{7f}", "\\u{1f600}")
 _MAX_DIGITS = 60
 _MAX_WIDTH = 4096
@@ -84,8 +93,7 @@ def _integer(table: TermTable, sort: Sort, near: Term | None, chance: random.Ran
         value = _FAR_INTEGERS[int(chance.random() * len(_FAR_INTEGERS))]
     else:
         value = _INTEGERS[int(chance.random() * len(_INTEGERS))]
-    literal = table.literal(str(abs(value)), INT)
-    return literal if value >= 0 else _operator(table, "-", (literal,), INT)
+    return number_term(table, Fraction(value), INT)
 
 
 def _near_integer(value: int, chance: random.Random) -> int:
@@ -121,33 +129,14 @@ def _near_real(text: str, chance: random.Random) -> str:
     return text[1:] if text[0] == "-" else "-" + text
 
 
-def bit_vector_text(value: int, width: int) -> str:
-    """A bit-vector literal; ``value`` is taken modulo two to the ``width``."""
-    value %= 1 << width
-    if width > 256:
-        return f"(_ bv{value} {width})"
-    return f"#x{value:0{width // 4}x}" if width % 4 == 0 else f"#b{value:0{width}b}"
-
-
-def _bits_of(term: Term | None) -> int | None:
-    if term is None or term.op.kind is not Kind.LITERAL:
-        return None
-    text = term.op.text
-    if text[:2] == "#x":
-        return int(text[2:], 16)
-    if text[:2] == "#b":
-        return int(text[2:], 2)
-    return int(text.split()[1][2:])
-
-
 def _bits(width: int, known: int | None, chance: random.Random) -> int:
     if known is not None and chance.random() < _NEAR_SHARE:
         choice = int(chance.random() * 6)
         flip = known ^ (1 << int(chance.random() * width))
         return (known + 1, known - 1, ~known, -known, known << 1, flip)[choice]
-    top = 1 << (width - 1)
     choice = int(chance.random() * 8)
-    return (0, 1, -1, top, top - 1, 2, top + 1, 1 << int(chance.random() * width))[choice]
+    some = (*boundary_bits(width), (1 << (width - 1)) + 1, 1 << int(chance.random() * width))
+    return some[choice]
 
 
 def _bit_vector(
@@ -156,7 +145,12 @@ def _bit_vector(
     width = sort.indices[0]
     if width > _MAX_WIDTH:
         return None
-    return table.literal(bit_vector_text(_bits(width, _bits_of(near), chance), width), sort)
+    return bits_term(table, _bits(width, _known_bits(near), chance), width)
+
+
+def _known_bits(term: Term | None) -> int | None:
+    value = literal_value(term) if term is not None else None
+    return value if isinstance(value, int) else None
 
 
 def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
@@ -164,52 +158,38 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
     if exponent + significand > _MAX_WIDTH:
         return None
     if chance.random() < 0.35:
-        name = _one_of(("+oo", "-oo", "+zero", "-zero", "NaN"), chance)
+        name = _one_of(SPECIAL_FLOATS, chance)
         op = table.op(Kind.OPERATOR, name, f"(_ {name} {exponent} {significand})", (exponent, significand))
         return table.make(op, (), sort)
-    fraction = significand - 1
-    ones = (1 << exponent) - 1
     if near is not None and near.op.name == "fp" and all(a.op.kind is Kind.LITERAL for a in near.args):
-        sign, biased, bits = (_bits_of(a) or 0 for a in near.args)
-        value = (sign << (exponent + fraction)) | (biased << fraction) | bits
+        value = 0
+        for part in near.args:
+            value = value << part.sort.indices[0] | (_known_bits(part) or 0)
         value = (
             (value + (1 if chance.random() < 0.5 else -1))
             if chance.random() < 0.5
             else value ^ (1 << int(chance.random() * (exponent + significand)))
         )
     else:
-        # One, the smallest and largest subnormal, the smallest and largest normal number.
-        value = (
-            (ones >> 1) << fraction,
-            1,
-            (1 << fraction) - 1,
-            1 << fraction,
-            ((ones - 1) << fraction) | ((1 << fraction) - 1),
-        )[int(chance.random() * 5)]
-        value |= int(chance.random() * 2) << (exponent + fraction)
-    parts = (
-        (value >> (exponent + fraction), 1),
-        (value >> fraction, exponent),
-        (value, fraction),
-    )
-    args = tuple(table.literal(f"#b{v % (1 << w):0{w}b}", bit_vector(w)) for v, w in parts)
-    return _operator(table, "fp", args, sort)
+        value = boundary_floats(sort)[int(chance.random() * 5)]
+        value |= int(chance.random() * 2) << (exponent + significand - 1)
+    return float_term(table, value, sort)
 
 
 def _mode(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
-    return _operator(table, _one_of(_MODES, chance), (), sort)
+    return _operator(table, _one_of(MODES, chance), (), sort)
 
 
 def _string(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
     if near is not None and near.op.kind is Kind.LITERAL and chance.random() < _NEAR_SHARE:
-        text = _near_string(near.op.text[1:-1], chance)
+        text = _near_string(near.op.text, chance)
     else:
         text = _one_of(_FAR_STRINGS if chance.random() < _FAR_SHARE else _STRINGS, chance)
     return table.literal(f'"{text}"', STRING)
 
 
-def _near_string(text: str, chance: random.Random) -> str:
-    characters = _CHARACTER.findall(text)
+def _near_string(literal: str, chance: random.Random) -> str:
+    characters = written_characters(literal)
     place = int(chance.random() * (len(characters) + 1))
     choice = int(chance.random() * 5)
     if choice == 0:
@@ -224,7 +204,7 @@ def _near_string(text: str, chance: random.Random) -> str:
         characters.reverse()
     joined = "".join(characters)
     # What was apart may read as an escape once it is joined: then the plain text is safer.
-    return joined if _CHARACTER.findall(joined) == characters else _one_of(_STRINGS, chance)
+    return joined if written_characters(f'"{joined}"') == characters else _one_of(_STRINGS, chance)
 
 
 def _regex(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.source import Seed, SeedSkipped, SeedSource, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -162,3 +163,19 @@ class StormStrategy(SeedStrategy):
             if len(self._constructed) > _KEPT:
                 self._constructed.popitem(last=False)
         return found
+
+
+def _make(inputs: StrategyInputs) -> StormStrategy:
+    given = inputs.settings
+    return StormStrategy(inputs.seeds, given.seed, inputs.values, given.incremental, given.solvers)
+
+
+ENTRY = StrategyEntry(
+    "storm",
+    "the Boolean subterms of a seed, conjoined and negated as one model values them",
+    "seeds",
+    "sat",
+    _make,
+    frozenset(("seeds",)),
+    SETTINGS,
+)

@@ -1,5 +1,5 @@
 """The strategy ``weaken``: formulas weakened or strengthened step by step, their answer known."""
 
-from generator.strategies.weaken.strategy import SETTINGS, WeakenStrategy
+from generator.strategies.weaken.strategy import ENTRY, SETTINGS, WeakenStrategy
 
-__all__ = ["SETTINGS", "WeakenStrategy"]
+__all__ = ["ENTRY", "SETTINGS", "WeakenStrategy"]

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from generator.strategies.weaken.binders import CHANGES, Changer, Finder, apply_change
+from generator.strategies.weaken.conditions import holds
 from generator.strategies.weaken.patterns import (
     Application,
     Bits,
@@ -31,9 +32,9 @@ from generator.strategies.weaken.ruleset import (
     default_rules,
 )
 from generator.strategies.weaken.site import Site
-from generator.strategies.weaken.values import Value, holds, literal_value
 from smtlib import Kind, Sort, SortError, Term
 from smtlib.theory import evaluate_index
+from smtlib.values import Value, literal_value
 
 _CONSTANT_DRAWS = 12
 _MOST_KEPT = 50_000

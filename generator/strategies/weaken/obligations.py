@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from generator.strategies.weaken.conditions import holds
 from generator.strategies.weaken.patterns import (
     Builder,
     Match,
@@ -18,7 +19,6 @@ from generator.strategies.weaken.patterns import (
     variables_of,
 )
 from generator.strategies.weaken.ruleset import Law, Rule, common_theories, read_ground
-from generator.strategies.weaken.values import holds, literal_value
 from smtlib import (
     BOOL,
     STRING,
@@ -40,6 +40,7 @@ from smtlib.environment import Environment
 from smtlib.reader import SExp
 from smtlib.sorts import REGLAN
 from smtlib.theory import Bindings, SortPattern, evaluate_index
+from smtlib.values import literal_value
 
 _WIDTHS: Mapping[str, tuple[int, ...]] = {"n": (1, 3, 8), "m": (1, 4)}
 _FORMATS = ((2, 3), (3, 5))

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from generator.strategies.weaken.values import literal_value
 from smtlib import INT, STRING, Kind, Sort, SortError, Term
 from smtlib.application import Applications
 from smtlib.reader import SExp
-from smtlib.sorts import bit_vector
 from smtlib.theory import Bindings, SortPattern, evaluate_index
+from smtlib.values import bits_term, literal_value
 
 _MANY_SPLITS = 64
 
@@ -281,8 +280,7 @@ class Builder:
             return self.table.literal(pattern.text, STRING if isinstance(pattern.value, str) else INT)
         if isinstance(pattern, Bits):
             width = evaluate_index(pattern.width, found.sorts)
-            value = evaluate_index(pattern.value, found.sorts) % (1 << width)
-            return self.table.literal(f"(_ bv{value} {width})", bit_vector(width))
+            return bits_term(self.table, evaluate_index(pattern.value, found.sorts), width)
         if isinstance(pattern, Binding):
             return self._binding(pattern, found, bound or {})
         if isinstance(pattern, Run):

@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from generator.seeds.source import SeedScript
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
-from generator.strategies.weaken.values import bits_literal, literal_value, number_literal
 from smtlib import BOOL, STRING, Kind, Sort, SortError, Term, TermTable
 from smtlib.application import Applications
 from smtlib.sorts import REGLAN, bit_vector
+from smtlib.values import MODES, SPECIAL_FLOATS, bits_term, literal_value, number_term
 
 MOST_NODES = 12
 """Larger terms of the formula are not chosen."""
@@ -39,8 +39,6 @@ _STRINGS = (
     '"\\u{0}"',
     '"\\u{ff}"',
 )
-_MODES = ("RNE", "RNA", "RTP", "RTN", "RTZ")
-_SPECIAL_FLOATS = ("+oo", "-oo", "+zero", "-zero", "NaN")
 _NOTHING: frozenset[Term] = frozenset()
 
 
@@ -176,19 +174,19 @@ class RandomTerms:
         """
         name = sort.name
         if name in ("Int", "Real"):
-            return number_literal(self.table, Fraction(chance.choice(_NUMBERS)), sort)
+            return number_term(self.table, Fraction(chance.choice(_NUMBERS)), sort)
         if name == "String":
             return self.table.literal(chance.choice(_STRINGS), sort)
         if name == "BitVec":
             width = sort.indices[0]
             some = (0, 1, -1, 1 << (width - 1), (1 << (width - 1)) - 1, chance.getrandbits(min(width, 64)))
-            return bits_literal(self.table, chance.choice(some), width)
+            return bits_term(self.table, chance.choice(some), width)
         if sort is BOOL:
             return self._operator(chance.choice(("true", "false")))
         if sort is REGLAN:
             return self._regular_expression(chance)
         if name == "RoundingMode":
-            return self._operator(chance.choice(_MODES))
+            return self._operator(chance.choice(MODES))
         if name == "FloatingPoint":
             return self._float(sort, chance)
         if name == "Seq" and depth < _DEPTH:
@@ -214,7 +212,7 @@ class RandomTerms:
     def _float(self, sort: Sort, chance: random.Random) -> Term:
         exponent, significand = sort.indices
         if chance.random() < 0.5:
-            return self._operator(chance.choice(_SPECIAL_FLOATS), indices=(exponent, significand))
+            return self._operator(chance.choice(SPECIAL_FLOATS), indices=(exponent, significand))
         parts = [self.literal(bit_vector(width), chance) for width in (1, exponent, significand - 1)]
         return self._operator("fp", *parts)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from importlib import resources
 
@@ -25,10 +24,10 @@ from generator.strategies.weaken.patterns import (
     Variable,
     variables_of,
 )
-from generator.strategies.weaken.values import string_value
 from smtlib import Theories, load_theories, read_sexps
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.theory import SortPattern, read_sort_pattern
+from smtlib.values import read_number, read_string
 
 WEAKENS, KEEPS, STRENGTHENS = 1, 0, -1
 """The effect of a rewrite on the place where it is done."""
@@ -169,9 +168,9 @@ class _Reader:
         if token in self.variables:
             return self.variables[token]
         if token[0].isdigit():
-            return Number(token, Fraction(token))
+            return Number(token, read_number(token))
         if token[0] == '"':
-            return Number(token, string_value(token))
+            return Number(token, read_string(token))
         return self._application(token, ())
 
     def _application(self, head: SExp, args: tuple[Pattern, ...]) -> Application:

@@ -13,6 +13,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from generator.declaring import StrategyEntry
 from generator.errors import GenerationError
 from generator.seeds.source import Answer, Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -172,4 +173,12 @@ def _wanted_answers(direction: str) -> list[Answer]:
     return [_ANSWERS[fixed]] if fixed else list(_DIRECTIONS)
 
 
-__all__ = ["SETTINGS", "WeakenStrategy"]
+ENTRY = StrategyEntry(
+    "weaken",
+    "walks of weakenings from sat seeds, of strengthenings from unsat ones, by proved rules",
+    "seeds with known answers; with --set unlabelled=chain any seeds",
+    "sat or unsat, the seed's own; each mutant's parent",
+    lambda inputs: WeakenStrategy(inputs.seeds, inputs.settings.seed, inputs.values),
+    frozenset(("seeds",)),
+    SETTINGS,
+)

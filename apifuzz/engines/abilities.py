@@ -1,0 +1,374 @@
+"""What an SMT-LIB solver behind a command line knows: found by asking it, in a few short conversations."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from apifuzz.engines import ability_cache
+from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
+from apifuzz.heads import operator_text
+from apifuzz.interface import Feature
+from apifuzz.operators import is_known
+from apifuzz.producers import FOR_WITNESSES
+from apifuzz.values import has_values, random_value
+from base.cache import keep_cached, load_cached
+from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
+from smtlib.sorts import array, bit_vector, floating_point
+from smtlib.theory import Bindings
+
+SECONDS = 20.0
+"""How long one answer to a probe may take: much longer than any should, for what is found must not depend on
+how busy the machine is."""
+CPU_SECONDS = 1
+"""How much of a processor's time the answers of one conversation may take."""
+
+VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,)}
+"""Per operator, the places of arguments that solvers want to be values."""
+
+FIRST = "(set-option :print-success true)"
+RESET = "(reset)"
+"""Resets ``:print-success``, too: some solvers leave it without an answer."""
+_GLOBAL = "(set-option :global-declarations true)"
+_RESOURCES = ("reproducible-resource-limit", "2000000")
+_FEW_RESOURCES = ("reproducible-resource-limit", "20000")
+"""In probes: that a solver begins to solve is enough."""
+
+_LIST = ("(declare-datatypes ((list 0)) (((nil) (cons (tail list)))))",)
+_FUNCTION = "(declare-fun probed (Bool) Bool)"
+_PROBES: tuple[tuple[Feature, tuple[str, ...]], ...] = (
+    (Feature.INCREMENTAL, (_GLOBAL, "(push 1)", "(pop 1)", "(push 2)", "(pop 2)")),
+    (Feature.ASSUMPTIONS, ("(declare-const probed Bool)", "(check-sat-assuming (probed))")),
+    (Feature.QUANTIFIERS, ("(assert (exists ((probed Bool)) probed))",)),
+    (Feature.FUNCTIONS, (_FUNCTION,)),
+    (Feature.DEFINITIONS, ("(define-fun probed ((x Bool)) Bool x)",)),
+    (Feature.RECURSION, ("(define-fun-rec probed ((x Bool)) Bool (and x (probed x)))",)),
+    (Feature.SORTS, ("(declare-sort probed 0)", "(declare-const inhabited probed)")),
+    (Feature.SORT_CONSTRUCTORS, ("(declare-sort probed 2)", "(declare-const pair (probed Bool Bool))")),
+    (Feature.DATATYPES, (*_LIST, "(declare-const probed list)")),
+    (
+        Feature.PARAMETRIC_DATATYPES,
+        (
+            "(declare-datatypes ((probed 1)) ((par (X) ((nil) (cons (head X) (tail (probed X)))))))",
+            "(declare-const bools (probed Bool))",
+        ),
+    ),
+    (Feature.RESET, (RESET, FIRST, "(set-logic ALL)", _FUNCTION)),
+    (
+        Feature.RESET_ASSERTIONS,
+        (_GLOBAL, "(declare-const probed Bool)", "(reset-assertions)", "(assert probed)"),
+    ),
+)
+
+_B8 = bit_vector(8)
+_MORE: tuple[Sort, ...] = (
+    bit_vector(1),
+    bit_vector(5),
+    bit_vector(10),
+    bit_vector(16),
+    array(_B8, bit_vector(1)),
+    make_sort("Seq", (), (_B8,)),
+)
+_SAMPLE_INDICES = {"BitVec": (8,), "FloatingPoint": (5, 11), "FiniteField": (7,)}
+
+FORMATS = ((5, 11), (8, 24), (11, 53), (15, 113), (2, 3), (3, 3), (3, 5), (4, 4))
+"""Floating-point formats that are tried."""
+
+_INDICES: tuple[tuple[int, ...], ...] = ((), (1,), (3,), (8,), (5, 11), (3, 1), (0, 0), (0, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a solver knows.
+
+    ``without`` are operators of ``theories`` that it lacks, ``unknown_sorts`` names of sorts, ``formats`` the
+    floating-point formats that it has; ``options`` are set first, in this order.
+    """
+
+    theories: frozenset[str]
+    features: frozenset[Feature]
+    without: frozenset[str]
+    unknown_sorts: frozenset[str]
+    formats: frozenset[tuple[int, ...]]
+    options: tuple[tuple[str, str], ...]
+    global_declarations: bool
+    updaters: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, lists sorted."""
+        return {
+            f.name: sorted(v) if isinstance(v := getattr(self, f.name), frozenset) else v
+            for f in fields(self)
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Abilities:
+        """The opposite of ``to_json``. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            frozenset(data["theories"]),
+            frozenset(map(Feature, data["features"])),
+            frozenset(data["without"]),
+            frozenset(data["unknown_sorts"]),
+            frozenset(map(tuple, data["formats"])),
+            tuple((str(name), str(value)) for name, value in data["options"]),
+            bool(data["global_declarations"]),
+            bool(data["updaters"]),
+        )
+
+
+@lru_cache(maxsize=8)
+def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
+    """What the solver that ``argv`` starts knows: as it was found before, or by asking it now.
+
+    Raises OSError where it cannot be started.
+    """
+    file = ability_cache.file_for(argv, families)
+    kept = load_cached(file) if file else None
+    if kept is not None:
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            return Abilities.from_json(kept)
+    found = ask_abilities(argv, families)
+    if file and found.theories:
+        keep_cached(file, found.to_json())
+    return found
+
+
+def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
+    """Ask the solver. Raises OSError where it cannot be started."""
+    options = _options(argv)
+    sparing = [_FEW_RESOURCES if option == _RESOURCES else option for option in options]
+    start = [FIRST, *(f"(set-option :{name} {value})" for name, value in sparing), "(set-logic ALL)"]
+    features = {f for f, commands in _PROBES if accepts(argv, [*start, *commands])}
+    features |= {Feature.SUBSTITUTE, *_features_of(options)}
+    is_global = accepts(argv, [FIRST, _GLOBAL])
+    with _Probe(argv, start) as probe:
+        samples = _samples(families)
+        sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
+        floats = FORMATS if any(s.name == "FloatingPoint" for s in sorts) else ()
+        formats = [f for f in floats if accepts(argv, [*start, *_calculation(floating_point(*f))])]
+        known, lacking = _operators(probe, families, sorts, Feature.INCREMENTAL in features)
+    word = "update-field" if "z3" in families else "update"
+    updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
+    unknown = {s.name for s in samples} - {s.name for s in sorts}
+    # An operator of several ranks is left out where one of them is unknown: names decide.
+    return Abilities(
+        frozenset(known),
+        frozenset(features),
+        frozenset(lacking),
+        frozenset(unknown),
+        frozenset(formats),
+        options,
+        is_global,
+        updaters,
+    )
+
+
+def _samples(families: tuple[str, ...]) -> list[Sort]:
+    """Sorts that operators are tried at, one at least of each that a theory file has."""
+    found = []
+    for symbol in default_theories().sorts.values():
+        if is_known(symbol.only, families):
+            args = (INT, BOOL)[: 2 if symbol.variadic else symbol.arity]
+            found.append(make_sort(symbol.name, _SAMPLE_INDICES.get(symbol.name, ()), args))
+    return [*found, *_MORE]
+
+
+def _calculation(sort: Sort) -> tuple[str, ...]:
+    return (
+        f"(declare-const probed {sort})",
+        "(assert (fp.isNaN (fp.add RNE probed probed)))",
+        "(check-sat)",
+    )
+
+
+def _features_of(options: Sequence[tuple[str, str]]) -> Iterator[Feature]:
+    names = {name for name, _ in options}
+    for name, feature in (
+        ("produce-models", Feature.MODELS),
+        ("produce-unsat-cores", Feature.UNSAT_CORES),
+        ("produce-unsat-assumptions", Feature.UNSAT_ASSUMPTIONS),
+    ):
+        if name in names:
+            yield feature
+
+
+def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The options that the solver takes together, and none with which it would not take ``push`` any more."""
+    taken: list[tuple[str, str]] = []
+    levels = ["(push 1)"]
+    wanted = [("incremental", "true"), *((name, "true") for name in FOR_WITNESSES), _RESOURCES]
+    for name, value in wanted:
+        tried = [*taken, (name, value)]
+        commands = [FIRST, *(f"(set-option :{n} {v})" for n, v in tried), "(set-logic ALL)"]
+        if accepts(argv, [*commands, *levels]):
+            taken = tried
+        elif name == "incremental" and not accepts(argv, [FIRST, "(set-logic ALL)", *levels]):
+            levels = []
+    return tuple(taken)
+
+
+def accepts(argv: tuple[str, ...], commands: Sequence[str]) -> bool:
+    """Whether the solver takes all of these commands, in a conversation of its own."""
+    with _Probe(argv) as probe:
+        return all(probe.accepts(command) for command in commands)
+
+
+class _Probe:
+    """A conversation that is started again when the solver ends it or finds an error."""
+
+    def __init__(self, argv: tuple[str, ...], start: Sequence[str] = ()) -> None:
+        self._argv = argv
+        self._start = start
+        self._talk: Conversation | None = None
+        self._declared: set[Sort] = set()
+
+    def __enter__(self) -> _Probe:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop()
+
+    def accepts(self, command: str, sorts: Iterable[Sort] = ()) -> bool:
+        """Whether the solver takes the command; constants of ``sorts`` are declared before it."""
+        fresh = self._talk is None
+        try:
+            if self._talk is None:
+                self._talk = Conversation(self._argv, SECONDS, CPU_SECONDS)
+                for first in self._start:
+                    self._talk.ask(first)
+            for sort in dict.fromkeys(sorts):
+                self._declare(self._talk, sort)
+            answer = self._talk.ask_perhaps(command) if command == RESET else self._talk.ask(command)
+        except Ended as error:
+            self._stop()
+            # What was asked before may have used up the time.
+            spent = error.signal in (signal.SIGXCPU, signal.SIGKILL)
+            return self.accepts(command, sorts) if spent and not fresh else False
+        except NoAnswer:
+            self._stop()
+            return False
+        if answer.startswith("(error"):
+            # Some end after an error, some go on; all that is sure is to begin anew.
+            self._stop()
+        return answer in ("success", "sat", "unsat", "unknown")
+
+    def _declare(self, talk: Conversation, sort: Sort) -> None:
+        if sort not in self._declared:
+            for name in _names(sort):
+                talk.ask(f"(declare-const {name} {sort})")
+            self._declared.add(sort)
+
+    def _stop(self) -> None:
+        self._declared.clear()
+        if self._talk is not None:
+            self._talk.close()
+            self._talk = None
+
+
+# Operators
+
+
+def _operators(
+    probe: _Probe, families: tuple[str, ...], sorts: Sequence[Sort], levels: bool
+) -> tuple[set[str], set[str]]:
+    """Theories of which the solver knows an operator, and names of operators that it does not know."""
+    chance = random.Random(0)
+    theories: set[str] = set()
+    lacking: set[str] = set()
+    for number, signature in enumerate(default_theories().signatures()):
+        if not is_known(signature.only, families) or signature.theory == "SeparationLogic":
+            continue  # Separation logic wants a heap declared, which no run does.
+        found = _application(signature, sorts, chance)
+        if found is None:
+            if not _is_beyond(signature, sorts):
+                lacking.add(signature.name)
+        elif all(
+            probe.accepts(command, (*found.sorts, found.result))
+            for command in _use(f"|probed {number}|", found, levels)
+        ):
+            theories.add(signature.theory)
+        else:
+            lacking.add(signature.name)
+    return theories, lacking
+
+
+def _names(sort: Sort) -> tuple[str, ...]:
+    return tuple(f"|{sort} {n}|" for n in range(5))
+
+
+class _Sample(NamedTuple):
+    """An application of an operator: ``term`` as text, its sort and those of its arguments."""
+
+    term: str
+    result: Sort
+    sorts: tuple[Sort, ...]
+
+
+def _use(name: str, sample: _Sample, levels: bool) -> list[str]:
+    """Commands that use an application: some solvers complain of a term only when they solve with it."""
+    commands = [f"(define-fun {name} () {sample.result} {sample.term})"]
+    if levels and sample.result.name != "RegLan":
+        commands += ["(push 1)", f"(assert (= {name} {_names(sample.result)[0]}))", "(check-sat)", "(pop 1)"]
+    return commands
+
+
+def _is_beyond(signature: Signature, sorts: Sequence[Sort]) -> bool:
+    """Whether an operator has a rank that no sample fits, for want of a sort that the solver does not know:
+    it cannot be drawn there either. (Operators that take functions are not tried, and not drawn.)
+    """
+    heads = {s.name for s in sorts} | {"->"}
+    return any(not p.is_parameter and p.name not in heads for p in (*signature.params, signature.result))
+
+
+def _application(signature: Signature, sorts: Sequence[Sort], chance: random.Random) -> _Sample | None:
+    """The operator applied to constants and values of the samples; None: no sample fits."""
+    for chosen in _choices(signature, sorts):
+        for indices in _INDICES:
+            if len(indices) != len(signature.indices):
+                continue
+            for qualifier in sorts if signature.needs_as else (None,):
+                result = signature.apply(indices, chosen, qualifier)
+                if result is not None and (qualifier is None or result is qualifier):
+                    return _Sample(_term(signature, indices, chosen, result, chance), result, chosen)
+    return None
+
+
+def _choices(signature: Signature, sorts: Sequence[Sort]) -> Iterator[tuple[Sort, ...]]:
+    """The sorts that the arguments can have."""
+    stack: list[tuple[tuple[Sort, ...], Bindings]] = [((), {})]
+    while stack:
+        chosen, bindings = stack.pop()
+        if len(chosen) == len(signature.params):
+            yield chosen
+            continue
+        pattern = signature.params[len(chosen)]
+        for sort in reversed(sorts):
+            trial = dict(bindings)
+            # Indices that are computed fit when all is known: apply() has the last word.
+            if pattern.match(sort, trial) or (pattern.name == sort.name and sort.indices):
+                stack.append(((*chosen, sort), trial))
+
+
+def _term(
+    signature: Signature, indices: tuple[int, ...], sorts: Sequence[Sort], result: Sort, chance: random.Random
+) -> str:
+    head = operator_text(signature.name, indices, False)
+    if signature.needs_as:
+        head = f"(as {head} {result})"
+    wanted = VALUE_ARGUMENTS.get(signature.name, ())
+    args = []
+    for place, sort in enumerate(sorts):
+        if signature.name == "re.range":
+            args.append('"a"')
+        elif signature.name == "^" and place in wanted:
+            args.append("2")
+        elif place in wanted and has_values(sort):
+            args.append(random_value(sort, chance))
+        else:
+            args.append(_names(sort)[place])
+    return f"({head} {' '.join(args)})" if args else head

@@ -1,0 +1,308 @@
+"""bitwuzla behind its Python interface: a term manager, options and one solver instance at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import bitwuzla
+
+from apifuzz.calls import Call
+from apifuzz.engine import Engine
+from apifuzz.engines.bitwuzla import inspection, operators
+from apifuzz.engines.bitwuzla.equality import BASIC_SORTS, equality
+from apifuzz.engines.bitwuzla.limits import Terminator, translated
+from apifuzz.engines.bitwuzla.options import Settings, describe_options
+from apifuzz.engines.bitwuzla.session import Session
+from apifuzz.engines.bitwuzla.terms import BitwuzlaTerms
+from apifuzz.engines.bitwuzla.values import check_value
+from apifuzz.interface import (
+    Answer,
+    ApiTerm,
+    Capabilities,
+    Feature,
+    Misbehaviour,
+    Option,
+    Rejected,
+    Unsupported,
+)
+from smtlib import Signature, Sort
+
+_ANSWERS = {
+    bitwuzla.Result.SAT: Answer.SAT,
+    bitwuzla.Result.UNSAT: Answer.UNSAT,
+    bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
+}
+
+_ALWAYS = frozenset(
+    (
+        Feature.INCREMENTAL,
+        Feature.ASSUMPTIONS,
+        Feature.QUANTIFIERS,
+        Feature.FUNCTIONS,
+        Feature.DEFINITIONS,
+        Feature.SORTS,
+        Feature.SIMPLIFY,
+        Feature.SUBSTITUTE,
+        Feature.RESET,
+        Feature.RESET_ASSERTIONS,
+    )
+)
+
+_BY_OPTION = {
+    "produce-models": Feature.MODELS,
+    "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
+    "produce-unsat-cores": Feature.UNSAT_CORES,
+}
+"""What can be asked for only with an option."""
+
+
+class BitwuzlaEngine(BitwuzlaTerms):
+    """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
+
+    bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
+    for both, with the options set again for the first and the same options object for the second.
+    """
+
+    name = "bitwuzla"
+    plan = "apifuzz.engines.bitwuzla.actions"
+
+    def __init__(self, session: Session | None = None) -> None:
+        super().__init__(session or Session())
+        self._shared = session
+        self.settings = Settings(self.random)
+        self.terminator = Terminator()
+        self._solver: Any = None
+        self._pending: list[ApiTerm] = []
+        self.untouched = True
+        """Whether the instance still holds the assertions as they were asserted: checks and ``simplify`` put
+        what preprocessing leaves of them in their place."""
+        self._compares_uninterpreted = False
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        """The solver's version, as it says it itself."""
+        return str(bitwuzla.version())
+
+    def capabilities(self) -> Capabilities:
+        """What bitwuzla knows, with the options as they are."""
+        asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
+        arrays_and_functions = frozenset(("Array", "->"))
+        functions = frozenset(("->",))
+        return Capabilities(
+            theories=frozenset(("Core", "FixedSizeBitVectors", "FloatingPoint", "ArraysEx")),
+            features=_ALWAYS | asked,
+            without=operators.LACKING,
+            sorts_without={
+                "array-index": arrays_and_functions,
+                "array-element": functions,
+                "quantifier": functions,
+                "function": functions,
+                "equality": functions,
+            },
+            max_width=128,
+            value_arguments={},
+        )
+
+    def options(self) -> tuple[Option, ...]:
+        """bitwuzla's options, without those that end a check by time or write somewhere."""
+        return describe_options()
+
+    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        """Whether bitwuzla takes the operator at these sorts.
+
+        It answers ``unknown`` wherever functions or elements of uninterpreted sorts are compared; the latter
+        are in some runs only.
+        """
+        if signature.name in ("=", "distinct") and sorts:
+            if sorts[0].is_function:
+                return False
+            if sorts[0].name in self.session.declared and not self._compares_uninterpreted:
+                return False
+        return operators.takes(signature, sorts, result)
+
+    # Life
+
+    def new(self) -> None:
+        """Make the term manager; the solver follows when its options are known."""
+        self.session = self._shared or Session()
+        self._forget()
+        self._compares_uninterpreted = self.random.random() < 0.3
+
+    def _forget(self) -> None:
+        self.settings = Settings(self.random)
+        self.reset_assertions()
+
+    def delete(self) -> None:
+        """Let go of the instance and the manager, in either order."""
+        if self.random.random() < 0.5:
+            self._solver = None
+        self.session = Session()
+        self._forget()
+
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: bitwuzla's exceptions become those of an engine."""
+        return translated()
+
+    def sibling(self) -> Engine:
+        """A second instance on the same term manager."""
+        other = BitwuzlaEngine(self.session)
+        other.new()
+        for name in _BY_OPTION:
+            other.set_option(name, "true")
+        return other
+
+    @property
+    def solver(self) -> Any:
+        """The instance, made now if it was not, with everything asserted."""
+        if self._solver is None:
+            self._solver = self._new_solver()
+        if self._pending:
+            self._assert_pending()
+        return self._solver
+
+    def _new_solver(self) -> Any:
+        with translated():
+            made = bitwuzla.Bitwuzla(self.session.manager, self.settings.options)
+            made.configure_terminator(self.terminator)
+        return made
+
+    def set_logic(self, logic: str) -> None:
+        """Nothing: bitwuzla's interface has no logics."""
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option; Unsupported once the instance is made."""
+        if self._solver is not None:
+            raise Unsupported("options are set before the first formula")
+        self.settings.set(name, value)
+
+    # Solving
+
+    def simplify(self, term: ApiTerm) -> Any:
+        """An equivalent term of the same sort. While an answer stands another instance does it, for
+        bitwuzla would forget the answer.
+        """
+        solver = self._new_solver() if self.stack.answer is not None else self.solver
+        return solver.simplify_term(term.handle)
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        """Assert a closed term of sort Bool: now, or together with those that follow, before the instance is
+        used for anything else.
+        """
+        self._pending.append(term)
+        if self.random.random() < 0.7:
+            self._assert_pending()
+
+    def _assert_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        self.solver.assert_formula(*(t.handle for t in pending))
+
+    def simplify_assertions(self) -> None:
+        """Simplify the assertions; bitwuzla forgets its answer."""
+        solver = self.solver
+        self.untouched = False
+        self.stack.changed()
+        with translated():
+            solver.simplify()
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """``check-sat``, with assumptions where they are given."""
+        solver = self.solver
+        self.untouched = False
+        self.terminator.start()
+        return _ANSWERS[solver.check_sat(*(a.handle for a in assumptions or ()))]
+
+    @property
+    def _assumptions(self) -> tuple[ApiTerm, ...]:
+        return self.stack.assumptions or ()
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """The assumptions that failed: of the list, and asked one by one; the two must agree."""
+        solver = self.solver
+        listed = {t.id() for t in solver.get_unsat_assumptions()}
+        single = {a.handle.id() for a in self._assumptions if solver.is_unsat_assumption(a.handle)}
+        if listed != single:
+            raise Misbehaviour("assumptions", f"the list has {sorted(listed)}, one by one {sorted(single)}")
+        if not listed <= {a.handle.id() for a in self._assumptions}:
+            raise Misbehaviour("assumptions", "a term failed that was not assumed")
+        return _chosen(self._assumptions, listed)
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """The core's assertions; bitwuzla lists assumptions among them, which are left out."""
+        solver = self.solver
+        listed = {t.id() for t in solver.get_unsat_core()}
+        asserted = self.stack.terms
+        unknown = listed.difference(t.handle.id() for t in (*asserted, *self._assumptions))
+        if unknown:
+            raise Misbehaviour("core", "the core holds what was neither asserted nor assumed")
+        return _chosen(asserted, listed)
+
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """The values of closed terms."""
+        solver = self.solver
+        found = [solver.get_value(t.handle) for t in terms]
+        for term, value in zip(terms, found, strict=True):
+            sort = term.sort.sort
+            if value.sort() != term.handle.sort():
+                raise Misbehaviour("value", f"a term of sort {sort} has a value of sort {value.sort()}")
+            if sort.name not in BASIC_SORTS and sort.name != "Array":
+                continue
+            # bitwuzla hands quantifiers back as they are.
+            if not value.is_value() and inspection.has_binder(value):
+                raise Unsupported("the value of a term with quantifiers")
+            if sort.name in BASIC_SORTS:
+                check_value(self.session, sort, value)
+        return found
+
+    def equate(self, term: ApiTerm, value: Any) -> Any:
+        """That the term has the value. Of arrays only what bitwuzla decides: their elements at the indices
+        that the value lists, and one element more.
+        """
+        return equality(self.session, term.handle, term.sort.sort, value)
+
+    def print_model(self) -> str:
+        """The constants' values as definitions: bitwuzla's interface prints single values only."""
+        solver = self.solver
+        found = [(constant, solver.get_value(constant)) for constant in self.session.constants]
+        lines = [f"  (define-fun {constant} () {constant.sort()} {value})" for constant, value in found]
+        return "\n".join(["(", *lines, ")"])
+
+    def push(self, levels: int) -> None:
+        """Open levels."""
+        self.solver.push(levels)
+
+    def pop(self, levels: int) -> None:
+        """Close levels."""
+        if levels >= len(self.stack.levels):
+            raise Rejected(f"pop {levels} of {len(self.stack.levels) - 1} levels")
+        self.solver.pop(levels)
+
+    def reset(self) -> None:
+        """A new instance, whose options are set again; terms live on."""
+        again = Settings(self.random)
+        for name, value in self.settings.given.items():
+            again.set(name, value)
+        self.settings = again
+        self.reset_assertions()
+
+    def reset_assertions(self) -> None:
+        """A new instance with the same options."""
+        self._solver = None
+        self._pending = []
+        self.untouched = True
+
+
+def _chosen(terms: Sequence[ApiTerm], ids: set[int]) -> list[ApiTerm]:
+    """The terms whose handles have these ids, each id once, in order."""
+    found = {t.handle.id(): t for t in reversed(terms)}
+    return [t for i, t in reversed(found.items()) if i in ids]
+
+
+def check(solver: Any) -> Answer:
+    """The answer of a further instance."""
+    solver.configure_terminator(Terminator())
+    with translated():
+        return Answer(str(solver.check_sat()))

@@ -1,0 +1,145 @@
+"""bitwuzla's options: asked of the library, and set in one of the ways that it has."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+import bitwuzla
+
+from apifuzz.engines.bitwuzla.limits import translated
+from apifuzz.interface import Misbehaviour, Option, OptionKind, Rejected, Unsupported
+
+_LEFT_OUT: dict[str, str] = {
+    "time-limit-per": "answers would depend on the machine",
+    "memory-limit": "answers would depend on the machine",
+    "nthreads": "answers would depend on the machine",
+    "write-aiger": "writes files",
+    "write-cnf": "writes files",
+    "log-level": "floods the output",
+    "verbosity": "floods the output",
+    "interpolants-print-stats": "floods the output",
+    "dbg-rw-node-thresh": "floods the output",
+    "dbg-pp-node-thresh": "floods the output",
+    "sat-solver": "the wheel has one",
+}
+"""Options that are not drawn, and why."""
+
+_HIGHEST = 1 << 16
+"""Above this, numbers make no difference for the formulas of a run; bitwuzla's bounds are mostly 2^64 - 1."""
+
+_KINDS = {
+    "BOOL": OptionKind.BOOL,
+    "NUMERIC": OptionKind.INT,
+    "MODE": OptionKind.MODE,
+    "STRING": OptionKind.TEXT,
+}
+
+
+@lru_cache(maxsize=1)
+def describe_options() -> tuple[Option, ...]:
+    """The options that may be drawn, as the library tells of them."""
+    described = [_describe(option) for option in bitwuzla.Option]
+    return tuple(o for o in described if o.name not in _LEFT_OUT)
+
+
+def _describe(option: Any) -> Option:
+    asked = bitwuzla.OptionInfo(bitwuzla.Options(), option)
+    kind = _KINDS[asked.kind().name]
+    default = asked.dflt()
+    if kind is OptionKind.INT:
+        high = min(asked.max(), max(_HIGHEST, default))
+        return Option(asked.lng(), kind, str(default), low=asked.min(), high=high)
+    if kind is OptionKind.BOOL:
+        return Option(asked.lng(), kind, _text(default))
+    return Option(
+        asked.lng(), kind, str(default), choices=tuple(asked.modes()) if kind is OptionKind.MODE else ()
+    )
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Settings:
+    """The options of one solver instance; ``given`` are those that were set, as text, in order."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.options = bitwuzla.Options()
+        self.given: dict[str, str] = {}
+
+    def is_on(self, name: str) -> bool:
+        """Whether a Boolean option is on."""
+        return bool(self.options.get(self.options.option(name)))
+
+    def set(self, name: str, text: str) -> None:
+        """Set an option, and ask what it is set to."""
+        if not self.options.is_valid(name):
+            raise Unsupported(f"option {name}")
+        option = self.options.option(name)
+        value = self._value(option, text)
+        with translated():
+            self._set(option, value, text)
+        found = self.options.get(option)
+        if found != value:
+            raise Misbehaviour("value", f"option {name} set to {text} is {found}")
+        self.given[name] = text
+
+    def _value(self, option: Any, text: str) -> bool | int | str:
+        if self.options.is_bool(option):
+            if text not in ("true", "false"):
+                raise Rejected(f"{text} is neither true nor false")
+            return text == "true"
+        if self.options.is_numeric(option):
+            if not text.isdecimal() or len(text) > 20:
+                raise Rejected(f"{text} is no number")
+            return int(text)
+        return text
+
+    def _set(self, option: Any, value: bool | int | str, text: str) -> None:
+        options = self.options
+        # Not Options.shrt, which in bitwuzla 0.9 crashes on options that have no short name.
+        long, short = options.lng(option), bitwuzla.OptionInfo(options, option).shrt()
+        way = self.random.randrange(6)
+        if way == 0:
+            options.set(option, value)
+        elif way == 1:
+            options.set(long, value)
+        elif way == 2 and short:
+            options.set(short, value)
+        elif way == 3:
+            options.set_args(f"--{long}={text}")
+        elif way == 4 and short:
+            options.set_args(f"-{short}={text}")
+        elif isinstance(value, bool):
+            options.set_args(f"--{long}" if value else f"--no-{long}")
+        else:
+            options.set_args(f"--{long}", text)
+
+    def inspect(self) -> None:
+        """Ask every option all it can be asked, and compare the two ways to ask."""
+        options = self.options
+        for option in bitwuzla.Option:
+            asked = bitwuzla.OptionInfo(options, option)
+            name = asked.lng()
+            kind = asked.kind().name
+            for what, one, other in (
+                ("option", options.option(name), option),
+                ("lng", options.lng(option), name),
+                ("shrt", asked.shrt() and options.shrt(option), asked.shrt()),
+                ("description", options.description(option), asked.description()),
+                # Options.get gives None for an option with text, whatever it is set to.
+                ("cur", options.get(option), asked.cur() if kind != "STRING" else None),
+                ("is_valid", options.is_valid(name), True),
+                ("is_bool", options.is_bool(option), kind == "BOOL"),
+                ("is_numeric", options.is_numeric(option), kind == "NUMERIC"),
+                ("is_mode", options.is_mode(option), kind == "MODE"),
+            ):
+                if one != other:
+                    raise Misbehaviour("value", f"option {name}: {what} is {one} and {other}")
+            if kind == "MODE" and asked.cur() not in options.modes(option):
+                raise Misbehaviour("value", f"option {name} is {asked.cur()}, which is no mode of it")
+            if kind == "NUMERIC" and not asked.min() <= asked.cur() <= asked.max():
+                raise Misbehaviour("value", f"option {name} is {asked.cur()}, which is out of its range")

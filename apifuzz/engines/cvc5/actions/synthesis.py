@@ -1,0 +1,161 @@
+"""Synthesis of a function for which a formula of the run holds, in a solver of its own; checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvc5
+from cvc5 import Kind
+
+from apifuzz.actions.reading import read_closed, read_formulas, require_count
+from apifuzz.engines.cvc5.actions.base import (
+    Cvc5Action,
+    draw_formula,
+    handles,
+    must_not_be,
+    should_enumerate,
+)
+from apifuzz.engines.cvc5.engine import Cvc5Engine
+from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
+from apifuzz.interface import Answer, TermKind, expect
+from apifuzz.run import Run
+from apifuzz.trace import TraceError
+from smtlib import INT, REAL
+
+_SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "String"))
+
+
+class Synthesize(Cvc5Action):
+    """``cvc5:synthesize FORMULA CONSTANT...``: of these constants, the first is to be made of the others, for
+    all their values.
+    """
+
+    name = "cvc5:synthesize"
+
+    def is_possible(self, run: Run) -> bool:
+        return should_enumerate(run)
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        formula = draw_formula(run)
+        constants = [c for s, p in run.store.pools.items() if s.name in _SORTS for c in p.constants]
+        if formula is None or not constants:
+            return None
+        return str(formula), *map(str, constants[-3:])
+
+    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 2)
+        (formula,) = read_formulas(run, args[:1])
+        constants = read_closed(run, args[1:])
+        if any(c.kind is not TermKind.CONSTANT for c in constants) or len(set(constants)) < len(constants):
+            raise TraceError("different constants are wanted")
+        _Problem(engine.session, handles(constants)).solve(engine, engine.session.expand(formula.handle))
+        return ()
+
+
+class _Problem:
+    """One synthesis problem."""
+
+    def __init__(self, session: Session, constants: list[Any]) -> None:
+        self.session = session
+        self.target, *self.others = constants
+        self.solver = cvc5.Solver(session.manager)
+        for name, value in (("sygus", "true"), ("incremental", "true"), ("rlimit-per", CHECK_RESOURCES)):
+            self.solver.setOption(name, value)
+        self.solver.setLogic(session.logic or "ALL")
+
+    def solve(self, engine: Cvc5Engine, formula: Any) -> None:
+        """Ask for one solution or two; what is a solution must make the formula true."""
+        solver, manager = self.solver, self.session.manager
+        universal = [solver.declareSygusVar(f"u{i}", other.getSort()) for i, other in enumerate(self.others)]
+        params = [manager.mkVar(other.getSort(), f"p{i}") for i, other in enumerate(self.others)]
+        function = self._function(params)
+        applied = manager.mkTerm(Kind.APPLY_UF, function, *universal) if params else function
+        constraint = formula.substitute([self.target, *self.others], [applied, *universal])
+        solver.addSygusConstraint(constraint)
+        expect("value", len(solver.getSygusConstraints()) > 0, True, "there is a constraint")
+        if self.session.chance(0.3):
+            assumption = manager.mkTrue()
+            solver.addSygusAssume(assumption)
+            expect("value", solver.getSygusAssumptions(), [assumption], "the assumptions")
+        result = solver.checkSynth()
+        for _ in range(2):
+            expect("value", result.isNull(), False, "the result of a synthesis is null")
+            yes = [result.hasSolution(), result.hasNoSolution(), result.isUnknown()]
+            expect("value", sum(yes), 1, "what a synthesis ends with")
+            if not result.hasSolution():
+                return
+            self._check(engine, function, constraint, universal)
+            result = solver.checkSynthNext()
+
+    def _function(self, params: list[Any]) -> Any:
+        """The function to be found, sometimes within a grammar."""
+        sort = self.target.getSort()
+        if self.session.chance(0.6):
+            return self.solver.synthFun("f", params, sort)
+        start = self.session.manager.mkVar(sort, "start")
+        grammar = self.solver.mkGrammar(params, [start])
+        if any(param.getSort() == sort for param in params):
+            grammar.addAnyVariable(start)
+        if self.session.chance(0.5):
+            grammar.addAnyConstant(start)
+        rules = self._rules(sort, start)
+        if len(rules) == 1:
+            grammar.addRule(start, rules[0])
+        else:
+            grammar.addRules(start, rules)
+        expect("value", grammar.isNull(), False, "a grammar is null")
+        return self.solver.synthFun("f", params, sort, grammar)
+
+    def _rules(self, sort: Any, start: Any) -> list[Any]:
+        manager = self.session.manager
+        if sort.isBoolean():
+            return [manager.mkTrue(), start.notTerm(), start.andTerm(start)]
+        if sort.isInteger():
+            return [manager.mkInteger(1), manager.mkTerm(Kind.ADD, start, start)]
+        if sort.isReal():
+            return [manager.mkReal(1, 2), manager.mkTerm(Kind.SUB, start, start)]
+        if sort.isBitVector():
+            one = manager.mkBitVector(sort.getBitVectorSize(), 1)
+            return [one, manager.mkTerm(Kind.BITVECTOR_ADD, start, start)]
+        return [manager.mkString("a")]
+
+    def _check(self, engine: Cvc5Engine, function: Any, constraint: Any, universal: list[Any]) -> None:
+        solution = self.solver.getSynthSolution(function)
+        expect("value", self.solver.getSynthSolutions([function]), [solution], "the solutions")
+        constants = [self.session.manager.mkConst(u.getSort()) for u in universal]
+        shown = constraint.substitute(function, solution).substitute(universal, constants)
+        told = f"the negated constraint under the solution {solution!s:.200}"
+        must_not_be(engine, Answer.SAT, "answer", [shown.notTerm()], told)
+
+
+class FindTerms(Cvc5Action):
+    """``cvc5:find-terms SORT``: terms of a grammar, one after the other. The sort is infinite, for cvc5 would
+    look for another term without end.
+    """
+
+    name = "cvc5:find-terms"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        sorts = [s for s in (INT, REAL) if s in run.store.sorts]
+        return (str(run.store.sorts[sorts[int(run.random.random() * len(sorts))]]),) if sorts else None
+
+    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1, 1)
+        sort = run.store.sort(args[0])
+        if sort.sort not in (INT, REAL):
+            raise TraceError(f"no grammar for {sort.sort}")
+        manager = engine.session.manager
+        problem = _Problem(engine.session, [manager.mkConst(sort.handle)])
+        start = manager.mkVar(sort.handle, "start")
+        grammar = problem.solver.mkGrammar([], [start])
+        grammar.addRules(start, problem._rules(sort.handle, start))
+        found = problem.solver.findSynth(cvc5.FindSynthTarget.ENUM, grammar)
+        for _ in range(3):
+            if found.isNull():
+                break
+            expect("sort", found.getSort(), sort.handle, "the sort of an enumerated term")
+            found = problem.solver.findSynthNext()
+        return ()
+
+
+SYNTHESIS = (Synthesize(), FindTerms())

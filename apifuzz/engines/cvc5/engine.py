@@ -1,0 +1,255 @@
+"""cvc5 behind the interface."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from apifuzz.calls import Call
+from apifuzz.engine import Engine
+from apifuzz.engines.cvc5.errors import translated
+from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
+from apifuzz.engines.cvc5.options import check_conflicts, describe_options
+from apifuzz.engines.cvc5.package import reset, solves_fields, version
+from apifuzz.engines.cvc5.reading import Reader
+from apifuzz.engines.cvc5.session import Session
+from apifuzz.engines.cvc5.solving import Solving
+from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
+from apifuzz.engines.cvc5.terms import Terms
+from apifuzz.interface import (
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    Feature,
+    Option,
+)
+from smtlib import Signature, Sort
+
+_EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
+"""Options for experts that switch on operators and sorts: set first in every run of an expert engine."""
+
+_THEORIES = frozenset(
+    (
+        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx Sequences Sets"
+        " Bags Tuples Transcendental SeparationLogic"
+    ).split()
+)
+
+_FEATURES = frozenset(Feature)
+
+_RANGES = frozenset(("BitVec", "FloatingPoint", "Int", "Real"))
+"""The sorts of indices that ``eqrange`` takes."""
+
+_VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
+"""Where cvc5 wants values. ``rel.join_image`` takes other terms, too: then 1.4.2 reads a number that is not
+there.
+"""
+
+_NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
+_NO_FUNCTIONS = frozenset(("RegLan", "->"))
+
+
+class Cvc5Engine(Engine):
+    """cvc5 through its Python module. With ``expert``, options that cvc5 calls so are drawn, too, and what
+    they switch on.
+    """
+
+    name = "cvc5"
+    plan = "apifuzz.engines.cvc5.actions"
+    parts = ("sorts", "terms", "solving")
+
+    def __init__(self, expert: bool = False) -> None:
+        super().__init__()
+        self.expert = expert
+        self._session: Session | None = None
+        self._reader: Reader | None = None
+
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: cvc5's exceptions become those of an engine."""
+        return translated()
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        return version()
+
+    def capabilities(self) -> Capabilities:
+        theories = _THEORIES | {"FiniteFields"} if solves_fields() else _THEORIES
+        plain = _NO_FUNCTIONS if not self._is_higher_order else _NO_REGULAR_EXPRESSIONS
+        return Capabilities(
+            theories=theories,
+            features=_FEATURES,
+            without=self._without(),
+            sorts_without={
+                "quantifier": plain,
+                "array-index": plain,
+                "array-element": plain,
+                "function": plain,
+                "datatype": plain,
+                "constant": plain,
+                "equality": plain,
+            },
+            value_arguments=_VALUE_ARGUMENTS,
+            required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
+            binders=self._binders(),
+        )
+
+    @property
+    def _is_higher_order(self) -> bool:
+        return self._session is not None and self._session.is_higher_order
+
+    def _is_on(self, option: str) -> bool:
+        return self._session is not None and self._session.is_on(option)
+
+    def _without(self) -> frozenset[str]:
+        lacking = set()
+        if not self._is_on("arrays-exp"):
+            lacking |= {"const", "eqrange"}
+        if not self._is_on("sets-exp"):
+            lacking |= {"set.complement", "set.universe"}
+        return frozenset(lacking)
+
+    def _binders(self) -> tuple[str, ...]:
+        binders = ["forall", "exists"]
+        if self._is_higher_order:
+            binders.append("lambda")
+        if self._is_on("sets-exp"):
+            binders.append("set.comprehension")
+        return tuple(binders)
+
+    def options(self) -> tuple[Option, ...]:
+        return describe_options(self.expert)
+
+    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        session = self._session
+        if signature.name == "ite" and result.name == "RegLan":
+            return False
+        if signature.name in ("=", "distinct") and sorts[0].name == "RegLan":
+            return False
+        if any(arg.name == "RegLan" for sort in (*sorts, result) for arg in sort.args):
+            return False
+        if signature.name == "eqrange" and sorts[2].name not in _RANGES:
+            return False
+        if any(sort.is_function for sort in (*sorts, result)) and not self._is_higher_order:
+            return False
+        if signature.theory == "SeparationLogic":
+            return session is not None and self._has_heap(session, signature, sorts, result)
+        return session is None or not any(lacks_format(session, sort) for sort in (*sorts, result))
+
+    @staticmethod
+    def _has_heap(session: Session, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        """Whether the heap is declared and of these sorts. With incremental solving cvc5 has none."""
+        if session.heap is None or session.options.get("incremental") != "false":
+            return False
+        location, data = (sort.sort for sort in session.heap)
+        if signature.name == "pto":
+            return sorts == (location, data)
+        return signature.name != "sep.nil" or result is location
+
+    # Life
+
+    @property
+    def session(self) -> Session:
+        """What the run holds of cvc5; only between ``new`` and ``delete``."""
+        assert self._session is not None, "no instance"
+        return self._session
+
+    def new(self) -> None:
+        """Make a term manager and a solver."""
+        self._begin(Session(self.random))
+        self.session.start()
+        self.sorts = Sorts(self.session)
+        self.terms = Terms(self.session, self.sorts)
+
+    def _begin(self, session: Session) -> None:
+        self._session = session
+        self.solving = Solving(session, self.stack)
+        self._reader = None
+
+    def delete(self) -> None:
+        """Let go of them."""
+        self._session = None
+        self._reader = None
+        del self.solving, self.sorts, self.terms
+
+    def sibling(self) -> Cvc5Engine:
+        other = Cvc5Engine(self.expert)
+        own = self.session
+        session = Session(other.random, own.manager, definitions=own.definitions)
+        session.start()
+        other._begin(session)
+        other.sorts = Sorts(session)
+        other.sorts.handles = self.sorts.handles
+        other.sorts.declared = self.sorts.declared
+        other.sorts.specs = self.sorts.specs
+        other.terms = Terms(session, other.sorts)
+        for name in ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions"):
+            session.solver.setOption(name, "true")
+        for name in _EXPERT:
+            if own.is_on(name):
+                other.set_option(name, "true")
+        if own.logic:
+            session.solver.setLogic(own.logic)
+            session.logic = own.logic
+        if own.heap is not None:
+            other.set_option("incremental", "false")
+            session.solver.declareSepHeap(*[sort.handle for sort in own.heap])
+            session.heap = own.heap
+        return other
+
+    def set_logic(self, logic: str) -> None:
+        """Set the logic."""
+        self.session.solver.setLogic(logic)
+        self.session.logic = logic
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option that goes with those that are set."""
+        check_conflicts(self.session.options, self.session.logic, name, value)
+        self.session.solver.setOption(name, value)
+        self.session.options[name] = value
+
+    # What is asked of sorts, terms and the model
+
+    def inspect_sort(self, sort: ApiSort) -> None:
+        """Ask the sort all it can be asked."""
+        inspect_sort(self.sorts, sort.sort, sort.handle)
+
+    def inspect_term(self, term: ApiTerm) -> None:
+        """Ask the term all it can be asked."""
+        inspect_term(self.sorts, term)
+
+    def read_back(self, term: ApiTerm) -> None:
+        """Print the term and read it."""
+        if self._reader is None:
+            self._reader = Reader(self.session.manager)
+        self._reader.declare(self.session.declarations)
+        self._reader.compare(term.handle, str(term))
+
+    def print_model(self) -> str:
+        """The model of the declared sorts and constants."""
+        sorts = [s for s in self.sorts.declared.values() if s.isUninterpretedSort()]
+        model = self.session.solver.getModel(sorts, self.terms.constants)
+        return model.decode() if isinstance(model, bytes) else str(model)
+
+    # Resetting
+
+    def reset(self) -> None:
+        """Make the solver as new; what was set is set again, for the run counts on it."""
+        session = self.session
+        options, logic = session.options, session.logic
+        if session.chance(0.5):
+            session.start()
+        else:
+            reset(session.solver, session.manager)
+            session.started()
+        self.solving.clear()
+        for name, value in options.items():
+            self.set_option(name, value)
+        if logic:
+            self.set_logic(logic)
+
+    def reset_assertions(self) -> None:
+        """Forget the assertions."""
+        self.session.solver.resetAssertions()
+        self.solving.clear()

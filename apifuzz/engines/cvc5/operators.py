@@ -1,0 +1,282 @@
+"""Which kind of cvc5 stands for which operator of the theory files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cvc5 import Kind
+
+from smtlib import Sort
+
+_CORE = {
+    "not": Kind.NOT,
+    "=>": Kind.IMPLIES,
+    "and": Kind.AND,
+    "or": Kind.OR,
+    "xor": Kind.XOR,
+    "=": Kind.EQUAL,
+    "distinct": Kind.DISTINCT,
+    "ite": Kind.ITE,
+}
+
+_ARITHMETIC = {
+    "-": Kind.SUB,
+    "+": Kind.ADD,
+    "*": Kind.MULT,
+    "div": Kind.INTS_DIVISION,
+    "mod": Kind.INTS_MODULUS,
+    "div_total": Kind.INTS_DIVISION_TOTAL,
+    "mod_total": Kind.INTS_MODULUS_TOTAL,
+    "/": Kind.DIVISION,
+    "/_total": Kind.DIVISION_TOTAL,
+    "abs": Kind.ABS,
+    "<=": Kind.LEQ,
+    "<": Kind.LT,
+    ">=": Kind.GEQ,
+    ">": Kind.GT,
+    "^": Kind.POW,
+    "divisible": Kind.DIVISIBLE,
+    "int.pow2": Kind.POW2,
+    "int.log2": Kind.LOG2,
+    "iand": Kind.IAND,
+    "piand": Kind.PIAND,
+    "to_real": Kind.TO_REAL,
+    "to_int": Kind.TO_INTEGER,
+    "is_int": Kind.IS_INTEGER,
+    "exp": Kind.EXPONENTIAL,
+    "sin": Kind.SINE,
+    "cos": Kind.COSINE,
+    "tan": Kind.TANGENT,
+    "csc": Kind.COSECANT,
+    "sec": Kind.SECANT,
+    "cot": Kind.COTANGENT,
+    "arcsin": Kind.ARCSINE,
+    "arccos": Kind.ARCCOSINE,
+    "arctan": Kind.ARCTANGENT,
+    "arccsc": Kind.ARCCOSECANT,
+    "arcsec": Kind.ARCSECANT,
+    "arccot": Kind.ARCCOTANGENT,
+    "sqrt": Kind.SQRT,
+    "real.pi": Kind.PI,
+}
+
+_BIT_VECTORS = {
+    "concat": Kind.BITVECTOR_CONCAT,
+    "extract": Kind.BITVECTOR_EXTRACT,
+    "zero_extend": Kind.BITVECTOR_ZERO_EXTEND,
+    "sign_extend": Kind.BITVECTOR_SIGN_EXTEND,
+    "rotate_left": Kind.BITVECTOR_ROTATE_LEFT,
+    "rotate_right": Kind.BITVECTOR_ROTATE_RIGHT,
+    "repeat": Kind.BITVECTOR_REPEAT,
+    "bvnot": Kind.BITVECTOR_NOT,
+    "bvneg": Kind.BITVECTOR_NEG,
+    "bvand": Kind.BITVECTOR_AND,
+    "bvor": Kind.BITVECTOR_OR,
+    "bvxor": Kind.BITVECTOR_XOR,
+    "bvadd": Kind.BITVECTOR_ADD,
+    "bvmul": Kind.BITVECTOR_MULT,
+    "bvsub": Kind.BITVECTOR_SUB,
+    "bvudiv": Kind.BITVECTOR_UDIV,
+    "bvurem": Kind.BITVECTOR_UREM,
+    "bvsdiv": Kind.BITVECTOR_SDIV,
+    "bvsrem": Kind.BITVECTOR_SREM,
+    "bvsmod": Kind.BITVECTOR_SMOD,
+    "bvshl": Kind.BITVECTOR_SHL,
+    "bvlshr": Kind.BITVECTOR_LSHR,
+    "bvashr": Kind.BITVECTOR_ASHR,
+    "bvnand": Kind.BITVECTOR_NAND,
+    "bvnor": Kind.BITVECTOR_NOR,
+    "bvxnor": Kind.BITVECTOR_XNOR,
+    "bvcomp": Kind.BITVECTOR_COMP,
+    "bvult": Kind.BITVECTOR_ULT,
+    "bvule": Kind.BITVECTOR_ULE,
+    "bvugt": Kind.BITVECTOR_UGT,
+    "bvuge": Kind.BITVECTOR_UGE,
+    "bvslt": Kind.BITVECTOR_SLT,
+    "bvsle": Kind.BITVECTOR_SLE,
+    "bvsgt": Kind.BITVECTOR_SGT,
+    "bvsge": Kind.BITVECTOR_SGE,
+    "bvredor": Kind.BITVECTOR_REDOR,
+    "bvredand": Kind.BITVECTOR_REDAND,
+    "bvnego": Kind.BITVECTOR_NEGO,
+    "bvuaddo": Kind.BITVECTOR_UADDO,
+    "bvsaddo": Kind.BITVECTOR_SADDO,
+    "bvumulo": Kind.BITVECTOR_UMULO,
+    "bvsmulo": Kind.BITVECTOR_SMULO,
+    "bvusubo": Kind.BITVECTOR_USUBO,
+    "bvssubo": Kind.BITVECTOR_SSUBO,
+    "bvsdivo": Kind.BITVECTOR_SDIVO,
+    "bvite": Kind.BITVECTOR_ITE,
+    "ubv_to_int": Kind.BITVECTOR_UBV_TO_INT,
+    "sbv_to_int": Kind.BITVECTOR_SBV_TO_INT,
+    "int_to_bv": Kind.INT_TO_BITVECTOR,
+}
+
+_FINITE_FIELDS = {
+    "ff.add": Kind.FINITE_FIELD_ADD,
+    "ff.mul": Kind.FINITE_FIELD_MULT,
+    "ff.neg": Kind.FINITE_FIELD_NEG,
+    "ff.bitsum": Kind.FINITE_FIELD_BITSUM,
+}
+
+_FLOATING_POINT = {
+    "fp": Kind.FLOATINGPOINT_FP,
+    "fp.abs": Kind.FLOATINGPOINT_ABS,
+    "fp.neg": Kind.FLOATINGPOINT_NEG,
+    "fp.add": Kind.FLOATINGPOINT_ADD,
+    "fp.sub": Kind.FLOATINGPOINT_SUB,
+    "fp.mul": Kind.FLOATINGPOINT_MULT,
+    "fp.div": Kind.FLOATINGPOINT_DIV,
+    "fp.fma": Kind.FLOATINGPOINT_FMA,
+    "fp.sqrt": Kind.FLOATINGPOINT_SQRT,
+    "fp.roundToIntegral": Kind.FLOATINGPOINT_RTI,
+    "fp.rem": Kind.FLOATINGPOINT_REM,
+    "fp.min": Kind.FLOATINGPOINT_MIN,
+    "fp.max": Kind.FLOATINGPOINT_MAX,
+    "fp.leq": Kind.FLOATINGPOINT_LEQ,
+    "fp.lt": Kind.FLOATINGPOINT_LT,
+    "fp.geq": Kind.FLOATINGPOINT_GEQ,
+    "fp.gt": Kind.FLOATINGPOINT_GT,
+    "fp.eq": Kind.FLOATINGPOINT_EQ,
+    "fp.isNormal": Kind.FLOATINGPOINT_IS_NORMAL,
+    "fp.isSubnormal": Kind.FLOATINGPOINT_IS_SUBNORMAL,
+    "fp.isZero": Kind.FLOATINGPOINT_IS_ZERO,
+    "fp.isInfinite": Kind.FLOATINGPOINT_IS_INF,
+    "fp.isNaN": Kind.FLOATINGPOINT_IS_NAN,
+    "fp.isNegative": Kind.FLOATINGPOINT_IS_NEG,
+    "fp.isPositive": Kind.FLOATINGPOINT_IS_POS,
+    "to_fp_bv": Kind.FLOATINGPOINT_TO_FP_FROM_IEEE_BV,
+    "to_fp_fp": Kind.FLOATINGPOINT_TO_FP_FROM_FP,
+    "to_fp_real": Kind.FLOATINGPOINT_TO_FP_FROM_REAL,
+    "to_fp_signed": Kind.FLOATINGPOINT_TO_FP_FROM_SBV,
+    "to_fp_unsigned": Kind.FLOATINGPOINT_TO_FP_FROM_UBV,
+    "fp.to_ubv": Kind.FLOATINGPOINT_TO_UBV,
+    "fp.to_sbv": Kind.FLOATINGPOINT_TO_SBV,
+    "fp.to_real": Kind.FLOATINGPOINT_TO_REAL,
+}
+
+_STRINGS = {
+    "str.<": Kind.STRING_LT,
+    "str.<=": Kind.STRING_LEQ,
+    "str.replace_re": Kind.STRING_REPLACE_RE,
+    "str.replace_re_all": Kind.STRING_REPLACE_RE_ALL,
+    "str.is_digit": Kind.STRING_IS_DIGIT,
+    "str.to_code": Kind.STRING_TO_CODE,
+    "str.from_code": Kind.STRING_FROM_CODE,
+    "str.to_int": Kind.STRING_TO_INT,
+    "str.from_int": Kind.STRING_FROM_INT,
+    "str.to_lower": Kind.STRING_TO_LOWER,
+    "str.to_upper": Kind.STRING_TO_UPPER,
+    "str.indexof_re": Kind.STRING_INDEXOF_RE,
+    "str.to_re": Kind.STRING_TO_REGEXP,
+    "str.in_re": Kind.STRING_IN_REGEXP,
+    "re.none": Kind.REGEXP_NONE,
+    "re.all": Kind.REGEXP_ALL,
+    "re.allchar": Kind.REGEXP_ALLCHAR,
+    "re.++": Kind.REGEXP_CONCAT,
+    "re.union": Kind.REGEXP_UNION,
+    "re.inter": Kind.REGEXP_INTER,
+    "re.diff": Kind.REGEXP_DIFF,
+    "re.*": Kind.REGEXP_STAR,
+    "re.+": Kind.REGEXP_PLUS,
+    "re.opt": Kind.REGEXP_OPT,
+    "re.comp": Kind.REGEXP_COMPLEMENT,
+    "re.range": Kind.REGEXP_RANGE,
+    "re.^": Kind.REGEXP_REPEAT,
+    "re.loop": Kind.REGEXP_LOOP,
+    "seq.unit": Kind.SEQ_UNIT,
+    "seq.nth": Kind.SEQ_NTH,
+}
+
+_COLLECTIONS = {
+    "select": Kind.SELECT,
+    "store": Kind.STORE,
+    "eqrange": Kind.EQ_RANGE,
+    "set.singleton": Kind.SET_SINGLETON,
+    "set.insert": Kind.SET_INSERT,
+    "set.union": Kind.SET_UNION,
+    "set.inter": Kind.SET_INTER,
+    "set.minus": Kind.SET_MINUS,
+    "set.complement": Kind.SET_COMPLEMENT,
+    "set.member": Kind.SET_MEMBER,
+    "set.subset": Kind.SET_SUBSET,
+    "set.card": Kind.SET_CARD,
+    "set.choose": Kind.SET_CHOOSE,
+    "set.is_empty": Kind.SET_IS_EMPTY,
+    "set.is_singleton": Kind.SET_IS_SINGLETON,
+    "set.map": Kind.SET_MAP,
+    "set.filter": Kind.SET_FILTER,
+    "set.all": Kind.SET_ALL,
+    "set.some": Kind.SET_SOME,
+    "set.fold": Kind.SET_FOLD,
+    "bag": Kind.BAG_MAKE,
+    "bag.union_max": Kind.BAG_UNION_MAX,
+    "bag.union_disjoint": Kind.BAG_UNION_DISJOINT,
+    "bag.inter_min": Kind.BAG_INTER_MIN,
+    "bag.difference_subtract": Kind.BAG_DIFFERENCE_SUBTRACT,
+    "bag.difference_remove": Kind.BAG_DIFFERENCE_REMOVE,
+    "bag.subbag": Kind.BAG_SUBBAG,
+    "bag.count": Kind.BAG_COUNT,
+    "bag.member": Kind.BAG_MEMBER,
+    "bag.setof": Kind.BAG_SETOF,
+    "bag.card": Kind.BAG_CARD,
+    "bag.choose": Kind.BAG_CHOOSE,
+    "bag.map": Kind.BAG_MAP,
+    "bag.filter": Kind.BAG_FILTER,
+    "bag.all": Kind.BAG_ALL,
+    "bag.some": Kind.BAG_SOME,
+    "bag.fold": Kind.BAG_FOLD,
+    "bag.partition": Kind.BAG_PARTITION,
+    "rel.transpose": Kind.RELATION_TRANSPOSE,
+    "rel.tclosure": Kind.RELATION_TCLOSURE,
+    "rel.iden": Kind.RELATION_IDEN,
+    "rel.join_image": Kind.RELATION_JOIN_IMAGE,
+    "rel.join": Kind.RELATION_JOIN,
+    "rel.product": Kind.RELATION_PRODUCT,
+    "table.product": Kind.TABLE_PRODUCT,
+    "pto": Kind.SEP_PTO,
+    "sep": Kind.SEP_STAR,
+    "wand": Kind.SEP_WAND,
+    "sep.emp": Kind.SEP_EMP,
+}
+
+_KINDS = _CORE | _ARITHMETIC | _BIT_VECTORS | _FINITE_FIELDS | _FLOATING_POINT | _STRINGS | _COLLECTIONS
+
+# Operators that strings and sequences share, under either prefix: the kind for strings and for sequences.
+_WORDS = {
+    "++": (Kind.STRING_CONCAT, Kind.SEQ_CONCAT),
+    "len": (Kind.STRING_LENGTH, Kind.SEQ_LENGTH),
+    "at": (Kind.STRING_CHARAT, Kind.SEQ_AT),
+    "substr": (Kind.STRING_SUBSTR, Kind.SEQ_EXTRACT),
+    "extract": (Kind.STRING_SUBSTR, Kind.SEQ_EXTRACT),
+    "prefixof": (Kind.STRING_PREFIX, Kind.SEQ_PREFIX),
+    "suffixof": (Kind.STRING_SUFFIX, Kind.SEQ_SUFFIX),
+    "contains": (Kind.STRING_CONTAINS, Kind.SEQ_CONTAINS),
+    "indexof": (Kind.STRING_INDEXOF, Kind.SEQ_INDEXOF),
+    "replace": (Kind.STRING_REPLACE, Kind.SEQ_REPLACE),
+    "replace_all": (Kind.STRING_REPLACE_ALL, Kind.SEQ_REPLACE_ALL),
+    "rev": (Kind.STRING_REV, Kind.SEQ_REV),
+    "update": (Kind.STRING_UPDATE, Kind.SEQ_UPDATE),
+}
+
+_TO_FLOAT = {
+    "FloatingPoint": Kind.FLOATINGPOINT_TO_FP_FROM_FP,
+    "Real": Kind.FLOATINGPOINT_TO_FP_FROM_REAL,
+    "BitVec": Kind.FLOATINGPOINT_TO_FP_FROM_SBV,
+}
+
+
+def kind_of(name: str, sorts: Sequence[Sort]) -> Kind | None:
+    """The kind for operator ``name`` at arguments of these sorts; None where it takes more than a kind and
+    indices to make it (:mod:`apifuzz.engines.cvc5.special`), or where cvc5 has no such operator.
+    """
+    if name == "-" and len(sorts) == 1:
+        return Kind.NEG
+    if name == "to_fp":
+        last = sorts[-1].name if sorts else ""
+        return Kind.FLOATINGPOINT_TO_FP_FROM_IEEE_BV if len(sorts) == 1 else _TO_FLOAT.get(last)
+    prefix, _, rest = name.partition(".")
+    if prefix in ("str", "seq") and rest in _WORDS and sorts:
+        strings, sequences = _WORDS[rest]
+        return strings if sorts[0].name == "String" else sequences
+    return _KINDS.get(name)

@@ -1,0 +1,160 @@
+"""What one run holds of cvc5: the term manager, the solver on it, and what was set and defined."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import cvc5
+
+from apifuzz.interface import ApiSort, Unsupported
+
+_DEPRECATED_SHARE = 0.05
+"""Share of calls that go through the solver's own, deprecated doubles of the term manager's methods."""
+
+CHECK_RESOURCES: Final = "20000"
+"""The resources of one check, in cvc5's own units (``rlimit-per``): its measure that does not depend on the
+machine. Checks that use them up took 0.1 to 1 s here.
+"""
+
+
+TIMEOUT_CORE_MS: Final = "200"
+"""How long the checks for a timeout core may take, in milliseconds: cvc5 has no other limit for them. What
+comes of it is checked, but never written into a trace.
+"""
+
+
+def define_recursive(solver: cvc5.Solver, function: Any, variables: list[Any], body: Any) -> None:
+    """``define-fun-rec`` for a declared function, globally.
+
+    That it is global is said by name: the Python interface of 1.4.2 documents it as the fourth argument, and
+    does not heed it there (docs/findings/cvc5-define-fun-rec-not-global).
+    """
+    solver.defineFunRec(function, variables, body, glbl=True)
+
+
+@dataclass(slots=True)
+class Definition:
+    """A function with a body. Another solver on the same term manager does not know it: ``body`` (a lambda,
+    or for a constant its value) is put in its place there, or the recursive definition is made again.
+    """
+
+    function: Any
+    body: Any
+    variables: list[Any]
+    recursive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of terms of one sort (handles), for quantifiers to be instantiated with."""
+
+    symbol: Any
+    sort: Any
+
+
+@dataclass(slots=True)
+class Session:
+    """One term manager and one solver on it. ``options`` are those that were set, ``logic`` the one that was
+    set, ``heap`` the sorts of separation logic's heap (location, data), ``definitions`` all functions that
+    were defined on the term manager, ``known`` those of them that this solver knows.
+    """
+
+    random: random.Random
+    manager: Any = field(default_factory=cvc5.TermManager)
+    solver: Any = None
+    logic: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    heap: tuple[ApiSort, ApiSort] | None = None
+    pools: list[Pool] = field(default_factory=list)
+    plugins: list[Any] = field(default_factory=list)
+    declarations: list[str] = field(default_factory=list)
+    """The commands that declare what was declared, for reading back."""
+    definitions: list[Definition] = field(default_factory=list)
+    known: set[int] = field(default_factory=set)
+    answered: bool = False
+    """Whether the last check may still be asked about. Declarations and definitions by the solver end that;
+    the term manager's leave it.
+    """
+    assumed: bool = False
+    """Whether the last check had assumptions."""
+    simplified: bool = False
+    """Whether a term was simplified after it."""
+
+    def start(self) -> None:
+        """Make the solver: as new, on the same term manager."""
+        self.solver = cvc5.Solver(self.manager)
+        self.started()
+
+    def started(self) -> None:
+        """The solver is as new: nothing is set but its limit of resources."""
+        self.solver.setOption("rlimit-per", CHECK_RESOURCES)
+        self.solver.setOption("timeout-core-timeout", TIMEOUT_CORE_MS)
+        # Synthesis (of abducts, interpolants) with it runs on beyond all limits.
+        self.solver.setOption("sygus-core-connective", "false")
+        self.logic = ""
+        self.options = {}
+        self.heap = None
+        self.pools = []
+        self.plugins = []
+        self.known = set()
+        self.answered = False
+
+    def simplify(self, term: Any, *settings: Any) -> Any:
+        """``term`` simplified by the solver."""
+        self.simplified = True
+        return self.solver.simplify(term, *settings)
+
+    def require_assumptions(self) -> None:
+        """Raise :class:`Unsupported` where the last check had assumptions and a term was simplified since.
+
+        Cores and proofs then end the process of 1.4.2, so often that other errors would not be seen:
+        docs/findings/cvc5-unsat-core-after-simplify-abort.
+        """
+        if self.assumed and self.simplified:
+            raise Unsupported("cores of assumptions after a simplification")
+
+    def require_no_answer(self) -> None:
+        """Raise :class:`Unsupported` while the last answer may be asked about."""
+        if self.answered:
+            raise Unsupported("a definition while the last answer may be asked about")
+
+    def define(self, definition: Definition) -> None:
+        """Keep a definition that this solver has made."""
+        self.definitions.append(definition)
+        self.known.add(id(definition))
+
+    @property
+    def is_higher_order(self) -> bool:
+        """Whether the logic has function sorts as sorts like others."""
+        return self.logic.startswith("HO_")
+
+    def is_on(self, option: str) -> bool:
+        """Whether an option of two values was set to true."""
+        return self.options.get(option) == "true"
+
+    def chance(self, share: float) -> bool:
+        """Whether to do what is done so often."""
+        return self.random.random() < share
+
+    def may_declare(self) -> bool:
+        """Whether to declare through the solver this time: sometimes, where that ends no answer."""
+        return self.chance(0.5) and not self.answered
+
+    @property
+    def maker(self) -> Any:
+        """What makes sorts and terms: the term manager, sometimes the solver, which has the same methods."""
+        return self.solver if self.chance(_DEPRECATED_SHARE) else self.manager
+
+    def expand(self, term: Any) -> Any:
+        """``term`` with the definitions that this solver does not know put in their places."""
+        for definition in reversed(self.definitions):
+            if id(definition) in self.known:
+                continue
+            if definition.recursive:
+                define_recursive(self.solver, definition.function, definition.variables, definition.body)
+                self.known.add(id(definition))
+            else:
+                term = term.substitute(definition.function, definition.body)
+        return term

@@ -1,0 +1,126 @@
+"""Assertions, checks and what can be asked after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cvc5 import Kind
+
+from apifuzz.engine import Stack
+from apifuzz.engines.cvc5.inspection import inspect_value
+from apifuzz.engines.cvc5.session import Session
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+
+
+class Solving:
+    """One solver's assertions: each is marked by what was asserted for it, as cores name that."""
+
+    def __init__(self, session: Session, stack: Stack) -> None:
+        self.session = session
+        self.stack = stack
+        self.assumptions: list[tuple[Any, ApiTerm]] = []
+
+    def clear(self) -> None:
+        """Nothing is asserted."""
+        self.session.answered = False
+        self.assumptions = []
+
+    def assert_formula(self, term: ApiTerm) -> Any:
+        """Assert a formula on the current level; what was asserted for it."""
+        handle = self.session.expand(term.handle)
+        self.session.answered = False
+        self.session.solver.assertFormula(handle)
+        return handle
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """Check, perhaps under assumptions."""
+        solver = self.session.solver
+        self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]
+        self.session.answered = False
+        if assumptions is None:
+            found = answer(solver.checkSat())
+        else:
+            found = answer(solver.checkSatAssuming(*[handle for handle, _ in self.assumptions]))
+        self.session.answered = True
+        self.session.assumed = bool(self.assumptions)
+        self.session.simplified = False
+        return found
+
+    def push(self, levels: int) -> None:
+        """Open levels, at once or one by one."""
+        self.session.answered = False
+        if levels == 1 and self.session.chance(0.5):
+            self.session.solver.push()
+        else:
+            self.session.solver.push(levels)
+
+    def pop(self, levels: int) -> None:
+        """Close levels."""
+        self.session.answered = False
+        if levels == 1 and self.session.chance(0.5):
+            self.session.solver.pop()
+        else:
+            self.session.solver.pop(levels)
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """The core, as the terms that were asserted or assumed."""
+        self.session.require_assumptions()
+        return self._named("core", self.session.solver.getUnsatCore(), self._given())
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """The failed assumptions, as the terms that were assumed."""
+        self.session.require_assumptions()
+        return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
+
+    def _given(self) -> list[tuple[Any, ApiTerm]]:
+        """Assertions and assumptions: what was given for each, and the term it stands for."""
+        return [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
+
+    def _named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
+        terms = dict(reversed(given))
+        named = []
+        for handle in found:
+            if handle in terms:
+                named.append(terms[handle])
+            elif not self._is_definition(handle):
+                raise Misbehaviour(kind, f"{str(handle)[:200]} in it was not given")
+        return named
+
+    def _is_definition(self, handle: Any) -> bool:
+        """Whether a formula is what cvc5 makes of a definition: an equation with the function or with an
+        application of it, perhaps below a quantifier.
+        """
+        if handle.getKind() is Kind.FORALL:
+            handle = handle[1]
+        if handle.getKind() is not Kind.EQUAL:
+            return False
+        heads = [side[0] if side.getKind() is Kind.APPLY_UF else side for side in handle]
+        return any(definition.function in heads for definition in self.session.definitions)
+
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """Values of closed terms in the current model, asked one by one or together; each looked at."""
+        values = self._values(terms)
+        for term, value in zip(terms, values, strict=True):
+            inspect_value(value, f"the value of {term}")
+        return values
+
+    def _values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        solver = self.session.solver
+        if any(term.sort.sort.name == "RegLan" for term in terms):
+            raise Unsupported("regular expressions have no values")
+        handles = [self.session.expand(term.handle) for term in terms]
+        if self.session.chance(0.5):
+            return [solver.getValue(handle) for handle in handles]
+        return list(solver.getValue(handles)) if handles else []
+
+
+def answer(result: Any) -> Answer:
+    """A result as an answer; what it says of itself must be one of three."""
+    said = [result.isSat(), result.isUnsat(), result.isUnknown()]
+    if result.isNull() or sum(said) != 1:
+        raise Misbehaviour("value", f"the result {result} is {said}")
+    if said[2]:
+        result.getUnknownExplanation()
+        return Answer.UNKNOWN
+    return Answer.SAT if said[0] else Answer.UNSAT

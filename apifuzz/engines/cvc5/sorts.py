@@ -1,0 +1,243 @@
+"""Sorts: built-in ones, declared ones and datatypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from apifuzz.datatypes import names_in
+from apifuzz.engines.cvc5.reading import declared_datatypes, declared_sort
+from apifuzz.engines.cvc5.session import Session
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported, expect
+from smtlib import Sort, make_sort
+from smtlib.sorts import subsorts
+
+_PLAIN = {
+    "Bool": "getBooleanSort",
+    "Int": "getIntegerSort",
+    "Real": "getRealSort",
+    "String": "getStringSort",
+    "RegLan": "getRegExpSort",
+    "RoundingMode": "getRoundingModeSort",
+    "UnitTuple": "mkTupleSort",
+}
+
+_APPLIED = {
+    "Array": "mkArraySort",
+    "Set": "mkSetSort",
+    "Bag": "mkBagSort",
+    "Seq": "mkSequenceSort",
+    "Nullable": "mkNullableSort",
+    "Tuple": "mkTupleSort",
+    "BitVec": "mkBitVectorSort",
+    "FloatingPoint": "mkFloatingPointSort",
+}
+
+# Formats that cvc5 solves by default; others only with the expert option fp-exp.
+_FORMATS = frozenset(((8, 24), (11, 53)))
+
+
+def lacks_format(session: Session, sort: Sort) -> bool:
+    """Whether a floating-point format occurs in ``sort`` that cvc5 does not solve as its options stand."""
+    if sort.name == "FloatingPoint":
+        return sort.indices not in _FORMATS and not session.is_on("fp-exp")
+    return any(lacks_format(session, arg) for arg in sort.args)
+
+
+class Sorts:
+    """The sorts of one term manager. Handles by sort, so that a term's result sort has one, too."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.handles: dict[Sort, Any] = {}
+        self.declared: dict[str, Any] = {}
+        """Uninterpreted sorts and datatypes, and what takes arguments to be one, by name."""
+        self.specs: dict[str, DatatypeSpec] = {}
+
+    # Made of others
+
+    def of(self, sort: Sort) -> Any:
+        """The handle of a sort, made where it was not yet."""
+        found = self.handles.get(sort)
+        if found is None:
+            found = self._make(sort, [self.of(arg) for arg in sort.args])
+        return found
+
+    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
+        """A new handle of ``sort``, whose arguments are ``args``."""
+        if any(arg.name == "RegLan" for arg in sort.args):
+            raise Unsupported("regular expressions are in no other sort")
+        if sort.name == "Array" and sort.args[0].name == "Array":
+            raise Unsupported("arrays are no indices of arrays")
+        if sort.is_function and not self.session.is_higher_order:
+            raise Unsupported("functions as values without a logic for them")
+        handle = self._make(sort, [arg.handle for arg in args])
+        self.handles[sort] = handle
+        return handle
+
+    def _make(self, sort: Sort, args: list[Any]) -> Any:
+        if lacks_format(self.session, sort):
+            raise Unsupported(f"{sort} without fp-exp")
+        declared = self.declared.get(sort.name)
+        if declared is not None:
+            return declared.instantiate(args) if args else declared
+        # The solver's double of mkTupleSort takes no arguments at all: it hands on a list of lists.
+        maker = self.session.manager if sort.name in ("Tuple", "UnitTuple") else self.session.maker
+        if sort.name in _PLAIN:
+            return getattr(maker, _PLAIN[sort.name])()
+        if sort.name in _APPLIED:
+            return getattr(maker, _APPLIED[sort.name])(*args, *sort.indices)
+        if sort.name == "FiniteField":
+            return self._finite_field(sort.indices[0])
+        if sort.name == "->":
+            return self.function(args[:-1], args[-1])
+        raise Unsupported(f"no sort {sort.name}")
+
+    def _finite_field(self, size: int) -> Any:
+        maker = self.session.maker
+        way = self.session.random.randrange(3)
+        if way == 0:
+            return maker.mkFiniteFieldSort(size)
+        if way == 1:
+            return maker.mkFiniteFieldSort(str(size))
+        return maker.mkFiniteFieldSort(f"{size:x}", 16)
+
+    def function(self, params: list[Any], result: Any) -> Any:
+        """The sort of functions from ``params`` to ``result``; a function as result is flattened."""
+        maker = self.session.maker
+        if result.isFunction():
+            params = [*params, *result.getFunctionDomainSorts()]
+            result = result.getFunctionCodomainSort()
+        if result.isBoolean() and self.session.chance(0.5):
+            return self.session.manager.mkPredicateSort(*params)
+        if len(params) == 1 and self.session.chance(0.5):
+            return maker.mkFunctionSort(params[0], result)
+        return maker.mkFunctionSort(params, result)
+
+    def of_field(self, field: Field) -> Any:
+        """The handle of a field's sort, in a datatype without parameters."""
+        return self._field(field.sort, self.declared.__getitem__)
+
+    def _field(self, sort: FieldSort, named: Callable[[str], Any]) -> Any:
+        """A field's sort, parameters and datatypes of the group as they are ``named``."""
+        if isinstance(sort, MadeSort):
+            return self._make(make_sort(sort.name), [self._field(arg, named) for arg in sort.args])
+        return named(sort) if isinstance(sort, str) else sort.handle
+
+    # Declared
+
+    def declare_sort(self, name: str, arity: int) -> Any:
+        """An uninterpreted sort, or a constructor of such sorts.
+
+        Half of them are made so that a parser on this term manager finds the same sort by its name.
+        """
+        session = self.session
+        if session.may_declare():
+            handle = session.solver.declareSort(name, arity, session.chance(0.2))
+        elif arity:
+            handle = session.maker.mkUninterpretedSortConstructorSort(arity, name)
+        else:
+            handle = session.maker.mkUninterpretedSort(name)
+        self._declared(name, handle)
+        session.declarations.append(declared_sort(name, arity))
+        return handle
+
+    def _declared(self, name: str, handle: Any) -> None:
+        """Keep a declared sort; what was made of an earlier one of this name is another sort now."""
+        self.declared[name] = handle
+        self.specs.pop(name, None)
+        for sort in [s for s in self.handles if any(part.name == name for part in subsorts(s))]:
+            del self.handles[sort]
+
+    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
+        """Datatypes that may use each other."""
+        maker = self.session.maker
+        unresolved = {s.name: maker.mkUnresolvedDatatypeSort(s.name, len(s.parameters)) for s in group}
+        if len(group) == 1 and not group[0].parameters and self.session.may_declare():
+            constructors = [self._constructor(group[0], *c, {}, unresolved) for c in group[0].constructors]
+            handles = [self.session.solver.declareDatatype(group[0].name, *constructors)]
+        else:
+            declarations = [self._datatype(spec, unresolved) for spec in group]
+            if len(group) == 1 and self.session.chance(0.5):
+                handles = [self.session.maker.mkDatatypeSort(declarations[0])]
+            else:
+                handles = list(self.session.maker.mkDatatypeSorts(declarations))
+        for spec, handle in zip(group, handles, strict=True):
+            self._declared(spec.name, handle)
+            self.specs[spec.name] = spec
+        self.session.declarations.append(declared_datatypes(group))
+        return handles
+
+    def _datatype(self, spec: DatatypeSpec, unresolved: dict[str, Any]) -> Any:
+        maker = self.session.maker
+        params = {name: maker.mkParamSort(name) for name in spec.parameters}
+        if params:
+            declaration = maker.mkDatatypeDecl(spec.name, list(params.values()))
+        elif self.session.chance(0.5):
+            declaration = maker.mkDatatypeDecl(spec.name, False)
+        else:
+            declaration = maker.mkDatatypeDecl(spec.name)
+        for name, fields in spec.constructors:
+            declaration.addConstructor(self._constructor(spec, name, fields, params, unresolved))
+        _expect(declaration, spec)
+        return declaration
+
+    def _constructor(
+        self,
+        spec: DatatypeSpec,
+        name: str,
+        fields: tuple[Field, ...],
+        params: dict[str, Any],
+        unresolved: dict[str, Any],
+    ) -> Any:
+        made = self.session.maker.mkDatatypeConstructorDecl(name)
+        for field in fields:
+            if isinstance(field.sort, ApiSort):
+                made.addSelector(field.name, field.sort.handle)
+            elif isinstance(field.sort, MadeSort):
+                made.addSelector(field.name, self._made(field.sort, params, unresolved))
+            elif field.sort in params:
+                made.addSelector(field.name, params[field.sort])
+            elif field.sort == spec.name and self.session.chance(0.5):
+                made.addSelectorSelf(field.name)
+            else:
+                self._add_unresolved(made, field, params, unresolved)
+        return made
+
+    def _add_unresolved(
+        self, made: Any, field: Field, params: dict[str, Any], unresolved: dict[str, Any]
+    ) -> None:
+        sort = unresolved[str(field.sort)]
+        if sort.isUninterpretedSortConstructor():
+            made.addSelector(field.name, _with_parameters(sort, params))
+        elif self.session.chance(0.5):
+            made.addSelectorUnresolved(field.name, str(field.sort))
+        else:
+            made.addSelector(field.name, sort)
+
+    def _made(self, sort: MadeSort, params: dict[str, Any], unresolved: dict[str, Any]) -> Any:
+        """A sort that is made of a parameter, or of a datatype of the group where nested ones are allowed."""
+        if not (set(names_in(sort)) <= set(params) or self.session.is_on("dt-nested-rec")):
+            raise Unsupported("a field made of a datatype declared with it, without dt-nested-rec")
+
+        def named(name: str) -> Any:
+            found = params.get(name)
+            return _with_parameters(unresolved[name], params) if found is None else found
+
+        return self._field(sort, named)
+
+
+def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:
+    """A datatype of the group with the parameters of all of them."""
+    if not unresolved.isUninterpretedSortConstructor():
+        return unresolved
+    if unresolved.getUninterpretedSortConstructorArity() != len(params):
+        raise Unsupported("datatypes of one group with different parameters")
+    return unresolved.instantiate(list(params.values()))
+
+
+def _expect(declaration: Any, spec: DatatypeSpec) -> None:
+    expect("sort", declaration.getName(), spec.name, "name of a datatype declaration")
+    expect("sort", declaration.getNumConstructors(), len(spec.constructors), f"constructors of {spec.name}")
+    expect("sort", declaration.isParametric(), bool(spec.parameters), f"{spec.name} is parametric")
+    expect("sort", declaration.isNull(), False, f"{spec.name} is null")

@@ -1,0 +1,361 @@
+"""Terms: constants, variables, functions, applications and binders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cvc5 import Kind
+
+from apifuzz.engines.cvc5.operators import kind_of
+from apifuzz.engines.cvc5.reading import declared_function
+from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
+from apifuzz.engines.cvc5.sorts import Sorts
+from apifuzz.engines.cvc5.special import is_special, special_term
+from apifuzz.engines.cvc5.values import make_value
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
+from smtlib import REAL, Sort
+
+LARGEST_EXPONENT = 8
+"""Larger exponents of ``^`` are not made: cvc5 multiplies the powers out."""
+
+LARGEST_REPETITION = 50
+"""Larger indices of ``re.^`` and ``re.loop`` are not made: cvc5 writes the repetitions out."""
+
+# Methods of a term that make the same as a kind, by the number of arguments.
+_METHODS: dict[Kind, str] = {
+    Kind.NOT: "notTerm",
+    Kind.AND: "andTerm",
+    Kind.OR: "orTerm",
+    Kind.XOR: "xorTerm",
+    Kind.IMPLIES: "impTerm",
+    Kind.EQUAL: "eqTerm",
+    Kind.ITE: "iteTerm",
+}
+
+_LEFT = frozenset(
+    (Kind.ADD, Kind.MULT, Kind.SUB, Kind.XOR, Kind.AND, Kind.OR, Kind.STRING_CONCAT, Kind.BITVECTOR_ADD)
+)
+"""Of the left-associative kinds, those that are sometimes nested by hand."""
+
+_BINDERS = {
+    "forall": Kind.FORALL,
+    "exists": Kind.EXISTS,
+    "lambda": Kind.LAMBDA,
+    "set.comprehension": Kind.SET_COMPREHENSION,
+}
+
+_MEMBERS = {
+    HeadKind.CONSTRUCTOR: Kind.APPLY_CONSTRUCTOR,
+    HeadKind.SELECTOR: Kind.APPLY_SELECTOR,
+    HeadKind.TESTER: Kind.APPLY_TESTER,
+    HeadKind.UPDATER: Kind.APPLY_UPDATER,
+}
+
+
+class Terms:
+    """Makes terms of one term manager."""
+
+    def __init__(self, session: Session, sorts: Sorts) -> None:
+        self.session = session
+        self.sorts = sorts
+        self.constants: list[Any] = []
+        """The free constants, as models are printed for them."""
+
+    # Leaves
+
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        """The value that ``text`` writes."""
+        return make_value(self.session, sort.sort, sort.handle, text)
+
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
+        """A free constant; half of them such that a parser on this term manager finds it by its name."""
+        session = self.session
+        session.declarations.append(declared_function(name, (), sort.handle))
+        if session.may_declare() and not sort.handle.isFunction():
+            made = session.solver.declareFun(name, [], sort.handle, session.chance(0.2))
+        else:
+            made = session.maker.mkConst(sort.handle, name)
+        self.constants.append(made)
+        return made
+
+    def make_variable(self, sort: ApiSort, name: str) -> Any:
+        """A variable to be bound."""
+        return self.session.maker.mkVar(sort.handle, name)
+
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
+        """A function with arguments."""
+        if any(sort.sort.name == "RegLan" for sort in (*params, result)):
+            raise Unsupported("functions of regular expressions")
+        session, handles = self.session, [param.handle for param in params]
+        session.declarations.append(declared_function(name, handles, result.handle))
+        if session.may_declare():
+            return session.solver.declareFun(name, handles, result.handle, session.chance(0.2))
+        return session.maker.mkConst(self.sorts.function(handles, result.handle), name)
+
+    # Applications
+
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
+        """``(head args...)`` of sort ``sort``."""
+        handles = [arg.handle for arg in args]
+        if head.kind is HeadKind.APPLY:
+            return self._apply(handles)
+        if head.kind in _MEMBERS:
+            return self._member(head, handles)
+        return self._operator(head, sort.sort, args, handles)
+
+    def _operator(self, head: Head, sort: Sort, args: Sequence[ApiTerm], handles: list[Any]) -> Any:
+        self._refuse(head, args)
+        if is_special(head.name):
+            handle = self.sorts.of(sort)
+            return special_term(self.session, head.name, head.indices, handle, handles)
+        kind = kind_of(head.name, [arg.sort.sort for arg in args])
+        if kind is None:
+            raise Unsupported(f"no operator {head.name}")
+        if len(args) == 1 and (kind in (Kind.AND, Kind.OR) or args[0].sort.sort is sort is REAL):
+            # What cvc5 itself makes of a conjunction of one, and of the conversion of a real to a real.
+            if kind in (Kind.AND, Kind.OR, Kind.TO_REAL):
+                return handles[0]
+        return self.operation(kind, head.indices, handles)
+
+    @staticmethod
+    def _refuse(head: Head, args: Sequence[ApiTerm]) -> None:
+        if head.name == "^" and not _is_small(args[1].handle):
+            raise Unsupported("^ wants a small value as exponent")
+        if head.name in ("re.^", "re.loop") and max(head.indices) > LARGEST_REPETITION:
+            raise Unsupported("too many repetitions")
+
+    def operation(self, kind: Kind, indices: tuple[int, ...], args: list[Any]) -> Any:
+        """A kind with indices, applied: said in one of the ways."""
+        session = self.session
+        if indices:
+            operator = session.maker.mkOp(kind, *_indices(session, kind, indices))
+            return session.maker.mkTerm(operator, *args)
+        way = session.random.randrange(6)
+        if way == 0:
+            return session.maker.mkTerm(session.maker.mkOp(kind), *args)
+        if way == 1 and kind in _METHODS and len(args) <= 3 and (len(args) < 3 or kind is Kind.ITE):
+            return getattr(args[0], _METHODS[kind])(*args[1:])
+        if way == 2 and kind in _LEFT and len(args) > 2:
+            return nested(session.maker.mkTerm, kind, args)
+        return session.maker.mkTerm(kind, *args)
+
+    def _apply(self, handles: list[Any]) -> Any:
+        function, *args = handles
+        maker = self.session.maker
+        if self.session.is_higher_order and self.session.chance(0.3):
+            for arg in args:
+                function = maker.mkTerm(Kind.HO_APPLY, function, arg)
+            return function
+        return maker.mkTerm(Kind.APPLY_UF, function, *args)
+
+    def _member(self, head: Head, handles: list[Any]) -> Any:
+        assert head.datatype is not None
+        handle = self.sorts.of(head.datatype)
+        made = member_term(self.session, handle, head)
+        return self.session.maker.mkTerm(_MEMBERS[head.kind], made, *handles)
+
+    # Binders and definitions
+
+    def make_binder(
+        self, sort: ApiSort, binder: str, bound_variables: Sequence[ApiTerm], body: ApiTerm
+    ) -> Any:
+        """A quantifier, a lambda or a set comprehension (all values of one variable that fulfil ``body``)."""
+        variables = [variable.handle for variable in bound_variables]
+        maker = self.session.maker
+        kind = _BINDERS.get(binder)
+        if kind is None:
+            raise Unsupported(f"no binder {binder}")
+        bound = maker.mkTerm(Kind.VARIABLE_LIST, *variables)
+        if kind is Kind.SET_COMPREHENSION:
+            if len(variables) != 1:
+                raise Unsupported("a set comprehension of several variables")
+            return maker.mkTerm(kind, bound, body.handle, variables[0])
+        annotations = self._annotations(variables, body) if kind is not Kind.LAMBDA else None
+        if annotations is not None:
+            return maker.mkTerm(kind, bound, body.handle, annotations)
+        return maker.mkTerm(kind, bound, body.handle)
+
+    def _annotations(self, variables: list[Any], body: ApiTerm) -> Any | None:
+        """Sometimes a pattern (a subterm with all the variables) or a name of the quantifier."""
+        session = self.session
+        way = session.random.randrange(8)
+        if way > 3:
+            return None
+        maker = session.maker
+        if way == 3:
+            return self._pools(variables)
+        if way == 0:
+            # As the parser has it, the name is a constant.
+            name = maker.mkConst(maker.getBooleanSort(), f"q{session.random.randrange(1000)}")
+            keyword = maker.mkString("qid")
+            return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(Kind.INST_ATTRIBUTE, keyword, name))
+        pattern = _pattern(variables, body.handle)
+        if pattern is None:
+            return None
+        kind = Kind.INST_PATTERN if way == 1 else Kind.INST_NO_PATTERN
+        return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(kind, pattern))
+
+    def _pools(self, variables: list[Any]) -> Any | None:
+        """A pool for each variable, where there are pools of their sorts."""
+        chosen = []
+        for variable in variables:
+            fitting = [pool for pool in self.session.pools if pool.sort == variable.getSort()]
+            if not fitting:
+                return None
+            chosen.append(fitting[-1].symbol)
+        make = self.session.maker.mkTerm
+        return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
+
+    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
+        """``define-fun``. Definitions are global: what is popped or reset leaves them, for terms live on that
+        use them.
+        """
+        session = self.session
+        params = [variable.sort.handle for variable in variables]
+        session.declarations.append(declared_function(name, params, result.handle))
+        session.require_no_answer()
+        bound = [variable.handle for variable in variables]
+        function = session.solver.defineFun(name, bound, result.handle, body.handle, True)
+        whole = body.handle
+        if bound:
+            listed = session.manager.mkTerm(Kind.VARIABLE_LIST, *bound)
+            whole = session.manager.mkTerm(Kind.LAMBDA, listed, whole)
+        session.define(Definition(function, whole, bound, False))
+        return function
+
+    def define_recursive(
+        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """``define-fun-rec``, in one of two ways; global, too."""
+        session, bound = self.session, [variable.handle for variable in variables]
+        session.require_no_answer()
+        if session.chance(0.5):
+            define_recursive(session.solver, function.handle, bound, body.handle)
+        else:
+            session.solver.defineFunsRec([function.handle], [bound], [body.handle], True)
+        session.define(Definition(function.handle, body.handle, bound, True))
+
+    # What was made
+
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether the term is of the sort."""
+        return bool(term.handle.getSort() == sort.handle)
+
+    def simplify(self, term: ApiTerm) -> Any:
+        """The term simplified, said in one of two ways."""
+        handle = self.session.expand(term.handle)
+        if self.session.chance(0.5):
+            return self.session.simplify(handle)
+        return self.session.simplify(handle, False)
+
+    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
+        """The term with constants replaced."""
+        old, new = [t.handle for t in replaced], [t.handle for t in by]
+        if len(old) == 1 and self.session.chance(0.5):
+            return term.handle.substitute(old[0], new[0])
+        return term.handle.substitute(old, new)
+
+    def equate(self, term: ApiTerm, value: Any) -> Any:
+        """The equation with a value that formulas can hold."""
+        refuse_without_model(value)
+        return self.session.manager.mkTerm(Kind.EQUAL, term.handle, value)
+
+
+def member_term(session: Session, handle: Any, head: Head) -> Any:
+    """The constructor, selector, tester or updater of a datatype sort that a head names."""
+    datatype = handle.getDatatype()
+    if head.kind in (HeadKind.CONSTRUCTOR, HeadKind.TESTER):
+        constructor = (
+            datatype.getConstructor(head.name) if session.chance(0.5) else _named(datatype, head.name)
+        )
+        if head.kind is HeadKind.TESTER:
+            return constructor.getTesterTerm()
+        if datatype.isParametric():
+            return constructor.getInstantiatedTerm(handle)
+        return constructor.getTerm()
+    selector = datatype.getSelector(head.name)
+    if session.chance(0.5):
+        selector = next(_named(c, head.name) for c in datatype if any(s.getName() == head.name for s in c))
+    return selector.getTerm() if head.kind is HeadKind.SELECTOR else selector.getUpdaterTerm()
+
+
+def _named(members: Any, name: str) -> Any:
+    """The constructor of a datatype, or the selector of a constructor, with this name."""
+    return next(member for member in members if member.getName() == name)
+
+
+def nested(make: Callable[..., Any], kind: Kind, args: Sequence[Any]) -> Any:
+    """Two arguments at a time, from the left."""
+    made = args[0]
+    for arg in args[1:]:
+        made = make(kind, made, arg)
+    return made
+
+
+def _indices(session: Session, kind: Kind, indices: tuple[int, ...]) -> tuple[int | str, ...]:
+    if kind is Kind.DIVISIBLE and session.chance(0.5):
+        return (str(indices[0]),)
+    return indices
+
+
+def _is_small(exponent: Any) -> bool:
+    if exponent.isIntegerValue():
+        return bool(0 <= exponent.getIntegerValue() <= LARGEST_EXPONENT)
+    if exponent.isRealValue():
+        value = exponent.getRealValue()
+        return bool(value.denominator == 1 and 0 <= value <= LARGEST_EXPONENT)
+    return False
+
+
+# Kinds that cvc5 takes as the head of a pattern.
+_PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEMBER, Kind.APPLY_SELECTOR))
+
+
+def _pattern(variables: list[Any], body: Any) -> Any | None:
+    """A subterm of ``body`` that has all the variables and may be a pattern."""
+    todo = [body]
+    seen: set[Any] = set()
+    while todo and len(seen) < 200:
+        term = todo.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term.getKind() in _PATTERN_KINDS and _has_all(term, variables):
+            return term
+        if term.getKind() not in _BINDERS.values():
+            todo.extend(term)
+    return None
+
+
+def _has_all(term: Any, variables: list[Any]) -> bool:
+    left = set(variables)
+    todo = [term]
+    seen: set[Any] = set()
+    while todo and left and len(seen) < 200:
+        inner = todo.pop()
+        left.discard(inner)
+        if inner not in seen:
+            seen.add(inner)
+            todo.extend(inner)
+    return not left
+
+
+def refuse_without_model(handle: Any) -> None:
+    """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
+    functions, and real algebraic numbers.
+    """
+    todo = [handle]
+    seen = set()
+    while todo:
+        term = todo.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term.isUninterpretedSortValue():
+            raise Unsupported("values of uninterpreted sorts are no terms of formulas")
+        if term.isRealAlgebraicNumber():
+            raise Unsupported("real algebraic numbers are no terms of formulas")
+        if term.isSkolem():
+            raise Unsupported("the value names a skolem of the solver")
+        todo.extend(term)

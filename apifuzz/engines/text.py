@@ -1,0 +1,338 @@
+"""A run as an SMT-LIB script: no solver, only its text.
+
+Handles are the terms and sorts of ``smtlib``; commands are printed as they come. Used to translate traces, to
+print what a run did, and to check that what is drawn is well sorted. What SMT-LIB cannot say is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apifuzz.engine import Engine
+from apifuzz.engines.text_terms import TextTerms
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    DatatypeSpec,
+    Feature,
+    Option,
+    Unsupported,
+)
+from apifuzz.producers import FOR_WITNESSES
+from apifuzz.trace import Trace
+from smtlib import (
+    BOOL,
+    Declaration,
+    Kind,
+    Sort,
+    Term,
+    declarations_in,
+    make_sort,
+    print_datatypes,
+    print_term,
+    quote_symbol,
+    sort_text,
+)
+from smtlib.environment import parameter
+
+_SECOND_CLASS = frozenset(("RegLan",))
+
+REFUSED_BY_SOME = {
+    "quantifier": _SECOND_CLASS,
+    "array-index": _SECOND_CLASS | {"Array"},
+    "array-element": _SECOND_CLASS,
+    "function": _SECOND_CLASS,
+    "datatype": _SECOND_CLASS,
+    "constant": _SECOND_CLASS,
+    "equality": _SECOND_CLASS,
+    "ite": _SECOND_CLASS,
+    "seq-element": _SECOND_CLASS,
+    "set-element": _SECOND_CLASS,
+    "bag-element": _SECOND_CLASS,
+    "tuple-element": _SECOND_CLASS,
+    "nullable-element": _SECOND_CLASS,
+}
+"""Regular expressions are no first-class citizens in most solvers."""
+
+
+class TextEngine(TextTerms):
+    """Prints the script of a run: :attr:`commands`, :meth:`script`.
+
+    ``families``: the solvers that the script is for; it has only what all of them know.
+    """
+
+    name = "smtlib"
+    answers = False
+
+    def __init__(self, families: Sequence[str] = ("z3", "cvc5")) -> None:
+        super().__init__(families)
+        self.commands: list[str] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._forget_terms()
+        self._unprinted: dict[Declaration, str] = {}
+        self._declared: list[str] = []
+        self._setup: list[str] = []
+        self._assumed = 0
+        self._asserted = 0
+        self._names_assertions = False
+
+    def script(self) -> str:
+        """The commands so far, one a line."""
+        return "".join(f"{command}\n" for command in self.commands)
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        return "SMT-LIB 2.7"
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return self._families
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            theories=frozenset(s.theory for s in self._theories.signatures()),
+            features=frozenset(Feature),
+            sorts_without=REFUSED_BY_SOME,
+            required_options=tuple((name, "true") for name in FOR_WITNESSES),
+        )
+
+    def options(self) -> tuple[Option, ...]:
+        return ()
+
+    # Life
+
+    def new(self) -> None:
+        """Begin a script."""
+        if self.commands:
+            self.commands.append("(reset)")
+        self._forget()
+        self._set_up("(set-option :global-declarations true)")
+
+    def delete(self) -> None:
+        """Forget what was made."""
+        self._forget()
+
+    def sibling(self) -> Engine:
+        other = TextEngine(self._families)
+        other.new()
+        return other
+
+    def _set_up(self, command: str) -> None:
+        """A command that has to be repeated after a reset."""
+        self._setup.append(command)
+        self.commands.append(command)
+
+    def _declare(self, command: str) -> None:
+        """A declaration, which a reset takes away though the run keeps it."""
+        self._declared.append(command)
+        self.commands.append(command)
+
+    def set_logic(self, logic: str) -> None:
+        """Print ``set-logic``."""
+        self._logic = logic
+        self._set_up(f"(set-logic {quote_symbol(logic)})")
+
+    def set_option(self, name: str, value: str) -> None:
+        """Print ``set-option``."""
+        shown = (
+            value
+            if value in ("true", "false") or value.replace(".", "", 1).isdigit()
+            else quote_symbol(value)
+        )
+        self._set_up(f"(set-option :{quote_symbol(name)} {shown})")
+        if name == "produce-unsat-cores":
+            self._names_assertions = value == "true"
+
+    # Sorts
+
+    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
+        """The sort is its own handle."""
+        return sort
+
+    def declare_sort(self, name: str, arity: int) -> Sort:
+        """Print ``declare-sort``."""
+        self._declare(f"(declare-sort {quote_symbol(name)} {arity})")
+        return make_sort(name, (), tuple(parameter(f"P{i}") for i in range(arity)))
+
+    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
+        """Print ``declare-datatypes``."""
+        names = tuple(quote_symbol(spec.name) for spec in group)
+        own = {
+            spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
+            for spec, name in zip(group, names, strict=True)
+        }
+        datatypes = [self._datatype(spec, own, names) for spec in group]
+        self._declare(print_datatypes(datatypes))
+        return [d.sort for d in datatypes]
+
+    # Terms
+
+    def make_constant(self, sort: ApiSort, name: str) -> Term:
+        """Print ``declare-const``."""
+        symbol = quote_symbol(name)
+        self._declare(f"(declare-const {symbol} {sort_text(sort.sort)})")
+        return self.table.symbol(Declaration(symbol, (), sort.sort))
+
+    def make_variable(self, sort: ApiSort, name: str) -> Term:
+        """A variable."""
+        return self.table.variable(quote_symbol(name), sort.sort)
+
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Term:
+        """A function, which is declared or defined when it is first used."""
+        declaration = Declaration(quote_symbol(name), tuple(p.sort for p in params), result.sort)
+        inner = " ".join(sort_text(p) for p in declaration.params)
+        # It may yet be defined: it is printed when it is first used.
+        command = f"(declare-fun {declaration.name} ({inner}) {sort_text(declaration.result)})"
+        self._unprinted[declaration] = command
+        return self._function(declaration)
+
+    def define_function(
+        self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> Term:
+        """Print ``define-fun``."""
+        params = tuple([v.sort.sort for v in variables])
+        declaration = Declaration(quote_symbol(name), params, result.sort, "define")
+        self._define("define-fun", declaration, variables, body)
+        return self._function(declaration)
+
+    def define_recursive(
+        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """Print ``define-fun-rec``, for a function that was not used yet."""
+        declaration = function.handle.op.declaration
+        if declaration not in self._unprinted:
+            raise Unsupported(f"{declaration.name} is declared already")
+        del self._unprinted[declaration]
+        self._define("define-fun-rec", declaration, variables, body)
+
+    def _define(
+        self, word: str, declaration: Declaration, variables: Sequence[ApiTerm], body: ApiTerm
+    ) -> None:
+        self._print_functions(body.handle)
+        inner = " ".join(f"({v.handle.op.text} {sort_text(v.sort.sort)})" for v in variables)
+        head = f"({word} {declaration.name} ({inner}) {sort_text(declaration.result)}"
+        self._declare(f"{head} {print_term(body.handle)})")
+
+    def _print_functions(self, *terms: Term) -> None:
+        """Declare the functions in ``terms`` that were not printed yet."""
+        if self._unprinted:
+            for declaration in declarations_in(terms):
+                command = self._unprinted.pop(declaration, None)
+                if command is not None:
+                    self._declare(command)
+
+    # Solving
+
+    def _command(self, name: str, terms: Sequence[ApiTerm], as_list: bool = False) -> None:
+        handles = [t.handle for t in terms]
+        self._print_functions(*handles)
+        inner = " ".join(map(print_term, handles))
+        self.commands.append(f"({name} ({inner}))" if as_list else f"({name} {inner})")
+
+    def assert_formula(self, term: ApiTerm) -> None:
+        """Print ``assert``, by a name where cores are made of names."""
+        if self._names_assertions:
+            self._assert_named(term)
+        else:
+            self._command("assert", [term])
+
+    def _assert_named(self, term: ApiTerm) -> str:
+        """Assert it by a name, which it gives: cores are lists of names."""
+        self._print_functions(term.handle)
+        # A number for each, also after the name's assertion is gone: the name may not be.
+        self._asserted += 1
+        name = f"|asserted {self._asserted}|"
+        self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
+        return name
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """Print ``check-sat``, or ``check-sat-assuming``."""
+        if assumptions is None:
+            self.commands.append("(check-sat)")
+        else:
+            self.commands.append(f"(check-sat-assuming ({' '.join(self._assume(assumptions))}))")
+        return Answer.UNKNOWN
+
+    def _assume(self, assumptions: Sequence[ApiTerm]) -> list[str]:
+        """What ``check-sat-assuming`` takes for them: constants and their negations; others get names."""
+        return [self._literal(term.handle) for term in assumptions]
+
+    def _literal(self, formula: Term) -> str:
+        is_negation = formula.op.name == "not" and formula.op.kind is Kind.OPERATOR
+        inner = formula.args[0] if is_negation else formula
+        if inner.op.declaration is not None and not inner.args:
+            return print_term(formula)
+        self._assumed += 1
+        name = f"|assumed {self._assumed}|"
+        self._print_functions(formula)
+        self._name_assumption(name, print_term(formula))
+        return name
+
+    def _name_assumption(self, name: str, formula: str) -> None:
+        """Say that ``name`` stands for the formula."""
+        self._declare(f"(define-fun {name} () Bool {formula})")
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """Print ``get-unsat-assumptions``."""
+        self.commands.append("(get-unsat-assumptions)")
+        return []
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """Print ``get-unsat-core``."""
+        self.commands.append("(get-unsat-core)")
+        return []
+
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """Print ``get-value``; each term is its own value."""
+        self._command("get-value", terms, as_list=True)
+        return [t.handle for t in terms]
+
+    def equate(self, term: ApiTerm, value: Any) -> Term:
+        """The equation."""
+        return self.table.make(self.table.op(Kind.OPERATOR, "="), (term.handle, value), BOOL)
+
+    def print_model(self) -> str:
+        """Print ``get-model``."""
+        self.commands.append("(get-model)")
+        return ""
+
+    def push(self, levels: int) -> None:
+        """Print ``push``."""
+        self.commands.append(f"(push {levels})")
+
+    def pop(self, levels: int) -> None:
+        """Print ``pop``."""
+        self.commands.append(f"(pop {levels})")
+
+    def reset(self) -> None:
+        """Print ``reset``, and all that a run has set and declared."""
+        self.commands += ["(reset)", *self._setup, *self._declared]
+
+    def reset_assertions(self) -> None:
+        """Print ``reset-assertions``."""
+        self.commands.append("(reset-assertions)")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A trace as an SMT-LIB script, and what could not be said: line of the trace, and why."""
+
+    script: str
+    refused: tuple[tuple[int, str], ...]
+
+
+def translate(trace: Trace) -> Translation:
+    """The SMT-LIB script that makes the calls of ``trace``. Raises :class:`apifuzz.trace.TraceError`."""
+    from apifuzz.driving import replay
+
+    engine = TextEngine((trace.solver,))
+    ending = replay(engine, trace)
+    return Translation(engine.script(), ending.refused)

@@ -1,0 +1,257 @@
+"""Terms and solvers carried to another context and back, kept in containers, and said to z3 as a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.actions.reading import require_count
+from apifuzz.engines.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_terms,
+    read_values,
+    require_readable,
+)
+from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread, translated
+from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
+from apifuzz.run import Run
+
+
+class Translate(Z3Action):
+    """``z3:translate FORMULA...``: what goes to another context and back is what it was."""
+
+    name = "z3:translate"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        formulas = asking.of(terms)
+        other = z3.Context(rlimit=RESOURCE_LIMIT)
+        for formula in formulas:
+            back = formula.translate(other).translate(session.context)
+            if not back.eq(formula):
+                shown = " ".join(str(formula.sexpr()).split())[:300]
+                raise Misbehaviour("term", f"{shown} comes back from another context as {back.sexpr()[:300]}")
+        choice = session.one_of(("solver", "goal", "vector"))
+        if choice == "solver":
+            self._solver(asking, formulas, other)
+        elif choice == "goal":
+            self._goal(asking, formulas, other)
+        else:
+            vector = z3.AstVector(ctx=session.context)
+            for formula in formulas:
+                vector.push(formula)
+            if len(vector.translate(other)) != len(formulas):
+                raise Misbehaviour("term", "a vector loses terms on its way to another context")
+
+    @staticmethod
+    def _solver(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
+        solver = asking.solver(formulas[:1])
+        if asking.session.chance(0.5):
+            solver.check()
+        if asking.session.chance(0.3):
+            solver.push()
+        solver.add(*formulas[1:])
+        moved = solver.translate(other)
+        asking.must_agree(ANSWERS[moved.check().r], formulas, "a solver in another context")
+
+    @staticmethod
+    def _goal(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
+        goal = z3.Goal(ctx=asking.session.context)
+        goal.add(*formulas)
+        moved = goal.translate(other)
+        if moved.size() != goal.size():
+            raise Misbehaviour(
+                "term", f"a goal of {goal.size()} formulas has {moved.size()} in another context"
+            )
+
+
+class Containers(Z3Action):
+    """``z3:containers TERM...``: vectors and maps of terms hold what was put into them."""
+
+    name = "z3:containers"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return draw_terms(run, tuple(dict.fromkeys(s.name for s in run.store.populated)), 5)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        terms = read_values(run, args)
+        with translated():
+            asking = Asking(run)
+            self._vector(asking, asking.of(terms))
+            self._map(asking, asking.of(terms))
+        return ()
+
+    @staticmethod
+    def _vector(asking: Asking, terms: Sequence[Any]) -> None:
+        session = asking.session
+        vector = z3.AstVector(ctx=session.context)
+        for term in terms:
+            vector.push(term)
+        size = len(terms)
+        if size and session.chance(0.5):
+            vector[0] = terms[-1]
+            terms = [terms[-1], *terms[1:]]
+        if not all(vector[i].eq(terms[i]) for i in range(size)) or not all(t in vector for t in terms):
+            raise Misbehaviour("term", "a vector does not hold what was put into it")
+        vector.sexpr()
+        vector.resize(size // 2)
+        if len(vector) != size // 2:
+            raise Misbehaviour("term", f"a vector made {size // 2} long has {len(vector)} terms")
+
+    @staticmethod
+    def _map(asking: Asking, terms: Sequence[Any]) -> None:
+        session = asking.session
+        known = z3.AstMap(ctx=session.context)
+        for key, value in zip(terms, reversed(terms), strict=True):
+            known[key] = value
+        expected = {k.get_id(): v for k, v in zip(terms, reversed(terms), strict=True)}
+        if len(known) != len(expected) or not all(known[t].eq(expected[t.get_id()]) for t in terms):
+            raise Misbehaviour("term", "a map does not hold what was put into it")
+        if len(known.keys()) != len(expected):
+            raise Misbehaviour("term", "a map has another number of keys than entries")
+        z3core.Z3_ast_map_to_string(session.ref, known.map)
+        if terms:
+            known.erase(terms[0])
+            if terms[0] in known:
+                raise Misbehaviour("term", "a map holds what was erased from it")
+        known.reset()
+
+
+class Script(Z3Action):
+    """``z3:script FORMULA...``: z3's command language in another context answers as the solver does."""
+
+    name = "z3:script"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        formulas = asking.of(terms)
+        text = asking.solver(formulas).sexpr()
+        require_readable(session, text)
+        other = z3.Context(rlimit=RESOURCE_LIMIT)
+        try:
+            told = z3core.Z3_eval_smtlib2_string(
+                other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
+            )
+        except z3.Z3Exception as error:
+            # What the script prints is the message as soon as one of its commands ends in an error.
+            raise misread(error, text) from error
+        answers = {"sat": z3.Z3_L_TRUE, "unsat": z3.Z3_L_FALSE}
+        last = told.split()[-1] if told.split() else ""
+        asking.must_agree(ANSWERS[answers.get(last, z3.Z3_L_UNDEF)], formulas, "a script")
+
+
+class Model(Z3Action):
+    """``z3:model TERM...``: a model made by hand evaluates terms as substitution does."""
+
+    name = "z3:model"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return draw_terms(run, ("Bool", "Int", "BitVec", "Real"), 3)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        terms = read_values(run, args)
+        with translated():
+            self._evaluate(Asking(run), terms)
+        return ()
+
+    @staticmethod
+    def _evaluate(asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        model = z3.ModelRef(z3core.Z3_mk_model(session.ref), session.context)
+        values = []
+        for constant in asking.constants(terms):
+            value = _small_value(session, constant.sort())
+            if value is not None:
+                z3core.Z3_add_const_interp(session.ref, model.model, constant.decl().ast, value.as_ast())
+                values.append((constant, value))
+        for term in asking.of(terms):
+            told = model.eval(term)
+            if z3.is_const(term) and any(c.eq(term) and not v.eq(told) for c, v in values):
+                raise Misbehaviour("value", f"{term.sexpr()} is {told.sexpr()}, not what the model was given")
+            # What is left open, a division by zero say, the model may fill in as it likes.
+            plain = z3.simplify(z3.substitute(term, *values)) if values else told
+            if _is_value(plain) and _is_value(told) and not plain.eq(told):
+                shown = " ".join(str(term.sexpr()).split())[:300]
+                raise Misbehaviour("value", f"{shown} is {told.sexpr()}, by substitution {plain.sexpr()}")
+
+
+def _is_value(term: Any) -> bool:
+    return any(
+        test(term)
+        for test in (z3.is_true, z3.is_false, z3.is_int_value, z3.is_rational_value, z3.is_bv_value)
+    )
+
+
+def _small_value(session: Any, sort: Any) -> Any:
+    """A small value of a sort that has numerals, or a truth value; None for other sorts."""
+    number = int(session.random.random() * 4)
+    if sort.kind() == z3.Z3_BOOL_SORT:
+        return z3.BoolVal(number > 1, session.context)
+    if sort.kind() in (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BV_SORT):
+        return session.wrap(z3core.Z3_mk_int(session.ref, number, sort.ast))
+    return None
+
+
+_BY_ZERO = frozenset(("/0", "div0", "mod0", "rem0"))
+"""Functions of models for what the standard leaves open."""
+
+
+class Eliminate(Z3Action):
+    """``z3:eliminate FORMULA...``: constants projected out of a formula, in a model of it."""
+
+    name = "z3:eliminate"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        formula = z3.And(*asking.of(terms))
+        numbers = (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BOOL_SORT)
+        wanted = [c for c in asking.constants(terms) if c.sort().kind() in numbers][:2]
+        solver = asking.solver([formula])
+        if not wanted or solver.check() != z3.sat:
+            return
+        model = asking.model_of(solver)
+        if not z3.is_true(model.eval(formula, model_completion=True)):
+            return
+        if any(d.name() in _BY_ZERO for d in model.decls()):
+            raise Unsupported("projections take no account of what a model says of divisions by zero")
+        self._project(asking, model, wanted, formula)
+        vector = z3.AstVector(ctx=session.context)
+        for constant in wanted:
+            vector.push(constant)
+        session.wrap(z3core.Z3_qe_lite(session.ref, vector.vector, formula.as_ast()))
+        extrapolated = session.wrap(z3core.Z3_model_extrapolate(session.ref, model.model, formula.as_ast()))
+        if z3.is_false(model.eval(extrapolated, model_completion=True)):
+            raise Misbehaviour("model", "what a model was extrapolated to is false in it")
+
+    @staticmethod
+    def _project(asking: Asking, model: Any, wanted: Sequence[Any], formula: Any) -> None:
+        session = asking.session
+        if session.chance(0.5):
+            projected = model.project(wanted, formula)
+        else:
+            known = z3.AstMap(ctx=session.context)
+            projected = session.wrap(
+                z3core.Z3_qe_model_project_with_witness(
+                    *(
+                        session.ref,
+                        model.model,
+                        len(wanted),
+                        session.array_of(wanted),
+                        formula.as_ast(),
+                        known.map,
+                    )
+                )
+            )
+        if z3.is_false(model.eval(projected, model_completion=True)):
+            shown = " ".join(str(formula.sexpr()).split())[:300]
+            raise Misbehaviour("model", f"a projection is false in its own model\n{shown}")
+
+
+ACTIONS = (Translate(), Containers(), Script(), Model(), Eliminate())

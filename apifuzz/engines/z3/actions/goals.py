@@ -1,0 +1,259 @@
+"""Tactics and probes applied to goals: what is left must be as satisfiable as what was there."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.actions.reading import read_formulas, read_list, require_count
+from apifuzz.engines.z3.actions.base import Asking, Z3Action, draw_formulas
+from apifuzz.engines.z3.session import translated
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour
+from apifuzz.run import Run
+from apifuzz.trace import TraceError
+
+_TACTICS = (
+    *("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "ctx-simplify", "ctx-solver-simplify"),
+    *("split-clause", "tseitin-cnf", "nnf", "snf", "elim-and", "der", "distribute-forall", "qe-light", "qe"),
+    *("purify-arith", "factor", "degree-shift", "fm", "propagate-ineqs", "normalize-bounds", "add-bounds"),
+    *(
+        "lia2card",
+        "lia2pb",
+        "card2bv",
+        "pb2bv",
+        "pb-preprocess",
+        "recover-01",
+        "fix-dl-var",
+        "eq2bv",
+        "dt2bv",
+    ),
+    *("bit-blast", "max-bv-sharing", "reduce-bv-size", "bv-slice", "bv_bound_chk"),
+    *("propagate-bv-bounds", "propagate-bv-bounds2", "bv-divrem-bounds", "elim-small-bv", "bvarray2uf"),
+    *("ackermannize_bv", "reduce-args", "reduce-args2", "symmetry-reduce", "occf", "cofactor-term-ite"),
+    *("blast-term-ite", "elim-term-ite", "dom-simplify", "elim-predicates", "elim-uncnstr2", "fold-unfold"),
+    *("injectivity", "demodulator", "special-relations", "unit-subsume-simplify", "aig"),
+    *("macro-finder", "quasi-macros", "ufbv-rewriter", "solver-subsumption", "propagate-values2", "fpa2bv"),
+    *("ff-simplify", "ff-unique", "ff2bv", "sat-preprocess", "skip", "fail-if-undecided"),
+)
+"""Tactics that transform.
+
+Left out are those that start threads, print, or search without heeding a limit; and ``bv1-blast``, which ends
+in a segmentation fault on a bit of a sum (5.4).
+"""
+
+_SOLVERS = (
+    "smt",
+    "sat",
+    "qfbv",
+    "qflia",
+    "qflra",
+    "qfuf",
+    "qfufbv",
+    "qfaufbv",
+    "qfauflia",
+    "qfidl",
+    "qffp",
+    "qffd",
+)
+_PROBES = ("size", "depth", "num-exprs", "num-consts", "num-bool-consts", "num-bv-consts", "num-arith-consts")
+_PREDICATES = (
+    "is-propositional",
+    "is-qfbv",
+    "is-qflia",
+    "is-qflra",
+    "has-quantifiers",
+    "has-patterns",
+    "is-pb",
+)
+_DEPTH = 3
+_MOST_PARTS = 20
+
+
+class ApplyTactic(Z3Action):
+    """``z3:tactic TACTIC FORMULA...``: TACTIC is a name, ``(then T T)``, ``(or-else T T)``, ``(repeat T)``,
+    ``(if PROBE T T)``, ``(when PROBE T)`` or ``(with NAME VALUE T)``.
+    """
+
+    name = "z3:tactic"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        formulas = draw_formulas(run, 1)
+        return None if formulas is None else (_draw_tactic(run.random, 0), *formulas)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 2)
+        terms = read_formulas(run, args[1:])
+        with translated():
+            asking = Asking(run)
+            tactic = _read_tactic(asking, args[0], 0)
+            _apply(asking, tactic, asking.of(terms))
+        return ()
+
+
+class Probe(Z3Action):
+    """``z3:probe FORMULA...``: probes and their combinations, which are numbers that fit together."""
+
+    name = "z3:probe"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        goal = _goal(asking, asking.of(terms))
+        name = session.one_of(_PROBES)
+        probe = z3.Probe(name, session.context)
+        value = probe(goal)
+        other = z3.Probe(session.one_of(_PREDICATES), session.context)
+        other(goal)
+        limit = float(int(session.random.random() * 20))
+        for found, expected in (
+            ((probe > limit)(goal), value > limit),
+            ((probe < limit)(goal), value < limit),
+            ((probe >= limit)(goal), value >= limit),
+            ((probe <= limit)(goal), value <= limit),
+            ((probe == limit)(goal), value == limit),
+        ):
+            if (found != 0.0) is not expected:
+                raise Misbehaviour(
+                    "term", f"the probe {name} is {value}, compared with {limit} it is another"
+                )
+        more = probe > limit
+        both = z3.Probe(z3core.Z3_probe_and(session.ref, more.probe, other.probe), session.context)
+        either = z3.Probe(
+            z3core.Z3_probe_or(session.ref, more.probe, (probe != limit).probe), session.context
+        )
+        if (both(goal) != 0.0 and value <= limit) or (either(goal) != 0.0) is not (value != limit):
+            raise Misbehaviour("term", f"the probe {name} is {value}, combined with another it is not")
+
+
+# Goals
+
+
+def _goal(asking: Asking, formulas: Sequence[Any]) -> Any:
+    goal = z3.Goal(models=True, unsat_cores=False, proofs=False, ctx=asking.session.context)
+    goal.add(*formulas)
+    return goal
+
+
+def _apply(asking: Asking, tactic: Any, formulas: Sequence[Any]) -> None:
+    """Apply the tactic and compare what comes of it with the goal."""
+    goal = _goal(asking, formulas)
+    try:
+        result = tactic.apply(goal)
+    except z3.Z3Exception:
+        # A tactic may fail on any goal: it is not meant for all.
+        return
+    subgoals = [result[i] for i in range(len(result))]
+    for subgoal in subgoals:
+        subgoal.size(), subgoal.depth(), subgoal.inconsistent(), subgoal.sexpr()
+        z3core.Z3_goal_num_exprs(asking.session.ref, subgoal.goal)
+        z3core.Z3_goal_is_decided_sat(asking.session.ref, subgoal.goal)
+        z3core.Z3_goal_is_decided_unsat(asking.session.ref, subgoal.goal)
+    if any(s.prec() != z3.Z3_GOAL_PRECISE for s in subgoals):
+        return
+    whole = asking.answer(formulas)
+    answers = [_answer(asking, s) for s in subgoals]
+    if Answer.SAT in answers:
+        if whole is Answer.UNSAT:
+            raise Misbehaviour("answer", "a subgoal is sat, its goal is unsat")
+        _convert(asking, subgoals[answers.index(Answer.SAT)], formulas)
+    elif whole is Answer.SAT and all(a is Answer.UNSAT for a in answers):
+        raise Misbehaviour("answer", "every subgoal is unsat, the goal is sat")
+
+
+def _answer(asking: Asking, goal: Any) -> Answer:
+    return asking.answer([goal.get(i) for i in range(goal.size())])
+
+
+def _convert(asking: Asking, goal: Any, formulas: Sequence[Any]) -> None:
+    """A subgoal's model, converted, must be one of the goal."""
+    solver = asking.solver([goal.get(i) for i in range(goal.size())])
+    if solver.check() != z3.sat:
+        return
+    found = asking.model_of(solver)
+    # z3's solver leaves constants that a tactic made out of its models, though formulas are about them.
+    if any("!" in name and name not in str(found) for name in _names(goal)):
+        return
+    asking.must_satisfy(goal.convert_model(found), formulas, "a subgoal, converted,")
+
+
+def _names(goal: Any) -> list[str]:
+    """The names of the constants in a goal."""
+    found: dict[str, None] = {}
+    seen: set[int] = set()
+    todo = [goal.get(i) for i in range(goal.size())]
+    for term in todo:
+        if term.get_id() not in seen:
+            seen.add(term.get_id())
+            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
+            if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                found[term.decl().name()] = None
+    return list(found)
+
+
+# Tactics as text
+
+
+def _draw_tactic(chance: random.Random, depth: int) -> str:
+    def inner() -> str:
+        return _draw_tactic(chance, depth + 1)
+
+    def one_of(options: Sequence[str]) -> str:
+        return options[int(chance.random() * len(options))]
+
+    share = chance.random() if depth < _DEPTH else 1.0
+    if share < 0.35:
+        return f"(then {inner()} {inner()})"
+    if share < 0.45:
+        return f"(or-else {inner()} {inner()})"
+    if share < 0.5:
+        return f"(repeat {one_of(_TACTICS)})"
+    if share < 0.55:
+        return f"(if {one_of(_PREDICATES)} {inner()} {inner()})"
+    if share < 0.6:
+        return f"(when {one_of(_PREDICATES)} {inner()})"
+    if share < 0.68:
+        switch = one_of(
+            ("som", "elim_and", "flat", "blast_distinct", "hoist_ite", "arith_lhs", "push_ite_bv")
+        )
+        return f"(with {switch} {one_of(('true', 'false'))} simplify)"
+    return one_of(_SOLVERS) if chance.random() < 0.15 else one_of(_TACTICS)
+
+
+def _read_tactic(asking: Asking, token: str, depth: int) -> Any:
+    """The tactic that ``token`` writes. Raises :class:`TraceError`."""
+    context = asking.session.context
+    if token[0] != "(":
+        if token not in _TACTICS and token not in _SOLVERS:
+            raise TraceError(f"no tactic {token[:60]}")
+        return z3.Tactic(token, context)
+    parts = read_list(token)
+    if depth > _MOST_PARTS or not parts:
+        raise TraceError(f"no tactic {token[:60]}")
+    head, rest = parts[0], parts[1:]
+    with contextlib.suppress(IndexError):
+        if head == "with":
+            switch, value = rest[0], rest[1]
+            if not switch.replace("_", "").isalpha() or value not in ("true", "false"):
+                raise TraceError(f"no parameter {switch[:60]} {value[:20]}")
+            return z3.With(_read_tactic(asking, rest[2], depth + 1), **{switch: value == "true"})
+        if head in ("if", "when"):
+            if rest[0] not in _PREDICATES:
+                raise TraceError(f"no probe {rest[0][:60]}")
+            probe = z3.Probe(rest[0], context)
+            inside = [_read_tactic(asking, r, depth + 1) for r in rest[1:]]
+            return (
+                z3.When(probe, inside[0], context) if head == "when" else z3.Cond(probe, *inside[:2], context)
+            )
+        inside = [_read_tactic(asking, r, depth + 1) for r in rest]
+        if head == "repeat":
+            return z3.Repeat(inside[0], 3, context)
+        if head in ("then", "or-else") and len(inside) > 1:
+            return (z3.Then if head == "then" else z3.OrElse)(*inside, ctx=context)
+    raise TraceError(f"no tactic {token[:60]}")
+
+
+ACTIONS = (ApplyTactic(), Probe())

@@ -1,0 +1,165 @@
+"""Optimize: hard and soft constraints and objectives; nothing may be better than the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.actions.reading import read_formulas, read_list, require_count
+from apifuzz.engines.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_formulas,
+    draw_terms,
+    is_variable,
+    read_values,
+)
+from apifuzz.engines.z3.session import RESOURCE_LIMIT, model_of, translated
+from apifuzz.interface import ApiTerm, Unsupported
+from apifuzz.run import Run
+
+_PRIORITIES = ("lex", "pareto", "box")
+_ENGINES = ("maxres", "pd-maxres", "wmax", "rc2", "maxres-bin")
+_MOST_FRONTS = 3
+
+
+class Optimise(Z3Action):
+    """``z3:optimise PRIORITY (FORMULA ...) (FORMULA ...) (TERM ...)``: hard, soft, objectives."""
+
+    name = "z3:optimise"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        hard = draw_formulas(run, 1)
+        soft = draw_formulas(run, 1) if run.random.random() < 0.6 else ()
+        goals = draw_terms(run, ("Int", "Real", "BitVec"), 2) or ()
+        if hard is None or not (soft or goals):
+            return None
+        priority = _PRIORITIES[int(run.random.random() * 3)]
+        return priority, f"({' '.join(hard)})", f"({' '.join(soft or ())})", f"({' '.join(goals)})"
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 4, 4)
+        priority = args[0]
+        hard, soft = (read_formulas(run, read_list(token)) for token in args[1:3])
+        goals = read_values(run, read_list(args[3]))
+        if priority not in _PRIORITIES or any(
+            g.sort.sort.name not in ("Int", "Real", "BitVec") for g in goals
+        ):
+            raise Unsupported("no such objective")
+        with translated():
+            _Problem(Asking(run), priority, hard, soft, goals).solve()
+        return ()
+
+
+class _Problem:
+    """One optimisation problem."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        priority: str,
+        hard: Sequence[ApiTerm],
+        soft: Sequence[ApiTerm],
+        goals: Sequence[ApiTerm],
+    ) -> None:
+        self.asking = asking
+        self.session = asking.session
+        self.hard = asking.of(hard)
+        self.soft = asking.of(soft)
+        self.goals = asking.of(goals)
+        self.priority = priority
+        self.optimize = z3.Optimize(ctx=self.session.context)
+        self.optimize.set("rlimit", RESOURCE_LIMIT)
+        self.optimize.set("priority", priority)
+        if self.session.chance(0.5):
+            self.optimize.set("maxsat_engine", self.session.one_of(_ENGINES))
+        self.objectives: list[tuple[Any, Any, bool]] = []
+
+    def solve(self) -> None:
+        """State the problem, check it, and compare with a plain solver."""
+        self._state()
+        result = self.optimize.check()
+        self.asking.must_agree(ANSWERS[result.r], self.hard, "optimisation")
+        if result == z3.unknown:
+            self.optimize.reason_unknown()
+            return
+        if result == z3.sat:
+            self._look_at_model()
+            if self.priority == "lex":
+                self._look_at_optimum()
+            elif self.priority == "pareto":
+                self._walk_front()
+        self._inspect()
+
+    def _state(self) -> None:
+        session, optimize = self.session, self.optimize
+        for formula in self.hard:
+            if session.chance(0.2):
+                optimize.assert_and_track(formula, z3.Bool(session.fresh_name("hard"), session.context))
+            else:
+                optimize.add(formula)
+        if session.chance(0.3):
+            optimize.push()
+            optimize.add(z3.BoolVal(False, session.context))
+            optimize.pop()
+        for formula in self.soft:
+            weight = session.one_of(("1", "2", "0.5", "-1", "10"))
+            optimize.add_soft(formula, weight, session.one_of(("", "g", "h")))
+        for goal in self.goals:
+            maximal = session.chance(0.5)
+            handle = optimize.maximize(goal) if maximal else optimize.minimize(goal)
+            self.objectives.append((handle, goal, maximal))
+        # Of variables only: a value for another term ends in a segmentation fault now and then (5.4).
+        numbers = [g for g in self.goals if z3.is_int(g) and is_variable(g)]
+        if session.chance(0.2) and numbers:
+            optimize.set_initial_value(numbers[0], 1)
+
+    def _look_at_model(self) -> None:
+        model = model_of(self.session.context, z3core.Z3_optimize_get_model, self.optimize.optimize)
+        self.asking.must_satisfy(model, self.hard, "an optimum")
+
+    def _look_at_optimum(self) -> None:
+        """Nothing better than the first objective's optimum may be possible, where the value is a number.
+
+        Soft constraints come before objectives, so this holds where there are none.
+        """
+        for handle, _, _ in self.objectives:
+            self.optimize.lower(handle), self.optimize.upper(handle)
+            self.optimize.lower_values(handle), self.optimize.upper_values(handle)
+        if self.soft or not self.objectives:
+            return
+        handle, goal, maximal = self.objectives[0]
+        value = handle.value()
+        if not (z3.is_int_value(value) or z3.is_rational_value(value) or z3.is_bv_value(value)):
+            return
+        bound = goal.sort().cast(value) if not z3.is_bv(goal) else z3.BitVecVal(value.as_long(), goal.sort())
+        if z3.is_bv(goal):
+            better = z3.UGT(goal, bound) if maximal else z3.ULT(goal, bound)
+        else:
+            better = goal > bound if maximal else goal < bound
+        self.asking.must_follow(self.hard, z3.Not(better), "an optimum")
+
+    def _walk_front(self) -> None:
+        """A few more points of the Pareto front; each is a model."""
+        for _ in range(_MOST_FRONTS):
+            if self.optimize.check() != z3.sat:
+                return
+            self._look_at_model()
+
+    def _inspect(self) -> None:
+        optimize, session = self.optimize, self.session
+        optimize.assertions(), optimize.objectives(), optimize.statistics()
+        if session.chance(0.3):
+            optimize.sexpr()
+        if session.chance(0.2):
+            z3core.Z3_optimize_get_help(session.ref, optimize.optimize)
+        if session.chance(0.1):
+            other = z3.Context()
+            optimize.translate(other).assertions()
+
+
+ACTIONS = (Optimise(),)

@@ -1,0 +1,288 @@
+"""What z3's solver can be asked beyond the interface: cubes, consequences, state, proofs, printed form."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.actions.reading import require_count
+from apifuzz.engines.z3.actions.base import (
+    ANSWERS,
+    Asking,
+    Z3Action,
+    draw_terms,
+    read_values,
+    require_readable,
+)
+from apifuzz.engines.z3.session import misread, translated
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.run import Run
+
+_MOST_CUBES = 20
+_MOST_CONSEQUENCES = 5
+_INSPECTED = 10
+
+
+class Cube(Z3Action):
+    """``z3:cube FORMULA...``: all cubes of a solver with these formulas cover every model."""
+
+    name = "z3:cube"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        formulas = asking.of(terms)
+        solver = asking.solver(formulas)
+        atoms = [c for c in asking.constants(terms) if z3.is_bool(c)]
+        cubes: list[list[Any]] = []
+        for cube in solver.cube(atoms if atoms and asking.session.chance(0.5) else None):
+            cubes.append(list(cube))
+            if len(cubes) == _MOST_CUBES:
+                return
+        solver.cube_vars()
+        outside = [
+            z3.Not(z3.And(*cube)) if cube else z3.BoolVal(False, asking.session.context) for cube in cubes
+        ]
+        if asking.answer([*formulas, *outside]) is Answer.SAT:
+            raise Misbehaviour("answer", f"{len(cubes)} cubes leave a model out")
+
+
+class Consequences(Z3Action):
+    """``z3:consequences FORMULA...``: what z3 says follows from some formulas and assumptions follows."""
+
+    name = "z3:consequences"
+    least = 2
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        formulas = asking.of(terms)
+        constants = asking.constants(terms)
+        variables = [c for c in constants if z3.is_bool(c) or z3.is_bv(c)]
+        solver = asking.solver(formulas[1:])
+        assumptions = [c for c in variables if z3.is_bool(c) and session.chance(0.3)]
+        if not variables:
+            return
+        result, found = solver.consequences(assumptions, variables)
+        if result == z3.sat:
+            for consequence in found[:_MOST_CONSEQUENCES]:
+                asking.must_follow(formulas[1:], consequence, "consequences")
+        elif result == z3.unsat and asking.answer([*formulas[1:], *assumptions]) is Answer.SAT:
+            raise Misbehaviour("answer", "consequences end in unsat, a plain solver in sat")
+
+
+class Equalities(Z3Action):
+    """``z3:equalities TERM...``: terms that z3 holds to be equal by some formulas are."""
+
+    name = "z3:equalities"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return draw_terms(run, ("Bool", "Int", "Real", "BitVec"), 6)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        terms = read_values(run, args)
+        with translated():
+            asking = Asking(run)
+            self._compare(asking, asking.of(terms))
+        return ()
+
+    def _compare(self, asking: Asking, terms: Sequence[Any]) -> None:
+        session = asking.session
+        premises = asking.assertions[:_INSPECTED]
+        solver = asking.solver(premises)
+        classes = (ctypes.c_uint * len(terms))()
+        told = z3core.Z3_get_implied_equalities(
+            session.ref, solver.solver, len(terms), session.array_of(terms), classes
+        )
+        asking.must_agree(ANSWERS[told], premises, "asking for implied equalities")
+        if told == z3.Z3_L_FALSE:
+            # Then z3 leaves the classes as they are.
+            return
+        for left in range(len(terms)):
+            for right in range(left):
+                if classes[left] == classes[right] and terms[left].sort().eq(terms[right].sort()):
+                    pair = (terms[left].as_ast(), terms[right].as_ast())
+                    equation = session.wrap(z3core.Z3_mk_eq(session.ref, *pair))
+                    asking.must_follow(premises, equation, "an implied equality")
+
+
+class State(Z3Action):
+    """``z3:state``: the run's solver asked for all it tells about itself, after any answer."""
+
+    name = "z3:state"
+
+    def is_possible(self, run: Run) -> bool:
+        return bool(run.assertions) and run.answer is not None
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        with translated():
+            asking = Asking(run)
+            _statistics(asking.solving.solver)
+            _assertions(asking)
+            _units(asking)
+            if run.answer is Answer.UNKNOWN:
+                asking.solving.solver.reason_unknown()
+        return ()
+
+
+def _statistics(solver: Any) -> None:
+    statistics = solver.statistics()
+    for number, key in enumerate(statistics.keys()):
+        if statistics[number][0] != key:
+            raise Misbehaviour("term", f"the statistic {key} has another name by number")
+        statistics.get_key_value(key)
+    str(statistics)
+
+
+def _assertions(asking: Asking) -> None:
+    """What the solver says it asserts are formulas."""
+    solver, session = asking.solving.solver, asking.session
+    found = solver.assertions()
+    if not all(z3.is_bool(formula) for formula in found):
+        raise Misbehaviour("term", "the solver tells of an assertion that is no formula")
+    if session.chance(0.3):
+        z3core.Z3_solver_get_help(session.ref, solver.solver)
+    if session.chance(0.5):
+        z3core.Z3_ast_vector_to_string(session.ref, found.vector)
+
+
+def _units(asking: Asking) -> None:
+    """Units must follow from the assertions; what else the solver keeps must be formulas.
+
+    Those of solvers made of tactics need not follow: z3 tells there what the tactics chose, too.
+    """
+    solver, session = asking.solving.solver, asking.session
+    units = list(solver.units())
+    plain = asking.solving.kind == "simple" and not asking.solving.logic
+    if plain and asking.solving.tracking == "plain" and asking.run.assumptions is None:
+        for unit in units[:_MOST_CONSEQUENCES]:
+            if not _is_of_solver(unit):
+                asking.must_follow(asking.assertions, unit, "a unit")
+    for formula in (*solver.non_units(), *solver.trail()):
+        if not z3.is_bool(formula):
+            raise Misbehaviour("term", f"{formula.sexpr()} in the solver's state is no formula")
+    if session.chance(0.3) and asking.solving.kind == "simple":
+        solver.trail_levels()
+
+
+def _is_of_solver(formula: Any) -> bool:
+    """Whether a symbol of its own occurs."""
+    return any(mark in formula.sexpr() for mark in _OWN)
+
+
+_OWN = ("!", "sk", "char.bit", "/0", "div0", "mod0", "rem0")
+"""What is in names of Skolem constants and tracking literals; a character's bit; divisions by zero."""
+
+
+class Proof(Z3Action):
+    """``z3:proof``: the proof of an unsat answer, walked through."""
+
+    name = "z3:proof"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.UNSAT and run.options.get("proof") == "true"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return ()
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 0, 0)
+        if run.options.get("proof") != "true":
+            raise Unsupported("the context makes no proofs")
+        with translated():
+            asking = Asking(run)
+            try:
+                proof = asking.solving.solver.proof()
+            except z3.Z3Exception as error:
+                raise Unsupported("this kind of solver has no proof") from error
+            conclusion = proof.children()[-1] if proof.num_args() else proof
+            if not z3.is_false(conclusion):
+                raise Misbehaviour("term", f"a proof concludes {conclusion.sexpr()[:300]}, not false")
+        return ()
+
+
+class PrintSolver(Z3Action):
+    """``z3:print FORMULA...``: a solver printed and read again, in each form, answers the same."""
+
+    name = "z3:print"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        session = asking.session
+        formulas = asking.of(terms)
+        solver = asking.solver(formulas)
+        text = solver.to_smt2() if session.chance(0.5) else solver.sexpr()
+        require_readable(session, text)
+        again = z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context)
+        try:
+            if session.chance(0.5):
+                again.from_string(text)
+            else:
+                again.add(*_parsed(session, text))
+        except z3.Z3Exception as error:
+            raise misread(error, text) from error
+        first, second = solver.check(), again.check()
+        if {first.r, second.r} == {z3.Z3_L_TRUE, z3.Z3_L_FALSE}:
+            raise Misbehaviour("print", f"a solver is {first}, printed and read again {second}")
+
+
+def _parsed(session: Any, text: str) -> list[Any]:
+    parser = z3.ParserContext(session.context)
+    return list(parser.from_string(text))
+
+
+class Congruence(Z3Action):
+    """``z3:congruence TERM...``: what a simple solver holds to be equal now, and why."""
+
+    name = "z3:congruence"
+
+    def is_possible(self, run: Run) -> bool:
+        return run.answer is Answer.SAT and Asking(run).solving.kind == "simple"
+
+    def draw(self, run: Run) -> tuple[str, ...] | None:
+        return draw_terms(run, ("Int", "Real", "BitVec", "Bool"), 3)
+
+    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
+        require_count(args, 1)
+        terms = read_values(run, args)
+        run.require_answer(Answer.SAT)
+        with translated():
+            asking = Asking(run)
+            if asking.solving.kind != "simple":
+                raise Unsupported("a simple solver tells what is congruent")
+            for term in asking.of(terms):
+                root = asking.solving.solver.congruence_root(term)
+                if not root.sort().eq(term.sort()):
+                    raise Misbehaviour("term", f"the root of {term.sexpr()[:200]} has another sort")
+                asking.solving.solver.congruence_next(term)
+                asking.solving.solver.congruence_explain(term, root)
+        return ()
+
+
+class InitialValue(Z3Action):
+    """``z3:initial-value FORMULA...``: values to begin the search with change no answer."""
+
+    name = "z3:initial-value"
+
+    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+        formulas = asking.of(terms)
+        solver = asking.solver([])
+        for constant in asking.constants(terms):
+            sort = constant.sort()
+            if sort.kind() in (z3.Z3_BOOL_SORT, z3.Z3_INT_SORT, z3.Z3_BV_SORT, z3.Z3_REAL_SORT):
+                is_bool = sort.kind() == z3.Z3_BOOL_SORT
+                solver.set_initial_value(constant, sort.cast(True) if is_bool else sort.cast(1))
+        solver.add(*formulas)
+        result = solver.check()
+        asking.must_agree(ANSWERS[result.r], formulas, "a search from given values")
+
+
+ACTIONS = (
+    *(Cube(), Consequences(), Equalities(), State(), Proof(), PrintSolver(), Congruence()),
+    InitialValue(),
+)

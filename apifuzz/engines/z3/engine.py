@@ -1,0 +1,174 @@
+"""The engine of z3: its Python module and the calls beneath it, in a context per run."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.calls import Call, Pop, Push
+from apifuzz.engine import Engine
+from apifuzz.engines.z3.binders import Binders
+from apifuzz.engines.z3.inspection import Inspection
+from apifuzz.engines.z3.options import (
+    PRODUCE_MODELS,
+    PRODUCE_UNSAT_CORES,
+    is_of_context,
+    read_value,
+    solver_options,
+)
+from apifuzz.engines.z3.session import Session, keep_spare, translated
+from apifuzz.engines.z3.solving import (
+    KINDS,
+    LITERALS,
+    PLAIN,
+    RECURSIVE_LOGICS,
+    TRACKED,
+    Solving,
+    known_logics,
+    knows_logic,
+)
+from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
+from apifuzz.engines.z3.terms import Terms
+from apifuzz.engines.z3.values import Values
+from apifuzz.interface import (
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    Feature,
+    Option,
+    Unsupported,
+)
+from smtlib import Signature, Sort
+from smtlib.sorts import subsorts
+
+_BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I", "fp.to_ieee_bv_I"))
+"""Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
+
+_NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff", "xor", "distinct"))
+"""Operators whose form with one argument z3's parser makes, and its calls hold to be a type error, or want
+more arguments by their description: what ``distinct`` of nothing and ``xor`` of one argument become ends in
+crashes of tactics and in unreachable code (5.4).
+"""
+
+THEORIES = frozenset(
+    (
+        *("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "FloatingPoint", "UnicodeStrings"),
+        *(
+            "Sequences",
+            "ArraysEx",
+            "Sets",
+            "FiniteFields",
+            "FiniteSets",
+            "Lists",
+            "Z3Extras",
+            "Transcendental",
+        ),
+    )
+)
+
+
+class Z3Engine(Engine):
+    """z3 behind the interface."""
+
+    name = "z3"
+    plan = "apifuzz.engines.z3.actions"
+    parts = ("sorts", "values", "terms", "binders", "inspection", "solving")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._config: dict[str, str] = {}
+        self._attach(Session(self, self._config), PLAIN)
+
+    def _attach(self, session: Session, tracking: str) -> None:
+        """Work in a session from now on, with a solver of its own."""
+        self.session = session
+        self.sorts = Sorts(session)
+        self.terms = Terms(session, self.sorts)
+        self.values = Values(session)
+        self.binders = Binders(session, self.terms)
+        self.inspection = Inspection(session, self.terms)
+        self.solving = Solving(self.terms, self.stack, "solver", tracking)
+
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: z3's exceptions become those of an engine."""
+        return translated(changing=isinstance(call, (Push, Pop)))
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        return str(z3.get_version_string())
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            theories=THEORIES,
+            features=frozenset(Feature),
+            without=_BROKEN,
+            binders=("forall", "exists", "lambda"),
+            value_arguments={"re.range": (0, 1), "^": (1,)},
+        )
+
+    def options(self) -> tuple[Option, ...]:
+        # Together with these, once, before runs are forked.
+        known_logics()
+        keep_spare()
+        return solver_options()
+
+    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        if len(sorts) <= 1 and signature.name in _NOT_ALONE:
+            return False
+        every = [part for sort in (*sorts, result) for part in subsorts(sort)]
+        return all(s.name != "FloatingPoint" or s.indices[1] >= MIN_SIGNIFICAND for s in every)
+
+    # Life
+
+    def new(self) -> None:
+        """A session with a context of its own, and a solver of some kind."""
+        self._config = {}
+        self._attach(Session(self, self._config), PLAIN)
+        self.solving.kind = self.session.one_of(KINDS)
+
+    def delete(self) -> None:
+        """Let go of the session."""
+        self._attach(Session(self, {}), PLAIN)
+
+    def define_recursive(
+        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """Give a declared function a body, where the logic has such functions."""
+        if self.solving.logic not in RECURSIVE_LOGICS:
+            raise Unsupported(f"z3 takes recursive functions for any functions in {self.solving.logic}")
+        self.terms.define(variables, body, function)
+
+    def sibling(self) -> Engine:
+        other = Z3Engine()
+        other.random = self.random
+        # Sorts and terms are those of the first: its session, its tables, a solver of its own.
+        other.session, other.sorts, other.terms = self.session, self.sorts, self.terms
+        other.values, other.binders, other.inspection = self.values, self.binders, self.inspection
+        other.solving = Solving(self.terms, other.stack, "solver", TRACKED)
+        return other
+
+    def set_logic(self, logic: str) -> None:
+        """Have the solver made for a logic."""
+        if not knows_logic(logic):
+            raise Unsupported(f"z3 has no logic {logic}")
+        self.solving.logic = logic
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set a parameter of the context or of the solver."""
+        read = read_value(name, value)
+        if name == PRODUCE_MODELS:
+            self.solving.set_parameter("model", read)
+        elif name == PRODUCE_UNSAT_CORES:
+            self.solving.tracking = self.session.one_of((TRACKED, LITERALS)) if read else PLAIN
+        elif is_of_context(name):
+            self._config[name] = value
+            if self.session.is_made:
+                z3core.Z3_update_param_value(self.session.ref, name, value)
+        else:
+            self.solving.set_parameter(name, read)

@@ -1,0 +1,157 @@
+"""z3's options: the parameters of its solver and of its contexts, as z3 describes them.
+
+Left out are those that make runs differ from machine to machine (time, memory, threads), that write files or
+standard output. z3's table of options (``solvers/z3/options.toml``) says which change what an answer means.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import z3
+from z3 import z3core
+
+from apifuzz.interface import Option, OptionKind, Unsupported
+from solvers.options import option_table
+
+_DANGEROUS: dict[str, str] = {
+    "smtlib2_log": "writes a file",
+    "cancel_backup_file": "writes a file",
+    "axioms2files": "writes files",
+    "arith.dump_lemmas": "writes files",
+    "arith.dump_bound_lemmas": "writes files",
+    "proof.log": "writes a file",
+    "proof.check": "prints",
+    "proof.check_rup": "prints",
+    "proof.save": "prints",
+    "proof.trim": "prints",
+    "clause_proof": "replaces proofs by clause trails, which grow without bound",
+    "lemmas2console": "prints",
+    "instantiations2console": "prints",
+    "arith.nl.log": "prints",
+    "arith.print_stats": "prints",
+    "arith.print_ext_var_names": "prints",
+    "arith.rep_freq": "prints",
+    "mbqi.trace": "prints",
+    "qi.profile": "prints",
+    "qi.profile_freq": "prints",
+    "timeout": "measures time",
+    "solver2_timeout": "measures time",
+    "rlimit": "the engine's own",
+    "max_memory": "measures memory",
+    "ctrl_c": "handles signals",
+    "threads": "starts threads",
+    "threads.max_conflicts": "for threads",
+    "threads.cube_frequency": "for threads",
+    "sls.enable": "starts a thread",
+    "sls.parallel": "starts a thread",
+    "core.validate": "for z3's developers",
+    "arith.validate": "for z3's developers",
+    "seq.validate": "for z3's developers",
+    "unsat_core": "set as produce-unsat-cores",
+    "model": "set as produce-models",
+    "max_steps": "ends any call by an error",
+    "mbqi.id": "names of quantifiers",
+    "qi.cost": "an expression",
+}
+"""Parameters that are not drawn, and why."""
+
+_MODULES = ("", "smt.", "rewriter.", "solver.")
+"""Whose parameters the solver takes without the module's name, as z3 spells it elsewhere."""
+
+_LOWEST: dict[str, float] = {"restart_factor": 1.01, "arith.epsilon": 0.001, "dack.gc_inv_decay": 0.1}
+
+_CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
+"""Parameters of contexts, to be set before the context is made."""
+
+PRODUCE_MODELS = "produce-models"
+PRODUCE_UNSAT_CORES = "produce-unsat-cores"
+
+_DESCRIPTION = re.compile(r"^(\S+) \((bool|unsigned int|double|symbol|string)\) (.*)$")
+_DEFAULT = re.compile(r"\(default: ?([^)]*)\)\s*$")
+_NUMBERED = re.compile(r"(?<![\w.])(\d)\s*-\s")
+_QUOTED = re.compile(r"'([\w-]+)'")
+_KINDS = {
+    "bool": OptionKind.BOOL,
+    "unsigned int": OptionKind.INT,
+    "double": OptionKind.FLOAT,
+    "symbol": OptionKind.MODE,
+}
+
+
+@lru_cache(maxsize=1)
+def solver_options() -> tuple[Option, ...]:
+    """What may be drawn: asked of z3 once."""
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    found = [_option(line) for line in z3core.Z3_solver_get_help(context.ref(), solver.solver).splitlines()]
+    own = [
+        Option(PRODUCE_MODELS, OptionKind.BOOL, "true"),
+        Option(PRODUCE_UNSAT_CORES, OptionKind.BOOL, "false"),
+    ]
+    described = context.param_descrs()
+    names = {described.get_name(i) for i in range(described.size())}
+    contexts = [Option(n, OptionKind.BOOL, "false") for n in _CONTEXT_OPTIONS if n in names]
+    return (*own, *contexts, *(o for o in found if o is not None and o.name not in _CONTEXT_OPTIONS))
+
+
+def _option(line: str) -> Option | None:
+    """The option that a line of z3's help describes; None where it is not to be drawn."""
+    match = _DESCRIPTION.match(line)
+    if match is None or match[1] in _DANGEROUS or match[2] not in _KINDS:
+        return None
+    name, kind, about = match[1], _KINDS[match[2]], match[3]
+    told = _DEFAULT.search(about)
+    default = told[1].strip() if told else "false" if kind is OptionKind.BOOL else ""
+    if not _is_harmless(name, default):
+        return None
+    if kind is OptionKind.FLOAT:
+        return Option(name, kind, default, _LOWEST.get(name, 0.0))
+    highest = max(map(int, _NUMBERED.findall(about)), default=0)
+    values = {
+        OptionKind.BOOL: ("false", "true"),
+        OptionKind.INT: tuple(map(str, range(highest + 1))),
+        OptionKind.MODE: tuple(dict.fromkeys(_QUOTED.findall(about))),
+    }[kind]
+    choices = tuple(value for value in values if _is_harmless(name, value))
+    if kind is OptionKind.INT and choices == values:
+        return Option(name, kind, default, 0.0, float(highest or 2**32 - 1))
+    if len(choices) < 2:
+        return None
+    if kind is OptionKind.BOOL:
+        return Option(name, kind, default)
+    return Option(name, OptionKind.MODE, default, choices=choices)
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    """Whether answers stand, and formulas mean what they say, under the setting."""
+    return all(option_table("z3").is_reportable(f"{module}{name}={value}") for module in _MODULES)
+
+
+def is_of_context(name: str) -> bool:
+    """Whether the option belongs to the context and not to the solver."""
+    return name in _CONTEXT_OPTIONS
+
+
+def read_value(name: str, value: str) -> bool | int | float | str:
+    """The value as z3 wants it in Python. Raises :class:`Unsupported` where it does not fit the option."""
+    option = next((o for o in solver_options() if o.name == name), None)
+    if option is None:
+        if name == "rlimit" and value.isdecimal():
+            return int(value)
+        raise Unsupported(f"no option {name}, or one that runs must not set")
+    try:
+        if option.kind is OptionKind.BOOL:
+            return {"true": True, "false": False}[value]
+        if option.kind is OptionKind.INT or (option.choices and option.choices[0].isdecimal()):
+            return _within(int(value), 2**32 - 1)
+        return float(value) if option.kind is OptionKind.FLOAT else value
+    except (KeyError, ValueError) as error:
+        raise Unsupported(f"{value} is no value of {name}") from error
+
+
+def _within(value: int, most: int) -> int:
+    if not 0 <= value <= most:
+        raise ValueError(value)
+    return value

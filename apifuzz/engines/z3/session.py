@@ -1,0 +1,258 @@
+"""One z3 context and what the engine keeps with it; z3's exceptions in the interface's terms."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.engine import Engine
+from apifuzz.engines.z3.limits import is_internal, known_limit, last_limit
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
+from smtlib import Sort
+
+
+@contextlib.contextmanager
+def translated(changing: bool = False) -> Iterator[None]:
+    """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit, LimitReached
+    if the call was ``changing`` the solver, which it may have done by half; Misbehaviour of kind ``crash``
+    where z3 says that it is at fault itself.
+    """
+    try:
+        yield
+    except z3.Z3Exception as error:
+        message = message_of(error)
+        limit = known_limit(message)
+        if limit:
+            raise (LimitReached if changing else Unsupported)(f"{limit}: {message}") from error
+        limit = last_limit(message)
+        if limit:
+            raise LimitReached(f"{limit}: {message}") from error
+        if is_internal(message):
+            raise Misbehaviour("crash", message) from error
+        raise Rejected(message) from error
+
+
+def message_of(error: BaseException) -> str:
+    """The text of one of z3's exceptions, which may hold bytes."""
+    value = getattr(error, "value", None) or (error.args[0] if error.args else "")
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return " ".join(text.split())
+
+
+def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
+    """What it is that z3 does not take ``text``, which it printed itself: no call of ours is wrong. Where z3
+    gives up for a limit, or an assertion of its own fails, its exception is raised again.
+    """
+    message = message_of(error)
+    if known_limit(message) or last_limit(message) or is_internal(message):
+        raise error
+    # The first of its errors, without the place in a text that is another each time.
+    told = _PLACE.match(message)
+    return Misbehaviour("print", f"does not read back: {told.group(1) if told else message}\n{text[:2000]}")
+
+
+_PLACE = re.compile(r'\(error "line \d+ column \d+: ([^"]*)"\)')
+
+
+def model_of(context: Any, get: Callable[..., Any], owner: Any) -> Any:
+    """The model after ``sat``, which ``get`` gets of a solver or an optimisation; Misbehaviour for none.
+
+    Not by z3's method ``model``, which hides why there is none.
+    """
+    try:
+        found = get(context.ref(), owner)
+    except z3.Z3Exception as error:
+        message = message_of(error)
+        if message.startswith("Sort"):
+            # No term of ours is in this call: it is z3 that makes one of the wrong sort.
+            raise Misbehaviour("model", f"sat, but no model\n{message}") from error
+        raise
+    return z3.ModelRef(found, context)
+
+
+@cache
+def _takes_context(function: Callable[..., Any]) -> bool:
+    try:
+        return "ctx" in inspect.signature(function).parameters
+    except ValueError:  # a built-in without a signature, such as operator.add
+        return False
+
+
+RESOURCE_LIMIT = 100_000
+"""z3's own measure of work, per call: mostly a fraction of a second. It is not time: runs can be repeated."""
+
+STEPS = 20_000
+"""Rewriting steps of a simplification."""
+
+_MOST_STEPS = 500_000
+"""Those of any call: far more than most take, as z3 dies of the exception here and there."""
+
+
+@cache
+def set_up_process() -> None:
+    """Set what z3 has for a whole process only."""
+    # Without it z3 writes to standard error.
+    z3core.Z3_toggle_warning_messages(False)
+    # Values and assertions are rewritten without regard to the resource limit: of a recursive function whose
+    # definition has no end for ever.
+    z3.set_param("model_evaluator.max_steps", STEPS)
+    z3.set_param("rewriter.max_steps", _MOST_STEPS)
+
+
+_spares: list[tuple[int, Any]] = []
+
+
+def keep_spare() -> None:
+    """Make a context that a fork of this process may use: each that a fork makes itself takes thousands of
+    page faults, which is as long as twenty other calls.
+    """
+    if not _spares:
+        set_up_process()
+        _spares.append((os.getpid(), z3.Context(rlimit=RESOURCE_LIMIT)))
+
+
+def _take_spare() -> Any:
+    """That context, once, in a fork; None where there is none. In the process itself calls are recorded."""
+    return _spares.pop()[1] if _spares and _spares[0][0] != os.getpid() else None
+
+
+class HeldTerm:
+    """A term held as a bare ``Z3_ast`` with a reference of our own, without z3's Python object around it."""
+
+    __slots__ = ("ast", "context")
+
+    def __init__(self, term: Any) -> None:
+        self.context = term.ctx
+        self.ast = term.as_ast()
+        z3core.Z3_inc_ref(self.context.ref(), self.ast)
+
+    def __del__(self) -> None:
+        # At the interpreter's end z3's functions may be gone already.
+        if z3core.Z3_dec_ref is not None and self.context.ref() is not None:
+            z3core.Z3_dec_ref(self.context.ref(), self.ast)
+
+
+def context_of(session: Session, function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword that keeps a function of z3's module from falling back on the process's main context."""
+    return {"ctx": session.context} if _takes_context(function) else {}
+
+
+class Session:
+    """A context with the sorts, declarations and parser that belong to it; shared by sibling engines.
+
+    ``config`` are the parameters of the context (``proof``...), which must be known when it is made: it is
+    made when it is first used.
+    """
+
+    def __init__(self, owner: Engine, config: dict[str, str]) -> None:
+        self._owner = owner
+        self._config = config
+        self._context: Any = None
+        self.sorts: dict[Sort, Any] = {}
+        """Every sort made, by what it is: for ``as`` qualifiers and members of datatypes."""
+        self.declared: dict[str, Any] = {}
+        """Constants and functions by name, as z3's parser wants them to read terms back."""
+        self.named_sorts: dict[str, Any] = {}
+        """Uninterpreted sorts and datatypes by name, for the parser too."""
+        self.templates: dict[tuple[object, ...], tuple[Any, tuple[Any, ...]]] = {}
+        self._fresh = 0
+
+    @property
+    def random(self) -> Random:
+        """The engine's source of randomness, seeded for the action that is under way."""
+        return self._owner.random
+
+    @property
+    def context(self) -> Any:
+        """The z3.Context."""
+        if self._context is None:
+            set_up_process()
+            self._context = _take_spare() if not self._config else None
+            if self._context is None:
+                self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
+        return self._context
+
+    @property
+    def ref(self) -> Any:
+        """The Z3_context, for calls of z3core."""
+        return self.context.ref()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the context exists yet."""
+        return self._context is not None
+
+    def chance(self, share: float) -> bool:
+        """True in ``share`` of the cases."""
+        return self.random.random() < share
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        """One of the options."""
+        return options[int(self.random.random() * len(options))]
+
+    def fresh_name(self, prefix: str) -> str:
+        """A name that no trace uses: a quoted symbol would be needed to write it."""
+        self._fresh += 1
+        return f"{prefix}!{self._fresh}"
+
+    @property
+    def prints_ambiguously(self) -> bool:
+        """Whether terms may hold constructors of parametric datatypes, which z3 prints without the sort that
+        its parser wants.
+        """
+        return any(
+            sort.name == "List" or (sort.args and sort.name in self.named_sorts) for sort in self.sorts
+        )
+
+    # Terms
+
+    def term(self, handle: Any) -> Any:
+        """The ExprRef of a handle."""
+        return z3.z3._to_expr_ref(handle.ast, self.context) if isinstance(handle, HeldTerm) else handle
+
+    def wrap(self, ast: Any) -> Any:
+        """The ExprRef of what a call of z3core returned; takes a reference at once."""
+        return z3.z3._to_expr_ref(ast, self.context)
+
+    def hold(self, term: Any) -> Any:
+        """The handle to keep for a term: z3's object, or now and then the bare ast."""
+        return HeldTerm(term) if self.chance(0.2) else term
+
+    def array_of(self, terms: Sequence[Any]) -> Any:
+        """A C array of asts."""
+        return (z3.Ast * len(terms))(*[t.as_ast() for t in terms])
+
+    def parse(self, text: str) -> list[Any]:
+        """The assertions of SMT-LIB text over all that was declared."""
+        return list(z3.parse_smt2_string(text, self.named_sorts, self.declared, self.context))
+
+    def differ(self, left: Any, right: Any) -> bool:
+        """Whether two terms of one sort are seen to differ in meaning: a model says so, within bounds."""
+        if left.eq(right) or z3.simplify(left, max_steps=STEPS).eq(z3.simplify(right, max_steps=STEPS)):
+            return False
+        solver = z3.Solver(z3core.Z3_mk_simple_solver(self.ref), self.context)
+        equation = self.wrap(z3core.Z3_mk_eq(self.ref, left.as_ast(), right.as_ast()))
+        solver.add(z3.Not(equation))
+        if solver.check().r != z3.Z3_L_TRUE:
+            return False
+        model = model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
+        return bool(z3.is_false(model.eval(equation, True)))
+
+    def lacks_arguments(self, error: z3.Z3Exception) -> bool:
+        """Whether the parser misses a sort that z3 prints without its arguments: one that a declared
+        constructor made.
+        """
+        unknown = _UNKNOWN_SORT.search(message_of(error))
+        return unknown is not None and any(s.args and s.name == unknown.group(1) for s in self.sorts)
+
+
+_UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")

@@ -1,0 +1,316 @@
+"""One z3 solver object: of some kind, with assertions tracked in some way, checked and asked afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.engine import Stack
+from apifuzz.engines.z3.session import model_of, set_up_process
+from apifuzz.engines.z3.terms import Terms
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.logics import STANDARD
+
+KINDS = (
+    *("solver",) * 5,
+    *("simple",) * 3,
+    "smt",
+    "default",
+    "simplify propagate-values smt",
+    "simplify solve-eqs elim-uncnstr smt",
+    "simplify purify-arith solve-eqs smt",
+)
+"""What a solver is made by: Z3_mk_solver, Z3_mk_simple_solver, or the tactics that are named, in a row."""
+
+PLAIN, TRACKED, LITERALS = "plain", "tracked", "literals"
+"""How assertions get into unsat cores: not, by ``assert_and_track``, by assumed literals that imply them."""
+
+_ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
+
+RECURSIVE_LOGICS = ("", "ALL", "HO_ALL")
+"""z3 unfolds recursive functions with these; with others it may take them for any functions, and say sat."""
+
+
+class Solving:
+    """A solver, made when it is first used: options and logic come before. Assertions are marked by the
+    literals that track them.
+    """
+
+    def __init__(self, terms: Terms, stack: Stack, kind: str, tracking: str) -> None:
+        self.session = terms.session
+        self.terms = terms
+        self.stack = stack
+        self.kind = kind
+        self.tracking = tracking
+        self.parameters: dict[str, bool | int | float | str] = {}
+        self.logic = ""
+        self._solver: Any = None
+        self._assumed: dict[int, ApiTerm] = {}
+        self._core: list[int] | None = None
+        self._model: Any = None
+
+    @property
+    def solver(self) -> Any:
+        """The z3.Solver."""
+        if self._solver is None:
+            self._solver = self._make()
+        return self._solver
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the solver exists yet."""
+        return self._solver is not None
+
+    def _make(self) -> Any:
+        session = self.session
+        if self.logic:
+            symbol = z3.z3.to_symbol(self.logic, session.context)
+            made = z3core.Z3_mk_solver_for_logic(session.ref, symbol)
+        elif self.kind == "solver":
+            made = z3core.Z3_mk_solver(session.ref)
+        elif self.kind == "simple":
+            made = z3core.Z3_mk_simple_solver(session.ref)
+        else:
+            made = z3core.Z3_mk_solver_from_tactic(session.ref, self._tactic().tactic)
+        solver = z3.Solver(made, session.context)
+        parameters = dict(self.parameters)
+        if self.tracking != PLAIN or self.kind not in ("solver", "simple") or self.logic:
+            # Else solvers made of tactics give empty cores, also of assumptions.
+            parameters["unsat_core"] = True
+        known = parameter_names(solver)
+        for name, value in parameters.items():
+            if name in known:
+                solver.set(name, value)
+        return solver
+
+    def _tactic(self) -> Any:
+        names = self.kind.split()
+        context = self.session.context
+        return z3.Then(*names, ctx=context) if len(names) > 1 else z3.Tactic(names[0], context)
+
+    def set_parameter(self, name: str, value: bool | int | float | str) -> None:
+        """Set a parameter of the solver, now or when it is made; each kind of solver has its own."""
+        self.parameters[name] = value
+        if self._solver is not None:
+            if name not in parameter_names(self._solver):
+                raise Unsupported(f"this kind of solver has no parameter {name}")
+            self._solver.set(name, value)
+
+    # Assertions
+
+    def assert_formula(self, term: ApiTerm) -> Any:
+        """Assert a formula; its literal, where it is tracked."""
+        session, formula = self.session, self.terms.of(term)
+        self._model = None
+        if self.tracking == PLAIN:
+            if session.chance(0.5):
+                z3core.Z3_solver_assert(session.ref, self.solver.solver, formula.as_ast())
+            else:
+                self.solver.add(formula)
+            return None
+        literal = z3.Bool(session.fresh_name("track"), session.context)
+        if self.tracking == TRACKED:
+            self.solver.assert_and_track(formula, literal)
+        else:
+            self.solver.add(z3.Implies(literal, formula))
+        return literal
+
+    def push(self, levels: int) -> None:
+        """Open levels."""
+        self._model = None
+        for _ in range(levels):
+            self.solver.push()
+        self._compare_levels(len(self.stack.levels) - 1 + levels)
+
+    def pop(self, levels: int) -> None:
+        """Close levels, at once or one by one."""
+        self._model = None
+        if self.session.chance(0.5):
+            self.solver.pop(levels)
+        else:
+            for _ in range(levels):
+                self.solver.pop()
+        self._compare_levels(len(self.stack.levels) - 1 - levels)
+
+    def _compare_levels(self, expected: int) -> None:
+        found = self.solver.num_scopes()
+        if found != expected:
+            raise Misbehaviour("levels", f"the solver has {found} levels, should have {expected}")
+
+    def reset_assertions(self) -> None:
+        """Forget assertions and levels."""
+        self._model = None
+        if self._solver is not None:
+            self._solver.reset()
+        self._assumed = {}
+
+    def reset(self) -> None:
+        """Let go of the solver and of its parameters; the next one is made when it is used."""
+        self._model = self._core = self._solver = None
+        self.parameters = {}
+        self.logic = ""
+        self._assumed = {}
+
+    # Checking
+
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """Check the assertions with these assumptions."""
+        session = self.session
+        literals = [self.terms.of(term) for term in assumptions or ()]
+        self._model = self._core = None
+        self._assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
+        if self.tracking == LITERALS:
+            literals += [assertion.mark for assertion in self.stack.asserted]
+        if not literals and session.chance(0.5):
+            result = z3core.Z3_solver_check(session.ref, self.solver.solver)
+        else:
+            result = self.solver.check(*literals).r
+        answer = _ANSWERS[result]
+        if answer is Answer.UNKNOWN:
+            self.solver.reason_unknown()
+        return answer
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """Those of the last check's assumptions that its core names."""
+        return [self._assumed[i] for i in self._core_ids() if i in self._assumed]
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """The assertions that the last check's core names."""
+        if self.tracking == PLAIN:
+            raise Unsupported("assertions of this run are not tracked")
+        tracked = {a.mark.get_id(): a.term for a in self.stack.asserted}
+        found = []
+        for ident in self._core_ids():
+            if ident in tracked:
+                found.append(tracked[ident])
+            elif ident not in self._assumed:
+                raise Misbehaviour("core", "the core names what was neither asserted nor assumed")
+        return found
+
+    def _core_ids(self) -> list[int]:
+        """The ids of the last check's core. z3 is asked for a minimised one once: it is empty then."""
+        if self._core is None or not self.parameters.get("core.minimize"):
+            self._core = [literal.get_id() for literal in self.solver.unsat_core()]
+        if not self._core and self.kind not in ("solver", "simple"):
+            # That all tactics in a row make cores cannot be seen: default ones do not, with quantifiers.
+            raise Unsupported("the tactics of this solver may make no cores")
+        return self._core
+
+    # Models
+
+    @property
+    def model(self) -> Any:
+        """The model of the last check."""
+        if self._model is None:
+            self._model = model_of(self.session.context, z3core.Z3_solver_get_model, self.solver.solver)
+        return self._model
+
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """The terms' values, of the sorts that the terms have."""
+        values = [self.value(self.terms.of(t)) for t in terms]
+        for term, value in zip(terms, values, strict=True):
+            if not value.sort().eq(self.terms.sorts.of(term.sort.sort)):
+                raise Misbehaviour("value", f"{term} has the value {value.sexpr()} of another sort")
+        return values
+
+    def value(self, term: Any) -> Any:
+        """The term's value in the model, completed or asked twice."""
+        session, model = self.session, self.model
+        completed = model.eval(term, model_completion=True)
+        if session.chance(0.3):
+            # What a model says without completion it must say with it.
+            partial = model.eval(term)
+            if (
+                z3.is_const(term)
+                and _is_number(partial)
+                and _is_number(completed)
+                and not partial.eq(completed)
+            ):
+                raise Misbehaviour(
+                    "value", f"{term.sexpr()} is {partial.sexpr()}, completed {completed.sexpr()}"
+                )
+        return completed
+
+    def print_model(self) -> str:
+        """The model as text, after a walk through all of it."""
+        model = self.model
+        session = self.session
+        for declaration in model.decls():
+            if declaration.arity() == 0:
+                self._print_constant(model, declaration)
+            else:
+                self._print_function(model, declaration)
+        for number in range(model.num_sorts()):
+            sort = model.get_sort(number)
+            for element in model.get_universe(sort):
+                if not element.sort().eq(sort):
+                    raise Misbehaviour(
+                        "model", f"{element.sexpr()} is no {sort.sexpr()}, yet in its universe"
+                    )
+        if session.chance(0.2):
+            other = z3.Context()
+            if len(model.translate(other)) != len(model):
+                raise Misbehaviour("model", "a translated model has another number of declarations")
+        return str(model.sexpr())
+
+    def _print_constant(self, model: Any, declaration: Any) -> None:
+        value = model.get_interp(declaration)
+        if value is not None and not value.sort().eq(declaration.range()):
+            raise Misbehaviour("model", f"{declaration.name()} has a value of sort {value.sort().sexpr()}")
+
+    def _print_function(self, model: Any, declaration: Any) -> None:
+        ref = self.session.ref
+        if not z3core.Z3_model_has_interp(ref, model.model, declaration.ast):
+            raise Misbehaviour("model", f"{declaration.name()} is in the model without an interpretation")
+        found = model.get_interp(declaration)
+        if not isinstance(found, z3.FuncInterp):
+            return
+        if found.arity() != declaration.arity():
+            raise Misbehaviour("model", f"{declaration.name()} is interpreted with {found.arity()} arguments")
+        for number in range(found.num_entries()):
+            entry = found.entry(number)
+            if entry.num_args() != declaration.arity() or not entry.value().sort().eq(declaration.range()):
+                raise Misbehaviour("model", f"an entry of {declaration.name()} does not fit it")
+            [entry.arg_value(i) for i in range(entry.num_args())]
+        found.else_value()
+
+
+@lru_cache(maxsize=1)
+def known_logics() -> frozenset[str]:
+    """Those of the logics that runs draw for which z3 has a solver.
+
+    Asked of a context of its own, as the run's is not made yet, and all at once: each takes z3 some ten
+    milliseconds, too long for every run to ask anew.
+    """
+    set_up_process()
+    context = z3.Context()
+    return frozenset(logic for logic in sorted(STANDARD | {"ALL", "HO_ALL"}) if _has_solver(logic, context))
+
+
+def knows_logic(logic: str) -> bool:
+    """Whether z3 has a solver for the logic."""
+    return logic in known_logics() or _has_solver(logic, z3.Context())
+
+
+def _has_solver(logic: str, context: Any) -> bool:
+    symbol = z3.z3.to_symbol(logic, context)
+    try:
+        # z3's object takes over what is made, and lets go of it.
+        z3.Solver(z3core.Z3_mk_solver_for_logic(context.ref(), symbol), context)
+    except z3.Z3Exception:
+        return False
+    return True
+
+
+def parameter_names(solver: Any) -> frozenset[str]:
+    """The parameters that a solver has."""
+    described = solver.param_descrs()
+    return frozenset(described.get_name(i) for i in range(described.size()))
+
+
+def _is_number(term: Any) -> bool:
+    return any(test(term) for test in (z3.is_int_value, z3.is_bv_value, z3.is_rational_value))

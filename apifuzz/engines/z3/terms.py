@@ -1,0 +1,270 @@
+"""Terms of z3: constants, functions, definitions, applications, and terms made of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+from z3 import z3core
+
+from apifuzz.engines.z3.operators import Operators
+from apifuzz.engines.z3.session import STEPS, Session
+from apifuzz.engines.z3.sorts import Sorts
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
+
+_SIMPLIFIER_SWITCHES = (
+    *("elim_and", "som", "flat", "arith_lhs", "eq2ineq", "expand_power", "mul_to_power", "hoist_ite"),
+    *(
+        "blast_distinct",
+        "blast_eq_value",
+        "bv_ite2id",
+        "bv_not_simpl",
+        "elim_sign_ext",
+        "expand_select_store",
+    ),
+    *(
+        "expand_store_eq",
+        "local_ctx",
+        "pull_cheap_ite",
+        "push_ite_arith",
+        "push_ite_bv",
+        "sort_sums",
+        "sort_store",
+    ),
+    *(
+        "split_concat_eq",
+        "rewrite_patterns",
+        "elim_ite",
+        "flat_and_or",
+        "hi_div0",
+        "mul2concat",
+        "gcd_rounding",
+    ),
+)
+"""Parameters of the simplifier that are true or false and keep the meaning of a term."""
+
+_MAX_SEARCHED = 2_000
+
+
+class Terms:
+    """Makes terms in a session."""
+
+    def __init__(self, session: Session, sorts: Sorts) -> None:
+        self.session = session
+        self.sorts = sorts
+        self.operators = Operators(session, sorts)
+        self._recursive: dict[int, Any] = {}
+        """Recursive functions, by the id of the declaration that was there before the definition."""
+        self._defined_later: list[tuple[Any, Any]] = []
+        """Those declarations, and what stands for their applications since."""
+        self._ordered: Any = None
+        """The sort of the run's special relations: z3's models mix up those of several sorts."""
+        self._arrays: set[int] = set()
+        """Declarations that some term has as an array, by id: their definition would not reach it."""
+
+    def of(self, term: ApiTerm) -> Any:
+        """The z3 term of a term; a declared function as the array that it is to operators."""
+        handle = self._function_of(term)
+        if isinstance(handle, z3.FuncDeclRef):
+            self._arrays.add(handle.get_id())
+            if self.session.chance(0.5):
+                return z3.AsArray(handle)
+            return self.session.wrap(z3core.Z3_mk_as_array(self.session.ref, handle.ast))
+        plain = self.session.term(handle)
+        return z3.substitute_funs(plain, *self._defined_later) if self._defined_later else plain
+
+    def _function_of(self, term: ApiTerm) -> Any:
+        handle = term.handle
+        if isinstance(handle, z3.FuncDeclRef):
+            return self._recursive.get(handle.get_id(), handle)
+        return handle
+
+    # Symbols
+
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
+        """A free constant."""
+        session = self.session
+        symbol = z3.z3.to_symbol(name, session.context)
+        if session.chance(0.5):
+            made = z3.Const(name, sort.handle)
+        else:
+            made = session.wrap(z3core.Z3_mk_const(session.ref, symbol, sort.handle.ast))
+        session.declared[name] = made
+        return session.hold(made)
+
+    def make_variable(self, sort: ApiSort, name: str) -> Any:
+        """A constant that a binder is to abstract; sometimes one with a name that nothing else can have."""
+        session = self.session
+        if session.chance(0.3):
+            return z3.FreshConst(sort.handle, name)
+        return z3.Const(name, sort.handle)
+
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
+        """A declared function."""
+        if result.sort.name == "FloatingPoint" and any(p.sort.name == "RoundingMode" for p in params):
+            raise Unsupported("z3 crashes on functions from rounding modes to floats")
+        made = z3.Function(name, *[p.handle for p in params], result.handle)
+        self.session.declared[name] = made
+        return made
+
+    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
+        """A defined function: a lambda term, or a recursive function that does not recur."""
+        bound = [self.of(v) for v in variables]
+        if self.session.chance(0.5):
+            return z3.Lambda(bound, self.of(body))
+        return self._defined(name, bound, result, self.of(body))
+
+    def define(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> None:
+        """Give a declared function a body: from now on a recursive function stands for it.
+
+        z3 defines only what was declared to be recursive, and calls cannot declare a function twice.
+        """
+        declared = function.handle
+        if declared.get_id() in self._arrays:
+            raise Unsupported("the function is an argument of some term already")
+        name = f"{declared.name()}!rec"
+        bound = [self.of(v) for v in variables]
+        made = z3.RecFunction(name, *[b.sort() for b in bound], declared.range())
+        self._recursive[declared.get_id()] = made
+        self._defined_later.append((declared, made(*[z3.Var(i, b.sort()) for i, b in enumerate(bound)])))
+        z3.RecAddDefinition(made, bound, self.of(body))
+        self.session.declared[name] = made
+
+    def _defined(self, name: str, bound: Sequence[Any], result: ApiSort, body: Any) -> Any:
+        made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
+        z3.RecAddDefinition(made, list(bound), body)
+        self.session.declared[name] = made
+        return made
+
+    # Applications
+
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
+        """``(head args...)``; now and then made twice, let go of in between, and compared."""
+        made = self._make(head, sort.sort, args)
+        if self.session.chance(0.05):
+            text = made.sexpr()
+            again = self._make_as(head, args, made)
+            if again is not None and not again.eq(made):
+                raise Misbehaviour("term", f"{text} made twice is two terms")
+            if self.session.chance(0.5):
+                del made, again
+                made = self._make(head, sort.sort, args)
+        return self.session.hold(made)
+
+    def _make_as(self, head: Head, args: Sequence[ApiTerm], made: Any) -> Any:
+        """What ``made`` is, from its declaration and arguments."""
+        # A division of one argument, say, has a declaration of two, which calls do not apply to one.
+        if not z3.is_app(made) or not made.num_args() or made.num_args() < made.decl().arity():
+            return None
+        session, children = self.session, made.children()
+        return session.wrap(
+            z3core.Z3_mk_app(session.ref, made.decl().ast, len(children), session.array_of(children))
+        )
+
+    def _make(self, head: Head, sort: Any, args: Sequence[ApiTerm]) -> Any:
+        if head.kind is HeadKind.OPERATOR:
+            if head.name.endswith("-order"):
+                self._ordered = self._ordered or args[0].sort.sort
+                if self._ordered is not args[0].sort.sort:
+                    raise Unsupported("z3 makes no models with special relations over two sorts")
+            terms = [self.of(a) for a in args]
+            return self.operators.make(head, sort, terms, [a.sort.sort for a in args])
+        if head.kind is HeadKind.APPLY:
+            return self._apply(self._function_of(args[0]), [self.of(a) for a in args[1:]])
+        return self._member(head, [self.of(a) for a in args])
+
+    def _apply(self, function: Any, args: Sequence[Any]) -> Any:
+        session = self.session
+        if isinstance(function, z3.FuncDeclRef):
+            return self._call(function, args)
+        array = session.term(function)
+        if session.chance(0.5):
+            return z3.Select(array, *args)
+        return session.wrap(
+            z3core.Z3_mk_select_n(session.ref, array.as_ast(), len(args), session.array_of(args))
+        )
+
+    def _call(self, declaration: Any, args: Sequence[Any]) -> Any:
+        session = self.session
+        if session.chance(0.5):
+            return declaration(*args)
+        return session.wrap(z3core.Z3_mk_app(session.ref, declaration.ast, len(args), session.array_of(args)))
+
+    def _member(self, head: Head, args: Sequence[Any]) -> Any:
+        assert head.datatype is not None, "members have their datatype"
+        if head.kind in (HeadKind.CONSTRUCTOR, HeadKind.TESTER):
+            number, handle = self.sorts.constructor(head.datatype, head.name)
+            is_tester = head.kind is HeadKind.TESTER
+            return self._call(handle.recognizer(number) if is_tester else handle.constructor(number), args)
+        selector = self.sorts.selector(head.datatype, head.name)
+        if head.kind is HeadKind.SELECTOR:
+            return self._call(selector, args)
+        term, value = args
+        if self.session.chance(0.5):
+            return term.update_field(selector, value)
+        ref = self.session.ref
+        return self.session.wrap(
+            z3core.Z3_datatype_update_field(ref, selector.ast, term.as_ast(), value.as_ast())
+        )
+
+    # Terms made of terms
+
+    def simplify(self, term: ApiTerm) -> Any:
+        """The simplified term, with some of the simplifier's parameters."""
+        return self.session.hold(self._simplified(self.of(term)))
+
+    def _simplified(self, plain: Any) -> Any:
+        session = self.session
+        if session.chance(0.3):
+            return session.wrap(z3core.Z3_simplify(session.ref, plain.as_ast()))
+        switches: dict[str, Any] = {"max_steps": STEPS}
+        for _ in range(int(session.random.random() * 4)):
+            switches[session.one_of(_SIMPLIFIER_SWITCHES)] = session.chance(0.5)
+        return z3.simplify(plain, **switches)
+
+    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
+        """The term with constants replaced at once: directly, or as variables of the term without them."""
+        pairs = [(self.of(old), self.of(new)) for old, new in zip(replaced, by, strict=True)]
+        return self.session.hold(self._substituted(self.of(term), pairs))
+
+    def _substituted(self, term: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+        session = self.session
+        if session.chance(0.6):
+            return z3.substitute(term, *pairs)
+        indexed = [(old, z3.Var(i, old.sort())) for i, (old, _) in enumerate(pairs)]
+        opened = z3.substitute(term, *indexed)
+        made = z3.substitute_vars(opened, *[new for _, new in pairs])
+        if session.differ(made, z3.substitute(term, *pairs)):
+            raise Misbehaviour("term", f"two ways to substitute in {term.sexpr()[:300]} differ")
+        return made
+
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether the term is of the sort."""
+        return bool(self.of(term).sort().eq(self.sorts.of(sort.sort)))
+
+    def equate(self, term: ApiTerm, value: Any) -> Any:
+        """A formula that says that the term has the value."""
+        return self.equation(self.of(term), value)
+
+    def equation(self, term: Any, value: Any) -> Any:
+        """``(= term value)`` for a value of a model. Raises :class:`Unsupported` where the value says nothing
+        without the model.
+        """
+        if self._is_of_model(value):
+            raise Unsupported("the value refers to functions of the model")
+        return self.session.wrap(z3core.Z3_mk_eq(self.session.ref, term.as_ast(), value.as_ast()))
+
+    def _is_of_model(self, value: Any) -> bool:
+        """Whether a function that only the model interprets occurs in the value."""
+        seen = {value.get_id()}
+        todo = [value]
+        for term in todo:
+            if z3.is_as_array(term) or len(todo) > _MAX_SEARCHED:
+                return True
+            inside = [term.body()] if z3.is_quantifier(term) else term.children()
+            for child in inside:
+                if child.get_id() not in seen:
+                    seen.add(child.get_id())
+                    todo.append(child)
+        return False

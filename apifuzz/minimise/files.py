@@ -1,0 +1,126 @@
+"""Traces in files and in the folders of findings: read, minimised, and the results written beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from apifuzz.minimise.session import Minimised, minimise
+from apifuzz.running.describing import describe, smtlib_script
+from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
+from apifuzz.running.runs import Runner
+from apifuzz.running.setup import Setup
+from apifuzz.trace import MAX_TEXT, Trace, TraceError, read_trace
+from base.errors import ExhumeError
+from difftest import Limits, find_solvers
+from difftest.triage.folder import read_document
+from difftest.triage.reduce import ReductionReport, reduce
+from difftest.triage.store import update_finding
+
+_SCRIPT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """A trace with the ``file`` it is in; ``folder`` if that is the folder of a finding."""
+
+    trace: Trace
+    file: Path
+    folder: Path | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The trace in a file, or in the folder of a finding. Raises TraceError."""
+        folder = path if path.is_dir() else None
+        file = path / TRACE if folder else path
+        try:
+            with file.open("rb") as handle:
+                data = handle.read(MAX_TEXT + 1)
+        except OSError as problem:
+            raise TraceError(f"{file}: cannot be read: {problem.strerror or problem}") from problem
+        try:
+            return cls(read_trace(data.decode("utf-8", "replace")), file, folder)
+        except TraceError as error:
+            raise TraceError(f"{file}: {error}") from None
+
+    @property
+    def result(self) -> Path:
+        """Where the minimised trace goes."""
+        return self.folder / MINIMISED if self.folder else self.file.with_name(f"{self.file.stem}.min.trace")
+
+    @property
+    def scripts(self) -> tuple[Path, Path]:
+        """Where the minimised trace goes as an SMT-LIB script, and that script reduced."""
+        if self.folder:
+            return self.folder / FORMULA, self.folder / REDUCED
+        return self.result.with_suffix(".smt2"), self.result.with_suffix(".reduced.smt2")
+
+
+@dataclass(frozen=True, slots=True)
+class MinimisingOptions:
+    """How long (``seconds``), with how many processes, and under which limits for each run; ``older``: ask
+    older releases, too.
+    """
+
+    seconds: float
+    limits: Limits
+    jobs: int = 1
+    older: bool = True
+
+
+def minimise_file(
+    source: TraceFile, setup: Setup, options: MinimisingOptions, on_step: Callable[[Trace, int], None]
+) -> tuple[Minimised, Path | None]:
+    """Minimise a trace, write the result beside it, and bring the finding's folder up to date.
+
+    Returns the report, and the file of the reduced SMT-LIB script if that shows the error, too. ``on_step``
+    gets each smaller trace with the number of checks. Raises TraceError if the result would overwrite the
+    trace.
+    """
+    if source.result.exists() and source.result.samefile(source.file):
+        raise TraceError(f"{source.result}: the result would overwrite the original")
+    report = minimise(
+        source.trace,
+        setup,
+        jobs=options.jobs,
+        seconds=options.seconds,
+        limits=options.limits,
+        result=source.result,
+        on_step=on_step,
+    )
+    script = _write_script(source, report, setup, min(options.seconds, _SCRIPT_SECONDS))
+    if source.folder:
+        with Runner(Setup(**read_document(source.folder)["setup"])) as runner:
+            found = describe(runner, report.trace, report.fault, options.older)
+        changes = {**found.facts, "lines": list(report.lines), "complete": report.complete}
+        update_finding(source.folder, changes, found.files)
+    return report, script
+
+
+def _write_script(source: TraceFile, report: Minimised, setup: Setup, seconds: float) -> Path | None:
+    """The minimised calls as a reduced SMT-LIB script; None where that does not show the error."""
+    script = smtlib_script(report.trace)
+    if script is None:
+        return None
+    formula, reduced = source.scripts
+    formula.write_text(script, "utf-8")
+    if reduce_script(formula, setup, seconds, reduced) is None:
+        if source.folder is None:
+            formula.unlink()
+        return None
+    return reduced
+
+
+def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> ReductionReport | None:
+    """Reduce a script that says a trace's calls for at most ``seconds``; what is left goes to ``result``.
+
+    None where the solver, given the text, does not go wrong: then the error needs the interface. A solver
+    that is only compared with the first one takes part.
+    """
+    specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
+    try:
+        return reduce(formula, find_solvers(specs), seconds, out=result)
+    except ExhumeError:
+        return None

@@ -1,5 +1,0 @@
-"""bitwuzla through its Python interface."""
-
-from apifuzz.wrappers.bitwuzla.wrapper import BitwuzlaWrapper
-
-__all__ = ["BitwuzlaWrapper"]

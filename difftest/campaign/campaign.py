@@ -1,0 +1,233 @@
+"""A campaign from its settings: its solvers and strategies, its hunt, its findings stored in the corpus."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from base.version import VERSION
+from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
+from difftest.campaign.executor import Executor
+from difftest.campaign.hunt import HuntOptions, hunt
+from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
+from difftest.campaign.schedule import Schedule
+from difftest.campaign.stages import DEFAULT_STAGES, Stage
+from difftest.campaign.state import CampaignState
+from difftest.campaign.store_findings import Recorder
+from difftest.campaign.stored import NoCampaign, read_campaign
+from difftest.oracles import select
+from difftest.triage.store import FindingRecord, read_findings
+from generator import STRATEGIES, Strategy, StrategySettings
+from generator.build import Sources, build_strategy
+from generator.loading import RuleKind
+from solvers.specs import Solver, find_solvers
+
+DEFAULT_TESTS = 1000
+"""Tests of a campaign that has no other end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSettings:
+    """What a campaign was started with. Its file keeps them, and ``--resume`` takes them from there.
+
+    The names are those of the options of ``exhume hunt``; ``duration`` is text such as ``8h``, paths are
+    absolute.
+    """
+
+    solver: tuple[str, ...]
+    corpus: str | None = None
+    tests: int | None = None
+    duration: str | None = None
+    seed: int = 1
+    strategy: tuple[str, ...] = ("skeletons",)
+    bandit: bool | None = None
+    seeds: str | None = None
+    settings: tuple[str, ...] = ()
+    rules: RuleKind = "full"
+    incremental: bool = False
+    skeletons_from: str | None = None
+    oracles: tuple[str, ...] = ()
+    modes: ModeKind = ModeKind.ALL
+    mode_share: float = DEFAULT_SHARE
+    first_limit: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What the campaign's file keeps."""
+        return asdict(self)
+
+    def resumed(self, out: Path, given: Collection[str]) -> Self:
+        """The settings of the campaign in ``out``, except those in ``given``, which are taken from here.
+
+        Raises NoCampaign if there is none in ``out`` that ``exhume hunt`` started.
+        """
+        stored = read_campaign(out).settings.get("given")
+        if not isinstance(stored, dict):
+            raise NoCampaign(f"{out}: the campaign there was not started by 'exhume hunt'")
+        kept = {field.name for field in fields(self)} - set(given)
+        if {"tests", "duration"} & set(given):
+            kept -= {"tests", "duration"}  # a new end replaces the old one
+        taken = {name: value for name, value in stored.items() if name in kept}
+        for name in ("solver", "strategy", "settings", "oracles"):
+            if name in taken:
+                taken[name] = tuple(taken[name])
+        if "modes" in taken:
+            taken["modes"] = ModeKind(taken["modes"])
+        return replace(self, **taken)
+
+    def with_defaults(self) -> Self:
+        """With an end if none is given, and the bandit on unless the number of tests is given."""
+        tests = DEFAULT_TESTS if self.tests is None and self.duration is None else self.tests
+        return replace(self, tests=tests, bandit=tests is None if self.bandit is None else self.bandit)
+
+    def options(self, out: Path, jobs: int, seconds: float | None) -> HuntOptions:
+        """The options of a hunt into ``out`` that stops after ``seconds``. Raises UnknownOracle."""
+        return HuntOptions(
+            *(out, jobs, self.seed, self.tests, seconds),
+            oracles=select(self.oracles) if self.oracles else (),
+            modes=self.modes,
+            mode_share=self.mode_share,
+            stages=_stages(self.first_limit),
+            paced=self.first_limit is None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignEnd:
+    """How a run of a campaign ended.
+
+    ``error`` is what stopped it; the summary then counts what was done before. ``not_stored`` is a line about
+    findings that are not in the corpus yet; empty if there are none.
+    """
+
+    summary: HuntSummary
+    error: Exception | None = None
+    not_stored: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A campaign's settings with the solvers and strategies that they name."""
+
+    settings: CampaignSettings
+    solvers: Sequence[Solver]
+    strategies: Sequence[Strategy]
+
+    @classmethod
+    def of(cls, settings: CampaignSettings, notify: Callable[[str], None] = lambda line: None) -> Self:
+        """Find the solvers and make the strategies; ``notify`` gets lines for the user.
+
+        Raises an ExhumeError where one cannot be found or made.
+        """
+        solvers = find_solvers(settings.solver)
+        names = list(dict.fromkeys(settings.strategy))
+        return cls(settings, solvers, [_strategy(name, len(names) == 1, settings, notify) for name in names])
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the tests and outcomes: the campaign cannot be resumed if this differs."""
+        given = self.settings
+        same = ("seed", "strategy", "bandit", "seeds", "settings", "rules", "incremental", "skeletons_from")
+        return {
+            **{name: value for name, value in given.to_json().items() if name in same},
+            "modes": [given.modes, given.mode_share],
+            "solvers": [solver.spec for solver in self.solvers],
+            "versions": {solver.name: solver.version() for solver in self.solvers},
+            "corpus": {strategy.name: strategy.fingerprint for strategy in self.strategies},
+            "exhume": VERSION,
+        }
+
+    def run(
+        self,
+        options: HuntOptions,
+        state: CampaignState,
+        listen: Callable[[Event], None],
+        stop: threading.Event | None = None,
+        executor: Executor | None = None,
+    ) -> CampaignEnd:
+        """Start or resume the campaign that ``state`` holds; ``listen`` gets every event.
+
+        Findings are stored in the corpus, if there is one, as they come.
+        """
+        schedule = Schedule(
+            self.strategies, options.seed, bool(self.settings.bandit), options.tests, state.loaded
+        )
+        events = hunt(schedule, self.solvers, options, stop, state=state, executor=executor)
+        if self.settings.corpus is None:
+            return _follow(events, listen)
+        by_name = {strategy.name: strategy for strategy in self.strategies}
+        recorder = Recorder(Path(self.settings.corpus), by_name, options.seed, self.solvers)
+
+        def record(event: Event) -> None:
+            if isinstance(event, FindingConfirmed) and not event.record.known:
+                recorder.add(event.record)
+            elif isinstance(event, Progress) and (stored := recorder.take_stored()):
+                state.mark_stored(stored)
+            listen(event)
+
+        try:
+            for finding in _not_stored(options.out, state):
+                recorder.add(finding)
+            end = _follow(events, record)
+        finally:
+            recorder.close()
+        with contextlib.suppress(OSError):
+            state.mark_stored(recorder.take_stored())
+        if not recorder.left:
+            return end
+        return replace(
+            end,
+            not_stored=f"{recorder.left} findings are not in the corpus yet: {recorder.problem};"
+            " the next run of the same campaign stores them",
+        )
+
+
+def _strategy(name: str, alone: bool, settings: CampaignSettings, notify: Callable[[str], None]) -> Strategy:
+    """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
+    entry = STRATEGIES.get(name)
+    given, seeds = settings.settings, settings.seeds
+    if entry is not None and not alone:
+        own = {setting.name for setting in entry.settings}
+        given = tuple(text for text in given if text.partition("=")[0] in own)
+        seeds = seeds if "seeds" in entry.needs else None
+    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds, notify)
+    wanted = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given)
+    return build_strategy(name, sources, wanted)
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _stages(first: float | None) -> tuple[Stage, ...]:
+    """The time limits, with ``first`` seconds as the first of them."""
+    if first is None:
+        return DEFAULT_STAGES
+    return (Stage(first, 1.0), *(stage for stage in DEFAULT_STAGES[1:] if stage.seconds > first))
+
+
+def _follow(events: Iterator[Event], listen: Callable[[Event], None]) -> CampaignEnd:
+    summary: HuntSummary | None = None
+    try:
+        for event in events:
+            if isinstance(event, HuntFinished):
+                summary = event.summary
+            listen(event)
+    except KeyboardInterrupt:
+        if summary is None:
+            raise
+    except Exception as error:
+        if summary is None:
+            raise
+        return CampaignEnd(summary, error)
+    assert summary is not None, "a hunt ends with its summary"
+    return CampaignEnd(summary)
+
+
+def _not_stored(out: Path, state: CampaignState) -> Iterator[FindingRecord]:
+    """The campaign's findings of earlier runs that the corpus does not have."""
+    if len(state.loaded.runs) > 1:
+        stored = {found.id for found in state.loaded.findings if found.stored or found.earlier}
+        yield from (record for record in read_findings(out / "findings") if record.id not in stored)

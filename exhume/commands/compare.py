@@ -1,0 +1,203 @@
+"""Commands that ask of corpora what no single query can: compare, similar, behind."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.compare import SUPPORTS, CorpusComparison, RuleOverlap, compare_corpora
+from corpus.errors import QueryError
+from corpus.learned import fingerprint
+from corpus.query import find_query, run_query
+from corpus.query import formatted as formatted_result
+from corpus.similar import similar_to_file
+from corpus.store import Corpus
+from exhume.commands.options import CorpusFile, Json, Seed
+from exhume.screens.console import out, print_json, say, show_table
+from rules import Rule
+
+_HEADER_BYTES = 100_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("compare")(compare_command)
+    app.command("similar")(similar_command)
+    app.command("behind")(behind_command)
+
+
+def compare_command(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A corpus: of bugs, say.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another: of normal benchmarks, say.")],
+    support: Annotated[int, typer.Option(help="The support at which rules are listed.", min=1)] = 9,
+    min_confidence: Annotated[
+        float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
+    ] = 0.5,
+    coarse: Annotated[bool, typer.Option("--coarse", help="Signatures without widths.")] = False,
+    bug_class: Annotated[
+        str | None, typer.Option("--class", help="Of A only formulas of such bugs: soundness, crash.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Draw so many formulas from each; support is a count.", min=1)
+    ] = None,
+    seed: Seed = 0,
+    limit: Annotated[int, typer.Option(help="Items in each list.", min=0)] = 10,
+    json: Json = False,
+) -> None:
+    """Compare the rules, skeletons and signatures of two corpora.
+
+    Counts the rules that both have at supports 5 to 10 (as Figure 2 of the HistFuzz paper does), and
+    lists the signatures that A has more often than B, by Fisher's exact test.
+    """
+    found = compare_corpora(
+        first,
+        second,
+        supports=SUPPORTS,
+        support=support,
+        min_confidence=min_confidence,
+        coarse=coarse,
+        bug_class=bug_class,
+        sample=sample,
+        seed=seed,
+    )
+    if json:
+        print_json(found.to_json(limit))
+    else:
+        _show_comparison(found, limit)
+
+
+def _show_comparison(found: CorpusComparison, limit: int) -> None:
+    for letter, side in (("A", found.first), ("B", found.second)):
+        out.print(f"{letter}: {side.name}, {side.formulas} formulas", markup=False)
+    out.print()
+    rows = [("skeletons", found.skeletons), ("signatures", found.signatures)]
+    rows += [(_rules_named(at), at.rules) for at in found.rules]
+    show_table(
+        ["", "in A", "in B", "in both", "of A's"],
+        [[what, str(s.first), str(s.second), str(s.both), f"{s.share:.1%}"] for what, s in rows],
+        frozenset({1, 2, 3, 4}),
+    )
+    if any(at.length is not None for at in found.rules):
+        say("one side has too many rules: on both, longer ones are left out")
+    _show_excess(found, limit)
+    for title, rules in (
+        (f"Rules of both (support {found.support})", found.shared_rules),
+        ("Rules of A alone", found.only_first),
+        ("Rules of B alone", found.only_second),
+    ):
+        _show_rules(title, rules, limit)
+    if shown := found.skeletons_only_first[:limit]:
+        _title("Skeletons of A alone", len(shown), len(found.skeletons_only_first))
+        show_table(["formulas", "skeleton"], [[str(n), text] for text, n in shown], frozenset({0}), shrink=1)
+
+
+def _rules_named(at: RuleOverlap) -> str:
+    cut = "" if at.length is None else f", of at most {at.length} signatures"
+    return f"rules, support {at.support}{cut}"
+
+
+def _show_excess(found: CorpusComparison, limit: int) -> None:
+    if not (shown := found.excess[:limit]):
+        return
+    _title("Signatures that A has more often", len(shown), len(found.excess))
+    show_table(
+        ["in A", "in B", "p", "q", "signature"],
+        [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in shown],
+        frozenset({0, 1, 2, 3}),
+        shrink=4,
+    )
+
+
+def _show_rules(title: str, rules: tuple[Rule, ...], limit: int) -> None:
+    if shown := rules[:limit]:
+        _title(title, len(shown), len(rules))
+        show_table(
+            ["lift", "support", "confidence", "rule"],
+            [[f"{r.lift:.2f}", str(r.support), f"{r.confidence:.2f}", str(r)] for r in shown],
+            frozenset({0, 1, 2}),
+            shrink=3,
+        )
+
+
+def _title(text: str, shown: int, total: int) -> None:
+    out.print()
+    out.print(f"{text}: {shown} of {total}" if shown < total else text, markup=False)
+
+
+def similar_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An SMT-LIB script.")],
+    corpus: CorpusFile,
+    limit: Annotated[int, typer.Option(help="Formulas shown.", min=1)] = 10,
+    least: Annotated[float, typer.Option(help="Leave out those less alike than this.", min=0, max=1)] = 0.0,
+    json: Json = False,
+) -> None:
+    """Find the formulas of a corpus that are most like a file's.
+
+    Alike are formulas that share signatures (operator, sorts, constant or variable); rare ones weigh more.
+    """
+    with Corpus.open(corpus) as opened:
+        found = similar_to_file(opened, file, limit, least)
+    if json:
+        print_json([{**asdict(one), "likeness": round(one.likeness, 4)} for one in found])
+        return
+    if not found:
+        say("no formula of the corpus shares a signature with it")
+        return
+    show_table(
+        ["alike", "formula", "bug class", "source", "title"],
+        [
+            [f"{one.likeness:.2f}", str(one.formula), one.bug_class or "", one.source, one.title or ""]
+            for one in found
+        ],
+        frozenset({0, 1}),
+        shrink=4,
+    )
+
+
+def behind_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A generated test.")],
+    corpus: CorpusFile,
+    limit: Annotated[int, typer.Option(help="Issues shown.", min=1)] = 100,
+    json: Json = False,
+) -> None:
+    """Show the issues that a generated test's skeletons and atoms came from."""
+    try:
+        with file.open("rb") as opened_file:
+            header = opened_file.read(_HEADER_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise QueryError(f"cannot read {file}: {error.strerror or error}") from error
+    lines = [line for line in header.splitlines() if line.startswith(";")]
+    made_from = re.search(r"^; exhume \S+ corpus ([0-9a-f]+)", header, re.MULTILINE)
+    if made_from is None or not any(re.match(r"; skeletons .*; atoms ", line) for line in lines):
+        raise QueryError(
+            f"{file} does not start as a generated test does: no line '; skeletons ...; atoms ...'"
+        )
+    with Corpus.open(corpus) as opened:
+        same = fingerprint(opened).startswith(made_from[1])
+    if not same:
+        say(f"warning: {corpus} is not, or no longer, the corpus that {file} was made from; ids may differ")
+    result = run_query(corpus, find_query("issues-behind-test"), {"header": "\n".join(lines)}, max_rows=limit)
+    if json:
+        sys.stdout.writelines(formatted_result(result, "json"))
+        return
+    show_table(
+        ["issue", "bug class", "skeletons", "atoms", "title"],
+        [
+            [
+                f"{row[0]}#{row[1]}" if row[1] is not None else str(row[7]),
+                row[3] or "",
+                " ".join(map(str, row[4] or ())),
+                " ".join(map(str, row[5] or ())),
+                row[2] or "",
+            ]
+            for row in result.rows
+        ],
+        shrink=4,
+    )
+    if result.truncated:
+        say(f"stopped after {limit} issues; raise --limit for more")

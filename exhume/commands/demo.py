@@ -1,0 +1,131 @@
+"""The demo: the main job on the starter tracker that ships with exhume."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from base.version import VERSION
+from corpus.learn import learn
+from corpus.probing import probe_formulas
+from corpus.stats import stats
+from corpus.store import Corpus
+from difftest import EnvironmentProblem, Stage, find_solver
+from difftest.campaign.campaign import Campaign, CampaignSettings
+from difftest.campaign.modes import ModeKind
+from difftest.campaign.state import CampaignState
+from exhume.commands.learn import show_learned
+from exhume.commands.options import Jobs
+from exhume.screens.console import out, progress, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.summary import show_summary
+from generator import write_batch
+from miner.dumps import mine_starter
+from solvers.registry import OLD_RELEASE, REFERENCES
+
+TESTS = 300
+
+_MIN_SUPPORT = 4
+"""The starter tracker is small: rules from four formulas on, where a real corpus takes nine."""
+
+_STAGES = (Stage(0.3, 1.0), Stage(1.0, 0.1))
+"""Time limits that let 300 tests on three solvers end in a minute or so."""
+
+_SECONDS = 120.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command("demo")(demo_command)
+
+
+def demo_command(
+    folder: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where to put things; a number is added if it is taken."),
+    ] = Path("exhume-demo"),
+    jobs: Jobs = 2,
+) -> None:
+    """Do it all once, on a small tracker that comes with exhume.
+
+    Mines that tracker, learns, generates 300 tests and runs z3, cvc5 and an old z3 on them.
+    Ends with what was found and where the files are. Takes about a minute.
+    """
+    folder = _free(folder)
+    folder.mkdir(parents=True)
+    corpus = folder / "corpus.duckdb"
+    _mine_and_learn(corpus)
+    settings = CampaignSettings(
+        _solvers(), str(corpus.absolute()), TESTS, bandit=False, modes=ModeKind.DEFAULT
+    )
+    campaign = Campaign.of(settings, say)
+    _generate(campaign, folder / "tests")
+    _hunt(campaign, folder / "hunt", jobs)
+    out.print(
+        f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False
+    )
+
+
+def _mine_and_learn(corpus: Path) -> None:
+    with Corpus.open(corpus, write=True) as opened:
+        with progress("mining") as tick:
+            mined = mine_starter(opened, tick)
+        out.print(
+            f"[bold]1. mine[/bold]: {mined.issues_stored} issues of the starter tracker,"
+            f" {mined.formulas} formulas"
+        )
+        with progress("learning") as tick:
+            learned = learn(opened, _MIN_SUPPORT, progress=tick)
+        with progress("asking solvers") as tick:
+            probe_formulas(opened, progress=tick)
+        totals = stats(opened)
+    out.print("[bold]2. learn[/bold]: ", end="")
+    show_learned(learned, totals, json=False)
+
+
+def _solvers() -> tuple[str, ...]:
+    """The references and an old release; without that where it cannot be fetched."""
+    try:
+        find_solver(OLD_RELEASE)
+    except EnvironmentProblem as problem:
+        say(f"without {OLD_RELEASE}: {problem}")
+        return REFERENCES
+    return (*REFERENCES, OLD_RELEASE)
+
+
+def _generate(campaign: Campaign, folder: Path) -> None:
+    """Write the tests of the hunt as files, too."""
+    [strategy] = campaign.strategies
+    description = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": campaign.settings.seed}
+    report = write_batch(strategy, TESTS, folder, description)
+    out.print(
+        f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s,"
+        f" {report.distinct} distinct"
+    )
+
+
+def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
+    out.print(f"[bold]4. hunt[/bold]: {', '.join(solver.name for solver in campaign.solvers)}")
+    options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
+    notes = {"given": campaign.settings.to_json()}
+    screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
+    state = CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes)
+    with state, stop_on_interrupt() as stop, screen:
+        end = campaign.run(options, state, screen.show, stop)
+    show_summary(end.summary)
+    if end.not_stored:
+        say(end.not_stored)
+    if end.error:
+        raise end.error
+
+
+def _free(folder: Path) -> Path:
+    """``folder``, or the first of ``folder-2``, ``folder-3`` ... that does not exist."""
+    if not folder.exists():
+        return folder
+    return next(f for n in itertools.count(2) if not (f := folder.with_name(f"{folder.name}-{n}")).exists())

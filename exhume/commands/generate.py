@@ -1,0 +1,195 @@
+"""Commands that make tests: generate, strategies, label."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from base.version import VERSION
+from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
+from corpus.store import Corpus
+from difftest import parse_spec
+from exhume.commands.options import (
+    Incremental,
+    Jobs,
+    Json,
+    OptionalCorpus,
+    OutFolder,
+    RulesOption,
+    Seed,
+    Seeds,
+    Settings,
+    SkeletonsFrom,
+    StrategyName,
+)
+from exhume.screens.console import out, print_json, progress, say, show_table
+from generator import (
+    STRATEGIES,
+    BatchReport,
+    GenerationError,
+    SeedSource,
+    StrategySettings,
+    seeds_of_corpus,
+    seeds_of_folder,
+    write_batch,
+)
+from generator.build import Sources, build_strategy
+from generator.seeds.source import count_causes
+from solvers.registry import REFERENCES
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("generate")(generate_command)
+    app.command("strategies")(strategies_command)
+    app.command("label")(label_command)
+
+
+def generate_command(
+    out_folder: OutFolder,
+    corpus: OptionalCorpus = None,
+    count: Annotated[int, typer.Option(help="How many tests.", min=1)] = 1000,
+    seed: Seed = 1,
+    strategy: StrategyName = "skeletons",
+    solvers: Annotated[
+        str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
+    ] = ",".join(REFERENCES),
+    seeds: Seeds = None,
+    settings: Settings = None,
+    rules: RulesOption = "full",
+    incremental: Incremental = False,
+    skeletons_from: SkeletonsFrom = None,
+    skeleton: Annotated[int, typer.Option(help="For 'enumerate': the skeleton's id.", min=0)] = 0,
+    start: Annotated[
+        int, typer.Option(help="Number of the first test; to go on where a batch ended.", min=0)
+    ] = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Write a batch of tests in the likeness of past bugs."""
+    # Commas in brackets are those between a solver's options.
+    named = re.split(r",(?![^\[]*\])", solvers)
+    targets = [parse_spec(name).text for name in named if name.strip()]
+    wanted = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
+    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds, say), wanted)
+    description: dict[str, object] = {
+        "exhume": VERSION,
+        "corpus": made.fingerprint,
+        "strategy": strategy,
+        "seed": seed,
+        "solvers": targets,
+        "rules": rules,
+        "incremental": incremental,
+        "skeleton": skeleton,
+        "start": start,
+    }
+    if "seeds" in STRATEGIES[strategy].needs:
+        description["settings"] = dict(getattr(made, "settings", {}))
+    with progress("generating", json) as tick:
+        report = write_batch(
+            made, count, out_folder, description, jobs, lambda done: tick(done, count), start
+        )
+    if json:
+        document: dict[str, object] = {
+            "written": report.written,
+            "distinct": report.distinct,
+            "seconds": round(report.seconds, 3),
+        }
+        if "seeds" in STRATEGIES[strategy].needs:
+            document |= {"counts": dict(report.counts), "skipped": count_causes(report.skipped)}
+        print_json(document)
+    else:
+        _show_batch(report, out_folder)
+
+
+def _show_batch(report: BatchReport, folder: Path) -> None:
+    rate = report.written / max(report.seconds, 1e-9)
+    out.print(
+        f"{report.written} tests in {folder}, {report.distinct} distinct,"
+        f" {report.seconds:.1f} s ({rate:.0f} a second)"
+    )
+    for cause, count in sorted(report.counts.items()):
+        out.print(f"  {cause}: {count}", markup=False)
+    _show_skipped(report.skipped)
+
+
+def _show_skipped(skipped: dict[str, str]) -> None:
+    for cause, count in count_causes(skipped).items():
+        first = next(origin for origin, why in skipped.items() if why == cause)
+        say(f"{count} seeds not used: {cause} (such as {first})")
+
+
+def strategies_command(json: Json = False) -> None:
+    """List the ways to make tests, and the settings of each."""
+    if json:
+        print_json(
+            [
+                {
+                    "name": s.name,
+                    "about": s.about,
+                    "takes": s.takes,
+                    "knows": s.knows,
+                    "needs": sorted(s.needs),
+                    "settings": [
+                        {"name": x.name, "default": x.default, "about": x.about} for x in s.settings
+                    ],
+                }
+                for s in STRATEGIES.values()
+            ]
+        )
+        return
+    rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
+    show_table(["name", "about", "takes", "knows of the answer"], rows)
+    settings = [[s.name, f"{x.name}={x.default}", x.about] for s in STRATEGIES.values() for x in s.settings]
+    if settings:
+        out.print()
+        show_table(["strategy", "--set", "meaning"], settings)
+
+
+def label_command(
+    corpus: OptionalCorpus = None,
+    seeds: Annotated[
+        Path | None, typer.Option("--seeds", metavar="DIR", help="A folder of .smt2 files, or one.")
+    ] = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Find the answers of formulas, for the strategies that keep a known answer.
+
+    An answer counts where z3 and cvc5 both find it. Those of a corpus are stored in it, those of a folder in
+    the user's cache. What was asked before is not asked again.
+    """
+    if (corpus is None) == (seeds is None):
+        raise typer.BadParameter("name either --corpus or --seeds")
+    if corpus is not None:
+        with Corpus.open(corpus, write=True) as opened:
+            source = seeds_of_corpus(opened)
+            report = _label(CorpusAnswers(opened), source, jobs, json)
+    else:
+        assert seeds is not None
+        source = seeds_of_folder(seeds)
+        report = _label(CachedAnswers(), source, jobs, json)
+    if json:
+        document = {"texts": report.texts, "asked": report.asked, "sat": report.sat, "unsat": report.unsat}
+        print_json(
+            document
+            | {"contradictions": list(report.contradictions), "skipped": count_causes(source.skipped)}
+        )
+        return
+    out.print(
+        f"{report.texts} formulas, {report.asked} asked now: {report.sat} sat, {report.unsat} unsat,"
+        f" {report.texts - report.sat - report.unsat} not known"
+    )
+    for origin in source.origins_of(report.contradictions):
+        out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}", markup=False)
+    _show_skipped(source.skipped)
+
+
+def _label(store: AnswerStore, source: SeedSource, jobs: int, quiet: bool) -> LabelReport:
+    if not len(source):
+        raise GenerationError(f"there are no formulas in {source.name}")
+    with progress("labelling", quiet) as tick:
+        return find_answers(store, source.texts(), jobs, tick, len(source))

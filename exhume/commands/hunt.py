@@ -1,0 +1,203 @@
+"""The command hunt: campaigns from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from base.errors import Exit
+from difftest import Executor
+from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
+from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
+from difftest.campaign.state import CampaignState
+from exhume.commands.options import (
+    SOLVER_HELP,
+    Incremental,
+    Jobs,
+    Json,
+    OptionalCorpus,
+    RulesOption,
+    Seed,
+    Seeds,
+    Settings,
+    SkeletonsFrom,
+    parse_duration,
+)
+from exhume.commands.oracle_options import Oracles
+from exhume.screens.console import print_json, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.summary import show_summary
+
+Out = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings and its state.")
+]
+SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
+Tests = Annotated[int | None, typer.Option(help="Tests of the whole campaign.", min=1)]
+Time = Annotated[str | None, typer.Option("--time", help="Stop this run after: 90s, 10m, 8h, 2d.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the campaign in DIR, with its settings.")]
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME,NAME",
+        help="See 'exhume strategies'; several share the time.  [default: skeletons]",
+    ),
+]
+Bandit = Annotated[
+    bool | None,
+    typer.Option(
+        "--bandit/--no-bandit",
+        help="Give more time to strategies and theories that find bugs.  [default: on, unless --tests is"
+        " given]",
+    ),
+]
+Modes = Annotated[
+    ModeKind,
+    typer.Option(help="What some tests run a solver under: option settings, tactics, both, none."),
+]
+ModeShare = Annotated[
+    float, typer.Option(help="Share of the tests that run a solver under those.", min=0, max=1)
+]
+FirstLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Limit of a solver's first run on a test.  [default: 0.1, or less where tests need less]",
+        min=0.01,
+        max=60,
+    ),
+]
+Where = Literal["local", "dask"]
+ExecutorName = Annotated[
+    Where, typer.Option("--executor", help="Run tests in this process's own workers, or on a dask cluster.")
+]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="For --executor dask: tcp://HOST:PORT.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("hunt")(hunt_command)
+
+
+def hunt_command(
+    context: typer.Context,
+    out_folder: Out,
+    corpus: OptionalCorpus = None,
+    solver: SolverSpecs = None,
+    tests: Tests = None,
+    duration: Time = None,
+    resume: Resume = False,
+    seed: Seed = 1,
+    jobs: Jobs = 1,
+    strategy: Strategies = None,
+    bandit: Bandit = None,
+    seeds: Seeds = None,
+    settings: Settings = None,
+    rules: RulesOption = "full",
+    incremental: Incremental = False,
+    skeletons_from: SkeletonsFrom = None,
+    oracles: Oracles = None,
+    modes: Modes = ModeKind.ALL,
+    mode_share: ModeShare = DEFAULT_SHARE,
+    first_limit: FirstLimit = None,
+    executor: ExecutorName = "local",
+    scheduler: Scheduler = None,
+    json: Json = False,
+) -> None:
+    """Generate tests and run solvers against each other.
+
+    Confirmed findings end up as folders in DIR/findings and in the corpus. The same command on the same DIR,
+    or --resume, goes on where the campaign was, also after a kill. Ctrl-C ends it cleanly: what runs is
+    finished, the summary shown. Without --tests and --time: 1000 tests. Exit code 1: something was found.
+    """
+    given = CampaignSettings(
+        *(tuple(solver or ()), _absolute(corpus), tests, duration, seed),
+        strategy=tuple(name.strip() for part in strategy or ["skeletons"] for name in part.split(",")),
+        bandit=bandit,
+        seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
+        settings=tuple(settings or ()),
+        rules=rules,
+        incremental=incremental,
+        skeletons_from=_absolute(skeletons_from),
+        oracles=tuple(oracles or ()),
+        modes=modes,
+        mode_share=mode_share,
+        first_limit=first_limit,
+    )
+    if resume:
+        given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
+    if not given.solver:
+        raise typer.BadParameter("name the solvers, each with --solver")
+    if not given.corpus and not given.seeds:
+        raise typer.BadParameter("name a --corpus, or for strategies that take them a folder of --seeds")
+    end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
+    if json:
+        print_json(end.summary.to_json())
+    else:
+        show_summary(end.summary)
+    if end.error:
+        say(f"exhume: the hunt was stopped, 'exhume hunt --resume --out {out_folder}' goes on with it:")
+        raise end.error
+    if end.summary.interrupted:
+        raise typer.Exit(Exit.INTERRUPTED)
+    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
+
+
+def _hunt(
+    settings: CampaignSettings, out: Path, jobs: int, executor: Where, scheduler: str | None, quiet: bool
+) -> CampaignEnd:
+    """Run the campaign under a live screen."""
+    seconds = None if settings.duration is None else parse_duration(settings.duration)
+    options = settings.options(out, jobs, seconds)
+    campaign = Campaign.of(settings, say)
+    title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
+    notes = {"given": settings.to_json()}
+    with (
+        CampaignState.open(out, campaign.identity(), executor, jobs, notes) as state,
+        _executor(executor, scheduler, campaign, out) as chosen,
+        stop_on_interrupt() as stop,
+        HuntScreen(title, _goal(settings), quiet) as screen,
+    ):
+        end = campaign.run(options, state, screen.show, stop, chosen)
+    if end.not_stored:
+        say(f"exhume: {end.not_stored}")
+    return end
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+@contextmanager
+def _executor(
+    where: Where, scheduler: str | None, campaign: Campaign, out: Path
+) -> Iterator[Executor | None]:
+    """What runs the tests; None for the hunt's own workers."""
+    if where == "local":
+        if scheduler:
+            raise typer.BadParameter("--scheduler is for --executor dask")
+        yield None
+        return
+    if not scheduler:
+        raise typer.BadParameter("--executor dask needs the cluster's address: --scheduler tcp://HOST:PORT")
+    from difftest.campaign.dask_executor import DaskExecutor
+
+    with DaskExecutor(scheduler, campaign.solvers, campaign.strategies, out) as made:
+        yield made
+
+
+def _goal(settings: CampaignSettings) -> str:
+    ends = [settings.duration or "", f"{settings.tests} tests" if settings.tests else ""]
+    return f" of {' or '.join(filter(None, ends))}"

@@ -1,0 +1,120 @@
+"""Commands that fill a corpus from files and learn from it: import, learn, stats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.errors import CorpusMissing
+from corpus.learn import LearnReport, import_and_decompose, learn
+from corpus.probing import probe_formulas
+from corpus.stats import stats
+from corpus.store import Corpus
+from exhume.commands.options import CorpusFile, Jobs, Json
+from exhume.screens.console import out, print_json, progress, say, show_table
+from solvers.registry import REFERENCES
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("import")(import_command)
+    app.command("learn")(learn_command)
+    app.command("stats")(stats_command)
+
+
+def import_command(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders or files of SMT-LIB.", exists=True)
+    ],
+    corpus: CorpusFile,
+    tracker: Annotated[
+        str | None, typer.Option(help="The tracker they come from, if paths do not tell.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Put folders of .smt2 files into a corpus.
+
+    Tracker and issue number are read off path or name (z3/1014/a.smt2, z3_1014_0.smt2).
+    Importing twice changes nothing. A file that cannot be read is kept as a row with its error.
+    """
+    with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
+        report = import_and_decompose(opened, paths, tracker=tracker, progress=tick)
+    if json:
+        print_json(
+            {
+                "files": report.files,
+                "new": report.new,
+                "known": report.known,
+                "well_sorted": report.well_sorted,
+                "ill_sorted": report.read,
+                "errors": report.errors,
+                "skipped": [{"path": path, "why": why} for path, why in report.skipped],
+            }
+        )
+        return
+    for path, why in report.skipped[:10]:
+        say(f"skipped {path}: {why}")
+    for source, error in report.first_errors[:10]:
+        say(f"not read {source}: {error}")
+    out.print(
+        f"{report.files} files: {report.new} new ({report.well_sorted} well sorted,"
+        f" {report.read} with a sort error, {report.errors} not readable), {report.known} known"
+    )
+    if report.new:
+        say(f"next: exhume learn --corpus {corpus}")
+
+
+def learn_command(
+    corpus: CorpusFile,
+    min_support: Annotated[int, typer.Option(help="Formulas that must hold a rule.", min=1)] = 9,
+    min_confidence: Annotated[
+        float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
+    ] = 0.5,
+    probe: Annotated[
+        bool, typer.Option(help=f"Ask {' and '.join(REFERENCES)} which formulas they accept.")
+    ] = True,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Learn skeletons, atoms and rules from a corpus.
+
+    Then ask z3 and cvc5 which of its formulas they accept (they solve nothing for that).
+    """
+    if not corpus.exists():
+        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
+    with Corpus.open(corpus, write=True) as opened:
+        with progress("learning", json) as tick:
+            report = learn(opened, min_support, min_confidence, progress=tick)
+        if probe:
+            with progress("asking solvers", json) as tick:
+                probe_formulas(opened, jobs=jobs, progress=tick)
+        totals = stats(opened)
+    show_learned(report, totals, json)
+
+
+def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> None:
+    """Print what learning came to."""
+    if json:
+        print_json({**totals, **report.to_json()})
+        return
+    out.print(
+        f"{totals['skeletons']} skeletons, {totals['atoms']} atoms, {totals['signatures']} signatures"
+        f" from {totals['assertions']} assertions"
+    )
+    out.print(f"{report.rules} rules over full signatures, {report.coarse_rules} over coarse ones")
+    for reason, count in sorted(report.skipped.items(), key=lambda item: -item[1]):
+        say(f"left out: {count} assertions, {reason}")
+
+
+def stats_command(corpus: CorpusFile, json: Json = False) -> None:
+    """Show how much a corpus holds."""
+    with Corpus.open(corpus) as opened:
+        totals = stats(opened)
+    if json:
+        print_json(totals)
+    else:
+        show_table(
+            ["what", "count"], [[k.replace("_", " "), str(v)] for k, v in totals.items()], frozenset({1})
+        )

@@ -1,0 +1,103 @@
+"""Commands about the solvers themselves: solvers, solvers install."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from base.errors import ExhumeError
+from difftest import Solver, SolverMissing, find_solver
+from difftest.campaign.modes import mode_list
+from exhume.commands.options import SOLVER_HELP, Json
+from exhume.screens.console import out, print_json, show_table
+from solvers.abilities import probe_abilities
+from solvers.registry import OLD_RELEASE, PROFILES
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    solvers = typer.Typer(help="Show or fetch solvers.", invoke_without_command=True, rich_markup_mode=None)
+    solvers.callback()(solvers_command)
+    solvers.command("install")(install_command)
+    app.add_typer(solvers, name="solvers")
+
+
+def solvers_command(
+    context: typer.Context,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP + "  [default: those known by name]"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show solvers: their versions, and what they can do, which each is asked.
+
+    Of those known by name that are not installed it says how to get them.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    rows = [_told(find_solver(spec)) for spec in solver] if solver else [_known(name) for name in PROFILES]
+    if json:
+        print_json(rows)
+        return
+    shown = [row for row in rows if row["installed"]]
+    show_table(
+        ["spec", "version", "push/pop", "models", "settings", "tactics"],
+        [
+            [
+                *(row["spec"], row["version"]),
+                *("yes" if row[what] else "no" for what in ("incremental", "models")),
+                *(str(row["settings"]), str(row["tactics"])),
+            ]
+            for row in shown
+        ],
+    )
+    for row in shown:
+        out.print(f"{row['spec']}: {', '.join(row['theories'])}", markup=False)
+        if row["unknown_settings"]:
+            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}", markup=False)
+    for row in rows:
+        if not row["installed"]:
+            out.print(row["hint"], markup=False)
+
+
+def _known(name: str) -> dict[str, Any]:
+    try:
+        return _told(find_solver(name))
+    except SolverMissing as missing:
+        return {"spec": name, "installed": False, "hint": str(missing)}
+
+
+def _told(solver: Solver) -> dict[str, Any]:
+    """What there is to tell of a solver that is here; ``settings`` and ``tactics`` are those a hunt tries."""
+    abilities = probe_abilities(solver)
+    try:
+        modes = mode_list(solver)
+    except ExhumeError:
+        # A release too old to tell its options is no worse for everything else.
+        modes = None
+    return {
+        "spec": solver.spec,
+        "installed": True,
+        "version": solver.version(),
+        "commit": solver.commit(),
+        "command": " ".join(solver.argv),
+        **abilities.to_json(),
+        "settings": len(modes.settings) if modes else 0,
+        "tactics": len(modes.first_tactics) + len(modes.last_tactics) if modes else 0,
+        "unknown_settings": [setting for setting, _ in modes.refused] if modes else [],
+    }
+
+
+def install_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help=f"A release such as {OLD_RELEASE}.")],
+    json: Json = False,
+) -> None:
+    """Fetch a solver's release into the cache."""
+    solver = find_solver(spec)
+    row = {"spec": solver.spec, "version": solver.version(), "command": " ".join(solver.argv)}
+    if json:
+        print_json(row)
+    else:
+        out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)

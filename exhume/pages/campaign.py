@@ -1,0 +1,159 @@
+"""The plots of a campaign's page: how its tests went, and which releases its findings affect."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from markupsafe import Markup
+
+from difftest import Outcome
+from difftest.campaign.stored import CROSSING, Campaign
+from difftest.triage.classes.base import FindingClass
+from exhume.pages.plots import Plot, columns, lines_over_time, stacked_bars
+
+_OUTCOMES = [str(outcome) for outcome in Outcome]
+_MOST_BARS = 24
+_MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
+
+
+def campaign_plots(campaign: Campaign | None) -> list[Plot]:
+    """How the tests of a campaign went: over time, per solver, strategy and theory; none without one."""
+    if campaign is None or not campaign.buckets:
+        return []
+    plots = [_over_time(campaign)]
+    per_solver: dict[str, Counter[str]] = defaultdict(Counter)
+    by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
+    crossed: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in campaign.outcomes:
+        if row.kind == CROSSING:
+            crossed[row.outcome][row.solver] += row.count
+            continue
+        if row.kind == "strategy":
+            per_solver[row.solver][row.outcome] += row.count
+        by_kind.setdefault(row.kind, {}).setdefault(row.name, Counter())[row.outcome] += row.count
+    # The same outcomes everywhere, so that a colour means the same in all plots.
+    seen = {o for counts in per_solver.values() for o in counts}
+    outcomes = [*(o for o in _OUTCOMES if o in seen), *sorted(seen - set(_OUTCOMES))]
+    if per_solver:
+        note = "One run per test and solver."
+        plots.append(_outcome_plot("solver", "Outcomes per solver", note, per_solver, outcomes))
+    if by_kind["strategy"]:
+        note = "Runs of all solvers on the tests of a strategy."
+        plots.append(_outcome_plot("strategy", "Outcomes by strategy", note, by_kind["strategy"], outcomes))
+    if by_kind["theory"]:
+        note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
+        plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
+    if crossed:
+        note = (
+            "Models of each solver that another one confirmed or refuted, and why it is not known of others."
+        )
+        plots.append(
+            _outcome_plot("model", "Models put into another solver", note, crossed, list(per_solver))
+        )
+    return plots
+
+
+def _over_time(campaign: Campaign) -> Plot:
+    """Tests and findings added up over time, from the buckets."""
+    begin = min(run.started for run in campaign.runs)
+    last = max(run.seen for run in campaign.runs)
+    # What a bucket counts is drawn where it ends; the last one ends with the campaign.
+    ends = [0.0, *(min(b.start + campaign.bucket_seconds, last) - begin for b in campaign.buckets)]
+    unit, seconds = ("seconds", 1) if ends[-1] < _MINUTES_FROM else ("minutes", 60)
+    if ends[-1] >= _HOURS_FROM:
+        unit, seconds = "hours", 3600
+    times = [end / seconds for end in ends]
+    sums = {
+        name: [0, *accumulate(getattr(bucket, name) for bucket in campaign.buckets)]
+        for name in ("tests", "decided", "findings", "duplicates")
+    }
+    upper, lower = {name: sums[name] for name in ("tests", "decided")}, {"findings": sums["findings"]}
+    drawing = lines_over_time("time", times, f"{unit} since the campaign began", upper, lower)
+    shown = sorted({*range(0, len(times), max(1, len(times) // 24)), len(times) - 1})
+    return Plot(
+        "Over time",
+        "Tests, those that every solver decided, and distinct findings, added up.",
+        Markup(drawing),
+        [unit, *sums],
+        [[f"{times[i]:.2f}", *(str(values[i]) for values in sums.values())] for i in shown],
+    )
+
+
+def _outcome_plot(
+    name: str, title: str, note: str, counts: Mapping[str, Counter[str]], outcomes: Sequence[str]
+) -> Plot:
+    places = sorted(counts, key=lambda place: (-counts[place].total(), place))
+    drawn = places[:_MOST_BARS]
+    if len(places) > len(drawn):
+        note += f" The {_MOST_BARS} with most runs of {len(places)}."
+    series = {o: [counts[p][o] for p in drawn] for o in outcomes}
+    return Plot(
+        title,
+        note,
+        Markup(stacked_bars(f"by-{name}", drawn, series, "runs")),
+        [name, *outcomes],
+        [[p, *(str(counts[p][o]) for o in outcomes)] for p in places],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """What is drawn of a finding: its solver's family, its class, and what bisection told (or nothing)."""
+
+    family: str
+    finding_class: FindingClass
+    told: Mapping[str, Any]
+
+
+def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
+    """Per solver, how many findings affect each release, as Figure 4 of the HistFuzz paper has it."""
+    families: dict[str, list[Affected]] = defaultdict(list)
+    for finding in found:
+        if finding.told.get("first_affected"):
+            families[finding.family].append(finding)
+    for number, (family, members) in enumerate(sorted(families.items())):
+        releases = sorted({r for f in members for r in _tried(f.told)}, key=_version)
+        classes = {f.finding_class.name: f.finding_class for f in members}
+        classes = dict(sorted(classes.items(), key=lambda pair: pair[1].rank))
+        series = {
+            name: [
+                sum(_affects(f.told, r) for f in members if f.finding_class.name == name) for r in releases
+            ]
+            for name in classes
+        }
+        colours = [found.colour for found in classes.values()]
+        left = sum(f.family == family for f in found) - len(members)
+        note = (
+            f"Findings that affect each release of {family} that was tried, from the first affected release"
+            f" to the last. {len(members)} findings are bisected" + (f", {left} not yet." if left else ".")
+        )
+        yield Plot(
+            f"Affected releases of {family}",
+            note,
+            Markup(columns(f"releases-{number}", releases, series, "findings", colours)),
+            ["release", *classes],
+            [[r, *(str(series[c][i]) for c in classes)] for i, r in enumerate(releases)],
+        )
+
+
+def _tried(told: Mapping[str, Any]) -> list[str]:
+    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
+    return [str(entry["release"]) for entry in entries if entry.get("state") != "skipped"]
+
+
+def _affects(told: Mapping[str, Any], release: str) -> bool:
+    first, last = str(told["first_affected"]), str(told.get("last_affected"))
+    return _version(first) <= _version(release) <= _version(last)
+
+
+def _version(release: str) -> tuple[tuple[int, ...], str]:
+    """Releases in their order; 4.8.5 and 4.8.5.0 are one."""
+    numbers = [int(part) for part in re.findall(r"\d+", release)[:6]]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers), "" if re.fullmatch(r"[\d.]+", release) else release

@@ -1,0 +1,291 @@
+"""One page for a campaign: what was found, and how the tests went, to be kept and passed on as a file.
+
+The page holds everything itself (plots as SVG, styles) and runs no script; its content policy forbids both
+scripts and anything from outside. Whatever comes from formulas, solvers and folders is escaped: Jinja does so
+by itself, and only the plots, whose labels matplotlib escapes, are taken as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from apifuzz.running.folder import CallsFolder
+from base.files import put_bytes
+from base.version import VERSION
+from difftest import BadOutput
+from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
+from difftest.triage.classes import class_of
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
+from difftest.triage.store import FindingRecord
+from exhume.pages.calls import read_counts
+from exhume.pages.campaign import Affected, campaign_plots, release_plots
+
+MAX_BYTES = 5_000_000
+"""The page's size for a thousand findings; formulas and outputs are cut so that they fit."""
+_FOR_TEXTS = 3_000_000
+_LONGEST_FORMULA = 20_000
+_LONGEST_PRINTED = 6_000
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was written: where, its size, and what the page could not tell because it is not there."""
+
+    path: Path
+    size: int
+    findings: int
+    missing: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``report --json`` prints."""
+        return {
+            "path": str(self.path),
+            "bytes": self.size,
+            "findings": self.findings,
+            "missing": list(self.missing),
+        }
+
+
+def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Page:
+    """Write the page of the campaign in ``folder``, whole or not at all; BadOutput where that cannot be."""
+    missing: list[str] = []
+    campaign, counts = None, None
+    try:
+        counts = read_counts(folder)
+        campaign = None if counts else read_campaign(folder)
+    except NoCampaign as problem:
+        missing.append(f"counts of tests and outcomes: {problem}")
+    found = [_Finding(record, _state_of(record, campaign)) for record in records]
+    found.sort(key=lambda f: f.order)
+    missing += _not_worked_off(found)
+    text = _environment().get_template("campaign.html").render(
+        name=folder.resolve().name,
+        folder=str(folder),
+        version=VERSION,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        facts=counts.facts() if counts else _facts(campaign),
+        cards=_cards(campaign, found) + (counts.cards() if counts else []),
+        missing=missing,
+        plots=[
+            *(counts.plots() if counts else campaign_plots(campaign)),
+            *release_plots([f.affected for f in found]),
+        ],
+        findings=[f.shown(len(found)) for f in found],
+        strategies=_strategy_table(campaign),
+    )  # fmt: skip
+    data = text.encode("utf-8", "replace")
+    try:
+        put_bytes(out, data)
+    except OSError as problem:
+        raise BadOutput(f"cannot write {out}: {problem.strerror or problem}") from problem
+    return Page(out, len(data), len(found), tuple(missing))
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _printable(value: Any) -> Any:
+    """What a template shows, without control characters."""
+    return _CONTROLS.sub("�", value) if type(value) is str else value
+
+
+# Findings
+
+
+class _Finding:
+    """One finding with all that the page says of it."""
+
+    def __init__(self, record: FindingRecord, state: FindingState | None) -> None:
+        self.record = record
+        self.state = state
+        self.folder = FindingFolder.read(record.path)
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        rank = class_of(self.record.finding_class, self.folder.kind).rank
+        return rank, -self.duplicates, self.record.id
+
+    @property
+    def duplicates(self) -> int:
+        if self.state is not None:
+            return self.state.duplicates
+        return self.folder.duplicates
+
+    @property
+    def strategy(self) -> str:
+        test = self.folder.data.get("test")
+        told = test.get("strategy") if isinstance(test, dict) else None
+        return self.state.strategy if self.state else str(told or "")
+
+    @property
+    def affected(self) -> Affected:
+        """For the plot of releases."""
+        entry = self.folder.guilty or {}
+        family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
+        kind = class_of(self.record.finding_class, self.folder.kind)
+        return Affected(family, kind, self.folder.bisection)
+
+    def shown(self, of: int) -> dict[str, Any]:
+        """For the template; the more findings there are, the less of each one's texts."""
+        room = max(800, min(_LONGEST_FORMULA + _LONGEST_PRINTED, _FOR_TEXTS // max(1, of)))
+        folder, told = self.folder, self.folder.bisection
+        reduced = folder.data["reduced"] if folder.is_reduced else None
+        file, text = folder.reproduction
+        return {
+            "id": self.record.id,
+            "class": self.record.finding_class,
+            "colour": class_of(self.record.finding_class, folder.kind).colour,
+            "solver": self.record.solver,
+            "title": title_of(folder),
+            "key": folder.key,
+            "folder": self.record.path.name,
+            "duplicates": self.duplicates,
+            "found": _time(self.state.found_at) if self.state else None,
+            "strategy": self.strategy,
+            "reason": str(folder.data.get("reason") or ""),
+            "evidence": _evidence(folder.data.get("evidence")),
+            "sizes": (reduced["size_before"], reduced["size_after"]) if reduced else None,
+            "releases": _releases(told) if told else None,
+            "resembles": [row for row in folder.data.get("resembles") or () if isinstance(row, dict)][:3],
+            "compared": folder.data.get("resembles") is not None,
+            "file": file,
+            "formula": _cut(text, room * 2 // 3),
+            "calls": folder.size if isinstance(folder, CallsFolder) else None,
+            "runs": [
+                {
+                    "command": folder.command(str(entry.get("name"))),
+                    "name": str(entry.get("name")),
+                    "version": str(entry.get("version", "")),
+                    "seconds": folder.seconds(str(entry.get("name"))),
+                    "printed": _cut(printed, room // 3 // max(1, len(folder.solvers))),
+                    "ending": ending,
+                }
+                for entry in folder.solvers
+                for printed, ending in [folder.printed(str(entry.get("name")))]
+            ],
+        }
+
+
+def _state_of(record: FindingRecord, campaign: Campaign | None) -> FindingState | None:
+    rows = campaign.findings if campaign is not None else ()
+    return next((row for row in rows if row.folder == record.path.name), None)
+
+
+def _evidence(told: Any) -> list[str]:
+    rows = told if isinstance(told, list) else []
+    lines = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in rows]
+    return [line for line in lines if line]
+
+
+def _releases(told: Mapping[str, Any]) -> str:
+    first = told.get("first_affected")
+    oldest = " (the oldest that runs here)" if told.get("since_the_oldest") else ""
+    last = f"fixed in {told['first_fixed']}" if told.get("first_fixed") else "the newest has it"
+    return f"first affected: {first}{oldest}; {last}"
+
+
+def _cut(text: str, room: int) -> str:
+    text = text.rstrip("\n")
+    return text if len(text) <= room else f"{text[:room]}\n... ({len(text) - room} more characters)"
+
+
+def _not_worked_off(found: Sequence[_Finding]) -> list[str]:
+    told = []
+    of_calls = [f.folder for f in found if isinstance(f.folder, CallsFolder)]
+    if left := sum(not f.data.get("complete", True) for f in of_calls):
+        told.append(
+            f"the smallest traces of {left} of {len(found)} findings: exhume apifuzz --minimise FINDING"
+        )
+    if left := sum(not f.folder.is_reduced for f in found) - len(of_calls):
+        told.append(f"reduced formulas of {left} of {len(found)} findings: exhume reduce FINDING")
+    if left := sum(not f.folder.bisection for f in found):
+        told.append(f"affected releases of {left} of {len(found)} findings: exhume bisect FINDING")
+    if left := sum(f.folder.data.get("resembles") is None for f in found):
+        told.append(f"known issues like {left} of {len(found)} findings: exhume triage DIR --corpus FILE")
+    return told
+
+
+# Facts and counts
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
+    """What made the tests, and who worked on them."""
+    if campaign is None:
+        return []
+    facts = [
+        (name.replace("_", " "), _fact(value))
+        for name, value in campaign.settings.items()
+        if name not in ("created", "format")
+    ]
+    if isinstance(created := campaign.settings.get("created"), int | float):
+        facts.insert(0, ("began", _time(created) + " UTC"))
+    for run in campaign.runs:
+        ending = run.ending or "running, or killed"
+        facts.append(
+            (
+                f"run on {run.host}",
+                f"{_time(run.started)} to {_time(run.seen)}, {run.jobs} jobs ({run.executor}): {ending}",
+            )
+        )
+    return facts
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_fact(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_fact, value))
+    return str(value)
+
+
+def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:
+    """The few numbers on top."""
+    counts = Counter(f.record.finding_class for f in found)
+    cards = [("findings", str(len(found)))]
+    cards += [(name, str(count)) for name, count in sorted(counts.items())]
+    if campaign is not None:
+        tests = sum(bucket.tests for bucket in campaign.buckets)
+        decided = sum(bucket.decided for bucket in campaign.buckets)
+        cards += [("tests", f"{tests:,}"), ("decided", f"{decided:,}")]
+        cards += [("wall time", _span(campaign.seconds))]
+        cards += [("tests a second", f"{tests / campaign.seconds:.1f}")] if campaign.seconds else []
+    return cards
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def _strategy_table(campaign: Campaign | None) -> list[dict[str, Any]]:
+    """What each strategy came to; a row per strategy, its classes added up."""
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    for arm in campaign.arms if campaign is not None else ():
+        rows[arm.strategy].update(
+            tests=arm.tests, decided=arm.decided, findings=arm.findings, seconds=round(arm.solver_seconds)
+        )
+    return [{"name": name, **counts} for name, counts in sorted(rows.items())]

@@ -1,0 +1,1 @@
+"""What is shown on a terminal: results, progress, live screens."""

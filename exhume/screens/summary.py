@@ -1,0 +1,79 @@
+"""What a hunt came to, for people: counts, and a short table of the findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from difftest import FindingRecord, HuntSummary, Outcome
+from exhume.screens.console import out, show_table
+
+_ROWS = 12
+_CAUSE_WIDTH = 56
+
+
+def show_summary(summary: HuntSummary) -> None:
+    """Print what a hunt came to."""
+    rate = summary.decided / max(summary.seconds, 1e-9)
+    out.print(
+        f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
+        f" ({rate:.1f} a second)"
+    )
+    show_outcomes(summary.outcomes)
+    if summary.crossings:
+        out.print(crossings_line(summary.crossings), markup=False)
+    _show_findings(summary)
+
+
+def crossings_line(crossings: Mapping[tuple[str, str, str], int]) -> str:
+    """What came of models put into another solver, those that could not be with their causes."""
+    counts: Counter[str] = Counter()
+    for (_, _, what), count in crossings.items():
+        counts[what] += count
+    known = [f"{counts.pop(what, 0)} {what}" for what in ("confirmed", "refuted")]
+    causes = ", ".join(f"{what} {count}" for what, count in counts.most_common())
+    rest = f", {counts.total()} not known ({causes})" if counts else ""
+    return f"models put into another solver: {', '.join(known)}{rest}"
+
+
+def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:
+    """Print per solver how often each outcome came."""
+    outcomes = [o for o in Outcome if any(of_solver.get(o) for of_solver in counts.values())]
+    rows = [[name, *(str(of_solver.get(o, 0)) for o in outcomes)] for name, of_solver in counts.items()]
+    show_table(["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1)))
+
+
+def cause(key: str) -> str:
+    """What tells a finding from others of its class and solver: the crash's place, or the theories."""
+    text = key.split("|", 2)[-1].replace("|", ", ")
+    return text if len(text) <= _CAUSE_WIDTH else text[: _CAUSE_WIDTH - 3] + "..."
+
+
+def finding_line(record: FindingRecord) -> str:
+    """A finding in one line, for when it turns up."""
+    return f"{record.finding_class} of {record.solver}: {cause(record.key)} ({record.path.name})"
+
+
+def _show_findings(summary: HuntSummary) -> None:
+    findings = summary.findings
+    if not findings:
+        out.print("\nno findings")
+        return
+    # One row of each class and solver first, so that many of one kind do not hide the others.
+    seen: dict[tuple[str, str], int] = {}
+    ranked = []
+    for place, record in enumerate(findings):
+        kind = (str(record.finding_class), record.solver)
+        seen[kind] = seen.get(kind, 0) + 1
+        ranked.append((seen[kind], place, record))
+    shown = [record for _, _, record in sorted(ranked)[:_ROWS]]
+    old = sum(record.known for record in findings)
+    known = f", {old} of them from an earlier hunt" if old else ""
+    rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
+    out.print(f"\n[bold]{len(findings)} finding{'s' * (len(findings) > 1)}[/bold]{known}")
+    show_table(["class", "solver", "where", "folder"], rows, shrink=2)
+    folder = findings[0].path.parent
+    if len(findings) > _ROWS:
+        out.print(f"and {len(findings) - _ROWS} more in {folder}", markup=False)
+    else:
+        out.print(f"all in {folder}", markup=False)

@@ -1,0 +1,66 @@
+"""What a strategy's file declares: its name, what it does, what it is made from and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from generator.library import Library
+from generator.seeds.source import SeedSource
+from generator.settings import Setting, Value
+from generator.strategy import Strategy
+from solvers.registry import REFERENCES
+
+Need = Literal["library", "seeds", "answers"]
+"""What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySettings:
+    """What a user can set. Each strategy uses what concerns it.
+
+    ``solvers`` are those that tests are for: what one of them does not know is not used. ``given`` are
+    the strategy's own settings, as ``NAME=VALUE``.
+    """
+
+    seed: int = 1
+    incremental: bool = False
+    skeleton: int = 0
+    solvers: tuple[str, ...] = REFERENCES
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInputs:
+    """What a strategy is made from. ``values`` are those of all its own settings."""
+
+    settings: StrategySettings
+    values: Mapping[str, Value] = field(default_factory=dict)
+    given_library: Library | None = None
+    given_seeds: SeedSource | None = None
+
+    @property
+    def library(self) -> Library:
+        """The library of a strategy that needs one."""
+        assert self.given_library is not None
+        return self.given_library
+
+    @property
+    def seeds(self) -> SeedSource:
+        """The seeds of a strategy that needs them."""
+        assert self.given_seeds is not None
+        return self.given_seeds
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyEntry:
+    """A strategy's name, what it does, takes and knows of the answers, and how it is made."""
+
+    name: str
+    about: str
+    takes: str
+    knows: str
+    make: Callable[[StrategyInputs], Strategy]
+    needs: frozenset[Need] = frozenset(("library",))
+    settings: tuple[Setting, ...] = ()

@@ -1,0 +1,208 @@
+"""The answer that an issue says is right: in the script, near its output, or in the prose around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from miner.drafts import Draft
+from miner.runs import Run, Section
+from miner.solver_names import COMMON, IN_PROSE
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The answer that somebody says is right, with the words that say so."""
+
+    answer: str
+    text: str
+    source: str
+
+
+_A = r"[`'\"*_(]{0,3}\b(?P<a>unsat|sat)(?:isfiable|isfiability)?\b"
+_ADVERB = r"(?:\s+\w+){0,3}?"
+_SUBJECT = (
+    r"(?:formula|instance|problem|benchmark|file|input|query|script|example|constraint|case|test|one)s?"
+)
+_RULES: tuple[tuple[str, bool, re.Pattern[str]], ...] = tuple(
+    (name, opposite, re.compile(pattern, re.IGNORECASE))
+    for name, opposite, pattern in (
+        (
+            "should-not",
+            True,
+            rf"\b(?:should|must|can)(?:\s+not|n't|not)\s+(?:be|return|report|say|give|answer){_ADVERB}\s+{_A}",
+        ),
+        (
+            "expected",
+            False,
+            r"\bexpect(?:ed|s|ing)?\b(?:\s+(?:answer|result|output|status|verdict|behaviou?r|value))?"
+            rf"(?:\s+(?:is|was|be|to\s+be|to\s+get|would\s+be|should\s+be|(?:{'|'.join(COMMON)})\s+to\s+(?:return|report)|it\s+to\s+be))?"
+            rf"(?:\s+(?:the|an?|answer|result))*[\s:=\-*`]{{0,8}}{_A}",
+        ),
+        ("should", False, rf"\b(?:should|ought\s+to|must|supposed\s+to){_ADVERB}\s+{_A}"),
+        (
+            "correct",
+            False,
+            r"\b(?:correct|right|true|proper|real)\s+(?:answer|result|status|verdict|output)(?:\s+\w+){0,3}?"
+            rf"\s*(?:is|was|:|should\s+be|=|,)\s*{_A}",
+        ),
+        (
+            "correctly",
+            False,
+            rf"\bcorrectly\s+(?:returns?|reports?|says?|gives?|answers?|outputs?|prints?|solved\s+as){_ADVERB}\s*{_A}",
+        ),
+        (
+            "wrongly",
+            True,
+            r"\b(?:incorrect(?:ly)?|wrong(?:ly)?|erroneous(?:ly)?|mistakenly|falsely|unsoundly|bogus)"
+            rf"(?:\s+(?:answer|result|verdict|status))?{_ADVERB}\s*:?\s*{_A}",
+        ),
+        (
+            "on-this",
+            False,
+            rf"\b(?:on|for)\s+(?:this|an?|the|following|these)(?:\s+(?:simple|small|following|clearly|trivially))*\s+{_A}"
+            rf"[`'\"*]{{0,2}}\s+{_SUBJECT}",
+        ),
+        ("this-formula", False, rf"\b(?:this|the\s+following)\s+{_A}[`'\"*]{{0,2}}\s+{_SUBJECT}"),
+        (
+            "is-in-fact",
+            False,
+            r"\b(?:is|are|it's)\s+(?:actually|clearly|obviously|indeed|in\s+fact|trivially|definitely|certainly|provably|easily|really)"
+            rf"\s+{_A}",
+        ),
+        (
+            "formula-is",
+            False,
+            rf"\b(?:formula|instance|problem|constraints?|query|assertions?)\s+(?:is|are)\s+{_A}",
+        ),
+    )
+)
+_SAYS = re.compile(
+    rf"\b(?P<who>{IN_PROSE})\b[^.\n;:]{{0,60}}?"
+    r"\b(?:says?|returns?|reports?|gives?|answers?|outputs?|prints?|yields?|finds?|agree\w*(?:\s+on)?|claims?)\b"
+    rf"(?:\s+(?:that|it|is|the|on|formula|result|answer|back|correctly|with)){{0,4}}\s*:?\s*{_A}",
+    re.IGNORECASE,
+)
+_ACCORDING = re.compile(
+    rf"{_A}[`'\"*_)]{{0,2}}\s+(?:according\s+to|\(?by|in|with)\s+(?P<who>{IN_PROSE})\b",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r":status\s+(sat|unsat)\b")
+
+
+def _opposite(answer: str) -> str:
+    return "sat" if answer == "unsat" else "unsat"
+
+
+def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
+    """The answer a text says is the right one."""
+    if "sat" not in text.lower():
+        return None
+    for name, opposite, pattern in _RULES:
+        found = pattern.search(text)
+        if found is not None:
+            answer = found["a"].lower()
+            if name in ("expected", "should") and "incorrect" in found[0].lower():
+                continue
+            return Expected(_opposite(answer) if opposite else answer, _quote(found[0]), source)
+    for pattern in (_SAYS, _ACCORDING):
+        for found in pattern.finditer(text):
+            who = found["who"].lower().rstrip("2")
+            if own_solver and who != own_solver and not own_solver.startswith(who):
+                return Expected(found["a"].lower(), _quote(found[0]), f"{source}, {who}")
+    return None
+
+
+def _quote(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def expectations(
+    tracker: str,
+    title: str,
+    kept: Sequence[tuple[Section, Draft]],
+    attached: Sequence[Sequence[Run]],
+) -> list[Expected | None]:
+    """For each formula, the answer that is said to be right."""
+    own = _own_solver(tracker)
+    near = _prose_near(kept)
+    in_body = sum(1 for section, _ in kept if section.where == "body")
+    result: list[Expected | None] = []
+    for (section, draft), runs, prose in zip(kept, attached, near, strict=True):
+        found = _stated_inside(draft)
+        for run in runs:
+            if found is None and run.output is not None:
+                found = _in_output(run)
+        for text in prose:
+            found = found or expectation_in(text[:4000], "text", own)
+        if found is None and section.where == "body" and in_body == 1:
+            found = expectation_in(title[:500], "title", own)
+        result.append(found)
+    return result
+
+
+def _own_solver(tracker: str) -> str:
+    name = tracker.lower().rpartition("/")[2]
+    return next((solver for solver in COMMON if name.startswith(solver)), "")
+
+
+def _stated_inside(draft: Draft) -> Expected | None:
+    for piece in draft.pieces:
+        if piece.word == "set-info":
+            found = _STATUS.search(piece.text)
+            if found:
+                return Expected(found[1], piece.text, "set-info")
+    for piece in draft.pieces:
+        if ";" in piece.text and (not piece.word or len(piece.text) < 10_000):
+            for comment in re.findall(r";+([^\n]*)", piece.text):
+                expected = expectation_in(comment, "comment")
+                if expected is not None:
+                    return expected
+    return None
+
+
+def _in_output(run: Run) -> Expected | None:
+    output = run.output
+    assert output is not None
+    if run.is_expectation:
+        answer = next((answer for answer in output.answers if answer in ("sat", "unsat")), "")
+        return Expected(answer, output.text[:200], "output block") if answer else None
+    if len(output.text) < 5000 and (
+        "xpect" in output.text or "hould" in output.text or "rong" in output.text
+    ):
+        return expectation_in(output.text, "output")
+    return None
+
+
+def _prose_near(kept: Sequence[tuple[Section, Draft]]) -> list[list[str]]:
+    """The prose that speaks of each formula: what follows it, then what leads to it."""
+    near: list[list[str]] = [[] for _ in kept]
+    sections: dict[str, tuple[Section, list[int]]] = {}
+    for number, (section, _) in enumerate(kept):
+        sections.setdefault(section.where, (section, []))[1].append(number)
+    for section, numbers in sections.values():
+        leads: list[list[str]] = [[] for _ in numbers]
+        firsts = [min(piece.block for piece in kept[number][1].pieces) for number in numbers]
+        for index, text in _prose(section):
+            # The formula that begins after this text, and the one above it.
+            after = bisect_left(firsts, index + 1)
+            above = after - 1
+            if above < 0 or (text.rstrip().endswith(":") and after < len(numbers) and firsts[above] != index):
+                leads[after].append(text)
+            else:
+                near[numbers[above]].append(text)
+        for place, number in enumerate(numbers):
+            near[number] += reversed(leads[place])
+    return near
+
+
+def _prose(section: Section) -> Iterable[tuple[int, str]]:
+    for index, (block, segments) in enumerate(zip(section.blocks, section.segments, strict=True)):
+        if block.is_code:
+            text = "\n".join(segment.text for segment in segments if segment.kind == "prose")
+            if text:
+                yield index, text
+        elif block.kind != "html":
+            yield index, block.text if len(block.text) < 20_000 else block.text[:20_000]

@@ -1,0 +1,111 @@
+"""cvc5's options: what may be drawn of what it tells, and what does not go together."""
+
+from __future__ import annotations
+
+import cvc5
+import pytest
+
+from apifuzz import calls
+from apifuzz.engines.cvc5 import Cvc5Engine
+from apifuzz.engines.cvc5.options import describe_options, is_harmless
+from apifuzz.engines.cvc5.profile import profile
+from apifuzz.interface import OptionKind, Unsupported
+
+
+def values_of(kind: OptionKind, low: float | None, high: float | None, choices: tuple[str, ...]) -> list[str]:
+    if kind is OptionKind.BOOL:
+        return ["true", "false"]
+    if kind is OptionKind.MODE:
+        return list(choices)
+    assert low is not None and high is not None and low <= high
+    return [str(int(low)), str(int(high))] if kind is OptionKind.INT else [str(low), str(high)]
+
+
+@pytest.mark.parametrize("expert", [False, True])
+def test_every_option_takes_the_values_that_may_be_drawn(expert: bool) -> None:
+    options = describe_options(expert)
+    assert len(options) > (400 if expert else 120)
+    solver = cvc5.Solver(cvc5.TermManager())
+    for option in options:
+        for value in values_of(option.kind, option.low, option.high, option.choices):
+            solver.setOption(option.name, value)
+
+
+def test_experts_options_are_left_out_unless_asked_for() -> None:
+    usual = {option.name for option in Cvc5Engine().options()}
+    assert "produce-models" in usual and "ackermann" not in usual
+    assert "ackermann" in {option.name for option in Cvc5Engine(expert=True).options()}
+    assert not Cvc5Engine().capabilities().required_options
+    assert ("sets-exp", "true") in Cvc5Engine(expert=True).capabilities().required_options
+
+
+@pytest.mark.parametrize("expert", [False, True])
+def test_what_is_dangerous_is_never_drawn(expert: bool) -> None:
+    options = {option.name: option for option in describe_options(expert)}
+    for name in (
+        "tlimit",
+        "rlimit-per",
+        "output",
+        "out",
+        "lang",
+        "parse-only",
+        "interactive",
+        "help",
+        "stats",
+    ):
+        assert name not in options
+    assert "kissat" not in options["bv-sat-solver"].choices if "bv-sat-solver" in options else True
+    assert not {"solve-real-as-int", "solve-int-as-bv", "inst-max-level"} & set(options)
+    assert not is_harmless("cegis-sample", "trust") and is_harmless("cegis-sample", "use")
+
+
+def test_the_profile_names_options_that_there_are() -> None:
+    known = set(cvc5.Solver(cvc5.TermManager()).getOptionNames()) | {"logic"}
+    for conflict in profile().conflicts:
+        assert {conflict.option, conflict.other} <= known
+        assert conflict.why
+    assert set(profile().ranges) <= known and set(profile().dangerous_values) <= known
+    assert all(limit.message and limit.why for limit in profile().limits)
+
+
+def test_what_does_not_go_together_is_refused_in_either_order() -> None:
+    for first, second in (("produce-abducts", "produce-proofs"), ("produce-proofs", "produce-abducts")):
+        engine = Cvc5Engine()
+        engine.perform(calls.New())
+        engine.perform(calls.SetOption(first, "true"))
+        with pytest.raises(Unsupported, match="with"):
+            engine.perform(calls.SetOption(second, "true"))
+        engine.perform(calls.SetOption(second, "false"))
+
+
+def test_what_the_logic_does_not_allow_is_refused() -> None:
+    engine = Cvc5Engine()
+    engine.perform(calls.New())
+    with pytest.raises(Unsupported, match="logic"):
+        engine.perform(calls.SetOption("bool-to-bv", "all"))
+    engine.perform(calls.SetLogic("QF_BV"))
+    engine.perform(calls.SetOption("bool-to-bv", "all"))
+
+
+@pytest.mark.parametrize("conflict", profile().conflicts, ids=lambda c: f"{c.option} {c.other}")
+def test_conflicts_are_those_of_the_solver(conflict: object) -> None:
+    """Each conflict of the profile is one: cvc5 says no when it is asked all the same."""
+    from apifuzz.engines.cvc5.profile import Conflict
+
+    assert isinstance(conflict, Conflict)
+    manager = cvc5.TermManager()
+    solver = cvc5.Solver(manager)
+    told = {o.name: o for o in describe_options(True)}
+    settings = {conflict.option: conflict.value, conflict.other: conflict.other_value}
+    logic = {"!QF_*": "ALL", "!QF_BV": "ALL", "HO_*": "HO_ALL"}.get(settings.pop("logic", ""), "ALL")
+    with pytest.raises(RuntimeError):
+        for name, value in settings.items():
+            if value == "*":
+                value = next(v for v in told[name].choices if v != told[name].default)
+            solver.setOption(name, value)
+        solver.setLogic(logic)
+        eight = manager.mkBitVectorSort(8)
+        x, y = manager.mkConst(eight, "x"), manager.mkConst(manager.mkFunctionSort(eight, eight), "f")
+        applied = manager.mkTerm(cvc5.Kind.APPLY_UF, y, x)
+        solver.assertFormula(manager.mkTerm(cvc5.Kind.BITVECTOR_ULT, applied, x))
+        solver.checkSat()

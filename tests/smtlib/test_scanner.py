@@ -1,0 +1,48 @@
+"""The tolerant scanner: tokens and commands of any text, in linear time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtlib import ReadError, read_script
+from smtlib.scanner import Command, commands, lexemes, names_file
+
+TOKENS = ["(", ")", "a", "|a (|", '"(""\n"', ";)\n", " ", "|", '"', "check-sat", "#b0"]
+PIECES = st.lists(st.sampled_from(TOKENS), max_size=40)
+
+
+def test_tokens_stand_without_comments() -> None:
+    assert lexemes('(a ; (\n"b""c" |d e| f|g') == ["(", "a", '"b""c"', "|d e|", "f", "|", "g"]
+    assert lexemes("(a ; (\n b c)", 3) == ["(", "a", "b"]
+
+
+@given(PIECES)
+def test_the_scanner_finds_the_commands_that_the_reader_reads(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    try:
+        script = read_script(text)
+    except ReadError:
+        assert all(text[c.start] == "(" and text[c.end - 1] == ")" for c in commands(text))
+        return
+    found = list(commands(text))
+    assert [c.start for c in found] == [c.sexp.position for c in script.commands]
+    assert [c.name for c in found] == [c.name.strip("|") for c in script.commands]
+
+
+def test_a_name_between_bars_or_behind_a_comment_is_the_name() -> None:
+    assert list(commands("(|exit|)")) == [Command("exit", 0, 8)]
+    assert [c.name for c in commands('(;(\n exit)(())("a")()')] == ["exit", "", "", ""]
+
+
+@pytest.mark.parametrize("character", '("|;)a')
+def test_a_megabyte_of_one_character_takes_linear_time(character: str) -> None:
+    text = character * (1 << 20)
+    assert len(lexemes(text)) <= len(text)
+    assert list(commands(text)) == []
+
+
+def test_a_command_may_be_cut_short() -> None:
+    for tokens in ([], ["("], ["(", "set-option"], ["(", "set-option", ":out"]):
+        assert names_file(tokens) is None
