@@ -61,7 +61,7 @@ def bragging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> None:
-    assert [found.name for found in every_class()].index("bragging") == 1
+    assert [found.name for found in every_class()].index("bragging") < 4
     folder = write(tmp_path / "f", **{"class": "bragging"})
     (folder / "command.txt").write_text("")
     report = rewrite_report(folder)
