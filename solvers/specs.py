@@ -61,9 +61,7 @@ class SolverSpec:
         """The solver whose language it speaks and whose faults it shares: of another build and of a command
         line whose name or program begins as that solver's do; else its family, or the command line's name.
         """
-        if self.family in PROFILES:
-            return PROFILES[self.family].kin
-        return kin_of(self.name, PurePath(self.command[0]).name) or self.name
+        return _kin(self.family, self.name, self.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class Solver:
     @property
     def kin(self) -> str:
         """What it has in common with those that may have the same faults; see ``SolverSpec.kin``."""
-        return parse_spec(self.spec).kin
+        return _kin(self.family, self.name, self.argv)
 
     @property
     def release(self) -> str | None:
@@ -216,6 +214,12 @@ class Solver:
         if not self._versions:
             self._versions.append(_ask_version(self))
         return self._versions[0]
+
+
+def _kin(family: str, name: str, command: Sequence[str]) -> str:
+    if family in PROFILES:
+        return PROFILES[family].kin
+    return kin_of(name, PurePath(command[0]).name) or name
 
 
 def is_asked(option: str) -> bool:
