@@ -340,7 +340,7 @@ def _try_options(solver: Solver) -> None:
     """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "trivial.smt2"
-        script = Script(b"(set-logic QF_UF)\n(check-sat)\n")
+        script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
         file = Path(folder) / solver.given_file("trivial.smt2")
         file.write_bytes(solver.given(script).data)
         own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]
