@@ -208,7 +208,8 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     Raises NotCrossed.
     """
     state = _State.at(script, check)
-    model = read_model(printed, list(state.symbols), state.uninterpreted)
+    arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
+    model = read_model(printed, list(state.symbols), state.uninterpreted, arrays)
     formula, open_operators = _total(state.text(model, closed=True), state.logic, state.ranks)
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
