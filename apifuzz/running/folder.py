@@ -15,10 +15,10 @@ from apifuzz.running.faults import FATAL
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest.errors import DifftestError
-from difftest.oracles.base import theories
 from difftest.profiles import PROFILES
 from difftest.solvers import DISTRIBUTIONS, find_solver
 from difftest.triage.reading import FindingFolder, read_some
+from smtlib.labels import theories_in
 
 TRACE = "trace.txt"
 MINIMISED = "minimised.trace"
@@ -106,7 +106,7 @@ class CallsFolder(FindingFolder):
     @cached_property
     def theories(self) -> Sequence[str]:
         """Those of the calls, as far as SMT-LIB can say them."""
-        return theories(self.formula) if self.formula.strip() else ()
+        return theories_in(self.formula) if self.formula.strip() else ()
 
     def printed(self, name: str) -> tuple[str, str]:
         """What was printed as the calls were made, without what Python said of its own stack."""

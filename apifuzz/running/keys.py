@@ -18,7 +18,7 @@ from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.trace import Trace, split_line
 from difftest.errors import DifftestError
 from difftest.files import put_json
-from difftest.triage.fingerprint import NEUTRAL
+from smtlib import default_theories
 
 _FORMAT = "exhume-known-errors"
 _VERSION = 1
@@ -68,7 +68,7 @@ def operators_of(trace: Trace) -> tuple[str, ...]:
             names.update(arg for arg in line.args if arg in ("forall", "exists", "lambda"))
         elif ":" in line.action:
             names.add(line.action)
-    return tuple(sorted(names - NEUTRAL - {""}))
+    return tuple(sorted(names - default_theories().marked(":neutral") - {""}))
 
 
 def _name(head: str) -> str:

@@ -27,10 +27,11 @@ from difftest.running.script import Script
 from difftest.solvers import Solver
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
-from difftest.triage.findings import Candidate, theories
+from difftest.triage.findings import Candidate
 from difftest.triage.fingerprint import Fingerprint, fingerprint, needs_reduction
 from difftest.triage.folders import Evidence
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 
 # A confirmation whose supervisor was killed is tried so often.
 _TRIES = 3
@@ -210,7 +211,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     crossed = tuple(
         (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
     )
-    return RunResult(task, verdicts, spent, found, theories(test.text), kept, crossed)
+    return RunResult(task, verdicts, spent, found, theories_in(test.text), kept, crossed)
 
 
 def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

@@ -26,7 +26,6 @@ from difftest.oracles.base import (
     finding_id,
     is_same,
     observe_test,
-    theories,
 )
 from difftest.running.process import Limits
 from difftest.running.runner import Runner
@@ -151,5 +150,4 @@ __all__ = [
     "probe",
     "promises",
     "select",
-    "theories",
 ]

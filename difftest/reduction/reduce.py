@@ -33,13 +33,14 @@ from difftest.triage.expectation import (
     read_finding,
     read_formula,
 )
-from difftest.triage.findings import FindingClass, theories
+from difftest.triage.findings import FindingClass
 from difftest.triage.folders import FORMULA, record_runs
 from difftest.triage.reading import REDUCED
 from difftest.triage.reports import rewrite_report
 from generator import GenerationError
 from generator.storm import minimise
 from smtlib import ReadError, check_script, print_command, read_script
+from smtlib.labels import theories_in
 
 REDUCED_PARENT = "reduced-parent.smt2"
 # The share of the time that our passes may take before ddSMT gets its turn.
@@ -119,7 +120,7 @@ class ReductionReport:
             "tries": self.tries,
             "shown": self.shown,
             "options": {name: list(options) for name, options in self.options.items()},
-            "theories": list(theories(self.text)),
+            "theories": list(theories_in(self.text)),
             "steps": [step.to_json() for step in self.steps],
         }
 
@@ -353,7 +354,7 @@ def _update_finding(folder: Path, report: ReductionReport, expected: Expectation
         "confirmed": report.confirmed,
         "tries": report.tries,
         "shown": report.shown,
-        "theories": list(theories(report.text)),
+        "theories": list(theories_in(report.text)),
         "options": {name: list(options) for name, options in report.options.items()},
         "runs": record_runs(
             folder, REDUCED, left.solvers, expected.seconds, expected.tries, left.is_shown_by

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from difftest.errors import DifftestError
 from difftest.models.crossing import Crossing, ambiguous_operators, answer_to, cross
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
-from difftest.oracles.base import Candidate, FindingClass, Observation, decided, theories
+from difftest.oracles.base import Candidate, FindingClass, Observation, decided
 from difftest.oracles.releases import older_pairs
 from difftest.profiles import PROFILES
 from difftest.running.outcomes import Outcome
@@ -33,6 +33,7 @@ from difftest.running.process import Limits
 from difftest.running.runner import Runner
 from difftest.running.script import Script
 from difftest.solvers import Solver, find_solver, parse_spec
+from smtlib.labels import theories_in
 
 _MAX_SECONDS = 10.0
 # A report on who refutes a right model runs so many others on it.
@@ -111,7 +112,7 @@ def _on_the_model(candidate: Candidate, found: Judgement) -> Candidate:
     """The wrong answer of the solver that refuted a right model."""
     assert found.guilty is not None, "who refutes a model that others confirm is wrong"
     solvers = (found.guilty, *(solver.name for solver in found.confirmers))
-    key = f"soundness|{found.guilty}|{'+'.join(theories(found.formula))}"
+    key = f"soundness|{found.guilty}|{'+'.join(theories_in(found.formula))}"
     return Candidate(
         *(FindingClass.SOUNDNESS, solvers, key, found.guilty, found.reason),
         *(0, "soundness", tuple(found.evidence)),

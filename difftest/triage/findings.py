@@ -16,7 +16,6 @@ from difftest.oracles.base import (
     Observation,
     finding_id,
     is_same,
-    theories,
 )
 from difftest.running.outcomes import Verdict
 from difftest.solvers import Solver
@@ -40,5 +39,4 @@ __all__ = [
     "find_candidates",
     "finding_id",
     "is_same",
-    "theories",
 ]

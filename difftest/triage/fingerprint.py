@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from difftest.profiles.options import option_table, split_option
 from difftest.reduction._passes import Passes
-from difftest.triage.findings import Candidate, FindingClass, theories
+from difftest.triage.findings import Candidate, FindingClass
 from smtlib import (
     CheckedScript,
     Declaration,
@@ -33,21 +33,17 @@ from smtlib import (
     ReadError,
     Term,
     check_script,
+    default_theories,
     postorder,
     print_command,
     print_term,
     read_script,
     rewrite,
 )
+from smtlib.labels import theories_in
 from smtlib.printer import sort_text
 
 QUICK_SECONDS = 2.0
-# They hold every formula together and tell nothing; of comparisons any will do (measured on what 4.8.5 of z3
-# gets wrong: the same division stood below each of <, <=, > and >=).
-NEUTRAL = frozenset(
-    "= distinct ite and or not => xor true false < <= > >= bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge"
-    " fp.lt fp.leq fp.gt fp.geq fp.eq str.< str.<=".split()
-)
 _MOST_OPERATORS = 12
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
@@ -81,9 +77,9 @@ def fingerprint(
     passes = Passes(text, check, deadline, names=False)
     complete = passes.run(max_rounds=3)
     if candidate.finding_class is FindingClass.INCOMPLETENESS:
-        return Fingerprint(_key(stem, "+".join(theories(passes.text)), ()), passes.text, False)
+        return Fingerprint(_key(stem, "+".join(theories_in(passes.text)), ()), passes.text, False)
     operators, told = essential_operators(passes.text, check, deadline)
-    left = "+".join(theories(passes.text))
+    left = "+".join(theories_in(passes.text))
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     told &= candidate.oracle != "implication"
     return Fingerprint(_key(stem, left, operators), passes.text, complete and told)
@@ -267,11 +263,8 @@ def _operators(checked: CheckedScript) -> set[str]:
     """The names of the theory operators that are applied in the script's terms."""
     roots = [term for command in checked.commands for term in command.terms]
     roots += [definition.body for command in checked.commands for definition in command.definitions]
-    return {
-        term.name
-        for term in postorder(roots)
-        if term.kind is Kind.OPERATOR and term.args and term.name not in NEUTRAL
-    }
+    applied = {term.name for term in postorder(roots) if term.kind is Kind.OPERATOR and term.args}
+    return applied - default_theories().marked(":neutral")
 
 
 def _abstracted(checked: CheckedScript, name: str, number: int) -> str:

@@ -28,10 +28,11 @@ from difftest.running.process import Limits, Run
 from difftest.running.runner import Runner
 from difftest.running.script import Script
 from difftest.solvers import DISTRIBUTIONS, Solver, parse_spec
-from difftest.triage.findings import Candidate, FindingClass, finding_id, theories
+from difftest.triage.findings import Candidate, FindingClass, finding_id
 from difftest.triage.reading import ORIGINAL
 from difftest.triage.reports import rewrite_report
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 
 # The version of finding.json; raised when a key changes its meaning or goes.
 SCHEMA = 1
@@ -237,7 +238,7 @@ def _as_json(
         "evidence": list(candidate.evidence),
         "check": candidate.check,
         "key": candidate.key,
-        "theories": list(theories(test.text)),
+        "theories": list(theories_in(test.text)),
         "safe_mode": evidence.safe_mode,
         "platform": platform_name(),
         "solvers": [

@@ -25,9 +25,9 @@ from corpus.store import Corpus
 from difftest.files import put_json
 from difftest.running.crash_places import file_of
 from difftest.running.outcomes import message_shape
-from difftest.triage.fingerprint import NEUTRAL
 from difftest.triage.reading import FindingFolder
 from difftest.triage.reports import rewrite_report
+from smtlib import default_theories
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25
@@ -133,10 +133,11 @@ def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
     except QueryError:
         return
     traits = examine(found.formula).traits
-    mine = {*(traits.operators if traits else ())} - NEUTRAL
+    neutral = default_theories().marked(":neutral")
+    mine = {*(traits.operators if traits else ())} - neutral
     own = set((found.data.get("test") or {}).get("issues") or ())
     known = {
-        formula: (solver, {*operators} - NEUTRAL)
+        formula: (solver, {*operators} - neutral)
         for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
     }
     for row in near:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from generator.mutation.literals import is_value
-from generator.mutation.places import CONSTANT_ARGUMENTS
+from generator.mutation.places import constant_arguments
 from generator.seedscript import SeedScript
 from smtlib import Kind, Sort
 from smtlib.sorts import REGLAN, subsorts
@@ -31,7 +31,7 @@ def cvc5_refuses(script: SeedScript) -> bool:
         if op.kind is Kind.OPERATOR:
             if op.name == "const" or (op.name == "ite" and term.sort is REGLAN):
                 return True
-            if not all(is_value(term.args[i]) for i in CONSTANT_ARGUMENTS.get(op.name, ())):
+            if not all(is_value(term.args[i]) for i in constant_arguments(op.name)):
                 return True
         elif op.kind is Kind.VARIABLE and term.sort is REGLAN:
             return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from difftest import FindingClass, Outcome, Solver, Verdict
-from difftest.triage.findings import find_candidates, finding_id, is_same, theories
+from difftest.triage.findings import find_candidates, finding_id, is_same
+from smtlib.labels import theories_in
 
 A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
 TEXT = "(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -136,4 +137,4 @@ def test_the_id_depends_on_key_and_formula_alone() -> None:
     ],
 )
 def test_theories_are_read_off_the_text(text: str, expected: tuple[str, ...]) -> None:
-    assert theories(text) == expected
+    assert theories_in(text) == expected

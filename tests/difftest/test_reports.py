@@ -16,9 +16,10 @@ from markdown_it import MarkdownIt
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.reduction.reduce import reduce
 from difftest.trackers import FORMS, PLAIN, Piece, form_of
-from difftest.triage.findings import FindingClass, theories
+from difftest.triage.findings import FindingClass
 from difftest.triage.reports import logic_name, report_text, report_title, rewrite_report
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 Fake = Callable[..., Solver]
@@ -55,7 +56,7 @@ def write(folder: Path, formula: str = TEXT, stdout: str = "sat\n", **changes: A
         "reason": entry["detail"],
         "check": None,
         "key": "invalid-model|z3-4.8.5|Int",
-        "theories": list(theories(formula)),
+        "theories": list(theories_in(formula)),
         "platform": "Linux x86_64",
         "solvers": [entry],
         "test": {"seed": 1, "index": 7, "strategy": "skeletons", "issues": ["z3#17"], "known": []},
