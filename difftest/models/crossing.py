@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
-from difftest.models.totalise import AMBIGUOUS, Totaliser
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
@@ -228,7 +228,8 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
     roots += [definition.body for command in state.commands for definition in command.definitions]
-    return tuple(sorted({term.name for term in postorder([*roots, *state.assumed])} & AMBIGUOUS))
+    names = {term.name for term in postorder([*roots, *state.assumed])}
+    return tuple(sorted(names & totalise.read_differently()))
 
 
 @dataclass(slots=True)
@@ -383,7 +384,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
         rank = ranks.get(declaration.name)
         if rank is not None and rank != (declaration.params, declaration.result):
             raise NotCrossed("a value of another sort than is declared", declaration.name)
-    totaliser = Totaliser(checked)
+    totaliser = totalise.Totaliser(checked)
     try:
         lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
     except SortError as problem:
@@ -402,7 +403,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     return "\n".join(whole) + "\n", totaliser.open_operators
 
 
-def _total_command(command: CheckedCommand, totaliser: Totaliser) -> Iterable[tuple[str, str]]:
+def _total_command(command: CheckedCommand, totaliser: totalise.Totaliser) -> Iterable[tuple[str, str]]:
     if command.name == "assert":
         yield "value", f"(assert {print_term(totaliser.total(command.terms[0]))})"
     elif command.definitions:

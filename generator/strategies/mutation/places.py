@@ -11,13 +11,16 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from smtlib import Kind, Term, TermTable
+from smtlib import Kind, Term, TermTable, default_theories
 
 Edge = tuple[Term, int]
 """A term and the number of one of its arguments."""
 
-CONSTANT_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,)}
-"""Arguments for which cvc5 wants a value: what stands there is left as it is, or is a literal."""
+
+def constant_arguments(name: str) -> tuple[int, ...]:
+    """Arguments of a theory's function that must be values: what stands there is left as it is, or is a
+    literal."""
+    return default_theories().value_arguments.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +77,4 @@ def _is_open(term: Term, position: int) -> bool:
     kind = term.op.kind
     if kind is Kind.ANNOTATION:
         return position == 0
-    return kind is not Kind.OPERATOR or position not in CONSTANT_ARGUMENTS.get(term.op.name, ())
+    return kind is not Kind.OPERATOR or position not in constant_arguments(term.op.name)
