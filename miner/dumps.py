@@ -195,7 +195,7 @@ class _Loader:
                 if kind in hosts:
                     self._copy_tracker(connection, ident, self._archive(hosts[kind], name), name)
         except duckdb.Error as error:
-            raise BadInput(f"{source} is no corpus of exhume, or damaged: {error}") from error
+            raise BadInput(f"{source} is not a corpus, or damaged: {_first_line(error)}") from error
         if not self.archives:
             raise BadInput(f"{source} holds no tracker that was mined")
 
@@ -228,7 +228,7 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
                 connection.execute(f"create view {table} as from read_parquet('{path}')")
             except duckdb.Error as error:
                 connection.close()
-                raise BadInput(f"{source} is not a whole export of a corpus: {error}") from error
+                raise BadInput(f"{source} is not a whole export of a corpus: {_first_line(error)}") from error
         return connection
     if source.is_file():
         with source.open("rb") as file:
@@ -255,3 +255,7 @@ def _files_of(source: Path) -> Iterator[Path]:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n")[0]

@@ -12,7 +12,7 @@ from miner.errors import BadInput
 
 _CHUNK = 1 << 20
 # In characters: an issue with all its comments takes less.
-_LARGEST_OBJECT = 64 << 20
+LARGEST_OBJECT = 64 << 20
 _BETWEEN = re.compile(r"[\s,\[\]]*")
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -37,6 +37,8 @@ class _Stream:
         self._position = 0
         self._depth = 0
         self._at_end = False
+        # What is wrong with the bytes after the text, if anything.
+        self._not_text = ""
         self._decoder: codecs.IncrementalDecoder | None = None
 
     def _read(self, count: int) -> None:
@@ -50,12 +52,11 @@ class _Stream:
         try:
             text = self._decoder.decode(data, final=self._at_end)
         except UnicodeDecodeError as error:
-            if self._at_end:
-                raise self._cut_off() from None
-            raise BadInput(
-                f"{self._name} is not {error.encoding.upper()} text: {error.reason} after line {self.line};"
-                " save it as UTF-8"
-            ) from None
+            # What comes before is given first.
+            text = error.object[: error.start].decode(error.encoding)
+            if not self._at_end:
+                self._not_text = f" is not {error.encoding.upper()} text ({error.reason}): save it as UTF-8"
+            self._at_end = True
         self._text = self._text[self._position :] + text
         self._position = 0
 
@@ -70,7 +71,7 @@ class _Stream:
             if self._position < len(self._text):
                 break
             if self._at_end:
-                if self._depth > 0:
+                if self._depth > 0 or self._not_text:
                     raise self._cut_off()
                 return False
             self._read(_CHUNK)
@@ -90,8 +91,8 @@ class _Stream:
             except ValueError as error:
                 if self._at_end:
                     raise self._damage(error) from None
-            if len(self._text) - self._position > _LARGEST_OBJECT:
-                limit = _LARGEST_OBJECT >> 20
+            if len(self._text) - self._position > LARGEST_OBJECT:
+                limit = LARGEST_OBJECT >> 20
                 raise BadInput(f"{self._name}, line {self.line}: not JSON, or an object of over {limit} MiB")
             # Twice as much each time: what is not whole yet is parsed again.
             self._read(max(_CHUNK, len(self._text) - self._position))
@@ -101,12 +102,16 @@ class _Stream:
         return found
 
     def _damage(self, error: ValueError) -> BadInput:
-        is_end = isinstance(error, json.JSONDecodeError) and (
-            error.pos >= len(self._text.rstrip()) or error.msg.startswith("Unterminated")
+        is_cut = isinstance(error, json.JSONDecodeError) and (
+            error.pos >= len(self._text.rstrip()) - len(r"\u12ab") or error.msg.startswith("Unterminated")
         )
-        return self._cut_off() if is_end else BadInput(f"{self._name}, line {self.line}: not JSON ({error})")
+        return self._cut_off() if is_cut else BadInput(f"{self._name}, line {self.line}: not JSON ({error})")
 
     def _cut_off(self) -> BadInput:
+        if self._not_text:
+            return BadInput(
+                f"{self._name}, line {self.line}, or the object that begins there,{self._not_text}"
+            )
         return BadInput(
             f"{self._name} is cut off in the object or list that begins on line {self.line};"
             " what came before it is stored: make the dump again, and run the same command"
