@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exhume.exits import Exit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.parquet import export_parquet
 from corpus.store import Corpus
 from exhume.cli import run
-from exhume.exits import Exit
 from miner import json_stream
 from miner.dumps import mine_files
 from miner.errors import BadInput

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from exhume.exits import Exit
 
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from exhume.cli import run
-from exhume.exits import Exit
 from miner.attachments import Downloader, links_of
 from miner.crawl import TrackerGone
 from miner.errors import BadInput, Denied, HostError, Unreachable

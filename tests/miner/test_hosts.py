@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from exhume.exits import Exit
 
 import miner.hosts
 from corpus.store import Corpus
 from exhume.cli import run
-from exhume.exits import Exit
 
 TOY = '''
 """A tracker whose API is a list of bugs."""
