@@ -62,10 +62,7 @@ def find_place(root: Term, size: Callable[[Term], int], chance: random.Random) -
         if not _is_open(term, position):
             return None
         edges.append((term, position))
-        if term.variables:
-            scope.update((v.op.name, v) for v in term.variables)
-        elif term.patterns and position:
-            scope.update((v.op.name, v) for v in term.patterns[position - 1][1])
+        scope.update((v.op.name, v) for v in term.bound_at(position))
         term = term.args[position]
     if term.op.kind is Kind.ANNOTATION or term.sort.is_function:
         return None
