@@ -24,6 +24,14 @@ _OPTION = re.compile(r'\(\s*set-option\s+([^\s()|";]+)\s*("(?:[^"]|"")*"|[^\s()|
 _HARMLESS_VALUES = frozenset({"true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ""})
 _CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
+# Besides get-...: what only makes sense with an answer, or only prints.
+_IDLE = _CHECKS | frozenset(
+    """
+    echo apply eval simplify help help-tactic display labels check-synth check-synth-next block-model
+    block-model-values
+    """.split()
+)
+_NOT_BLANK = re.compile(rb"[^\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +101,33 @@ class Script:
 
         Texts come from strangers' issues; ``(set-option :regular-output-channel "...")`` empties that file.
         """
-        for command in self.commands:
-            if command.name == "include":
-                return "include"
-            option = _OPTION.match(self._text, command.start) if command.name == "set-option" else None
-            if option and _FILE_OPTION.search(option.group(1)) and option.group(2) not in _HARMLESS_VALUES:
-                return f"set-option {option.group(1)}"
+        return next(filter(None, map(self._file_named_by, self.commands)), None)
+
+    def _file_named_by(self, command: Command) -> str | None:
+        if command.name == "include":
+            return "include"
+        option = _OPTION.match(self._text, command.start) if command.name == "set-option" else None
+        if option and _FILE_OPTION.search(option.group(1)) and option.group(2) not in _HARMLESS_VALUES:
+            return f"set-option {option.group(1)}"
         return None
+
+    def without_solving(self) -> bytes:
+        """The text up to ``exit`` with blanks in place of the commands that solve, print or name files.
+
+        Lines and columns stay as they are.
+        """
+        pieces: list[bytes] = []
+        start = 0
+        for command in self.commands:
+            if command.name == "exit":
+                return b"".join((*pieces, self.data[start : command.start]))
+            if command.name in _IDLE or command.name.startswith("get-") or self._file_named_by(command):
+                pieces += (
+                    self.data[start : command.start],
+                    _NOT_BLANK.sub(b" ", self.data[command.start : command.end]),
+                )
+                start = command.end
+        return b"".join((*pieces, self.data[start:]))
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:
