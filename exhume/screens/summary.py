@@ -20,6 +20,8 @@ def show_summary(summary: HuntSummary) -> None:
         f" ({rate:.1f} a second)"
     )
     show_outcomes(summary.outcomes)
+    for refusal in summary.refusals:
+        out.print(f"warning: {refusal}")
     if summary.crossings:
         out.print(crossings_line(summary.crossings))
     _show_findings(summary)
