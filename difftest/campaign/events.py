@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
 from difftest.triage.store import FindingRecord
@@ -82,6 +83,7 @@ class Progress:
     jobs: int = 0
     memory: int = 0
     arms: tuple[ArmState, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class HuntSummary:
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
     dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver. Of a
     campaign that was gone on with, everything is counted from its beginning. ``problem`` says what ended the
-    hunt before its time.
+    hunt before its time, ``refusals`` which solvers accepted no test.
     """
 
     tests: int
@@ -106,6 +108,7 @@ class HuntSummary:
     interrupted: bool = False
     problem: str | None = None
     crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
@@ -122,6 +125,7 @@ class HuntSummary:
                 {"owner": owner, "judge": judge or None, "result": what, "count": count}
                 for (owner, judge, what), count in sorted(self.crossings.items())
             ],
+            "refusals": [refusal.to_json() for refusal in self.refusals],
             "findings": [record.to_json() for record in self.findings],
         }
 

@@ -54,12 +54,12 @@ def solvers_command(
         ],
     )
     for row in shown:
-        out.print(f"{row['spec']}: {', '.join(row['theories'])}", markup=False)
+        out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
-            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}", markup=False)
+            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}")
     for row in rows:
         if not row["installed"]:
-            out.print(row["hint"], markup=False)
+            out.print(row["hint"])
 
 
 def _known(name: str) -> dict[str, Any]:
@@ -100,4 +100,4 @@ def install_command(
     if json:
         print_json(row)
     else:
-        out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)
+        out.print(f"{row['spec']}: {row['version']} at {row['command']}")

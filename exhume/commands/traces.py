@@ -52,13 +52,13 @@ def _show_replay(result: RunResult) -> None:
     for line, reason in result.refused:
         say(f"left out{f' line {line}' if line else ''}: {reason}")
     if result.answers:
-        out.print(" ".join(result.answers), markup=False)
+        out.print(" ".join(result.answers))
     if result.fault is None:
-        out.print(f"{result.outcome}: {result.calls} calls, no error", markup=False)
+        out.print(f"{result.outcome}: {result.calls} calls, no error")
         return
     if result.printed.strip():
         say(result.printed.strip()[-2000:])
-    out.print(f"{result.fault.kind} in {result.fault.action}: {result.fault.detail}", markup=False)
+    out.print(f"{result.fault.kind} in {result.fault.action}: {result.fault.detail}")
 
 
 def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions, json: bool) -> None:
@@ -77,14 +77,13 @@ def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions,
     if json:
         print_json({**report.to_json(), "result": str(source.result), "script": script and str(script)})
         return
-    out.print(print_trace(report.trace), markup=False, end="")
+    out.print(print_trace(report.trace), end="")
     (lines, left), (size, small) = report.lines, report.size
     out.print(
         f"{report.fault.kind}: {lines} to {left} calls, {size} to {small} bytes, in {source.result}",
-        markup=False,
     )
     if script:
-        out.print(f"in SMT-LIB: {script}", markup=False)
+        out.print(f"in SMT-LIB: {script}")
     if not report.complete:
         say("stopped for lack of time; start it again to go on, or give it more with --time")
     if not report.confirmed:
@@ -99,7 +98,7 @@ def translate_trace(file: Path) -> None:
     translation = translate(trace)
     for line, reason in translation.refused:
         say(f"left out{f' line {line}' if line else ''}: {reason}")
-    out.print(translation.script, markup=False, end="")
+    out.print(translation.script, end="")
 
 
 def print_model(setup: Setup, wanted: ModelFormat) -> None:
@@ -108,4 +107,4 @@ def print_model(setup: Setup, wanted: ModelFormat) -> None:
 
     engine: Engine = setup.make()
     model = default_model(engine)
-    out.print(model.dot() if wanted == "dot" else model.table(), markup=False, end="")
+    out.print(model.dot() if wanted == "dot" else model.table(), end="")

@@ -21,6 +21,7 @@ from apifuzz.running.folder import CallsFolder
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
+from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
 from difftest.triage.classes import class_of
 from difftest.triage.folder import FindingFolder
@@ -75,6 +76,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         facts=counts.facts() if counts else _facts(campaign),
         cards=_cards(campaign, found) + (counts.cards() if counts else []),
+        warnings=[str(refusal) for refusal in refusals_of(campaign)] if campaign else [],
         missing=missing,
         plots=[
             *(counts.plots() if counts else campaign_plots(campaign)),

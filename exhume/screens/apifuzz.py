@@ -11,7 +11,7 @@ from rich.text import Text
 from apifuzz.running.campaign import Summary
 from difftest import FindingRecord
 from difftest.triage.folder import FindingFolder
-from exhume.screens.console import out, show_table
+from exhume.screens.console import headline, out, show_table
 from exhume.screens.live import LiveScreen, span
 
 _ROWS = 20
@@ -91,7 +91,7 @@ def show_summary(summary: Summary) -> None:
         return
     old = len(summary.findings) - summary.new
     told = f", {old} of them from an earlier campaign" if old else ""
-    out.print(f"\n[bold]{len(summary.findings)} finding{'s' * (len(summary.findings) > 1)}[/bold]{told}")
+    headline(f"\n{len(summary.findings)} finding{'s' * (len(summary.findings) > 1)}", told)
     rows = [
         [f.finding_class, _where(f), _calls(f), str(max(tally.seen[f.key], 1)), f.path.name]
         for f in summary.findings
@@ -99,7 +99,7 @@ def show_summary(summary: Summary) -> None:
     show_table(["class", "where", "calls", "runs", "folder"], rows[:_ROWS], frozenset({2, 3}), shrink=1)
     folder = summary.findings[0].path.parent
     more = len(summary.findings) - _ROWS
-    out.print(f"{f'and {more} more' if more > 0 else 'all'} in {folder}", markup=False)
+    out.print(f"{f'and {more} more' if more > 0 else 'all'} in {folder}")
 
 
 def _calls(finding: FindingRecord) -> str:
