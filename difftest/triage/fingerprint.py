@@ -36,12 +36,12 @@ from smtlib import (
     default_theories,
     postorder,
     print_command,
+    print_declaration,
     print_term,
     read_script,
     rewrite,
 )
 from smtlib.labels import theories_in
-from smtlib.printer import sort_text
 
 QUICK_SECONDS = 2.0
 _MOST_OPERATORS = 12
@@ -287,9 +287,7 @@ def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
         if command.name == "assert" and len(command.terms) == 1:
             known = len(fresh)
             body = print_term(rewrite(checked.table, command.terms[0], change))
-            for declaration in list(fresh.values())[known:]:
-                params = " ".join(map(sort_text, declaration.params))
-                lines.append(f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})")
+            lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
             lines.append(f"(assert {body})")
         else:
             lines.append(print_command(command))
