@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from apifuzz.actions import Action
-from apifuzz.interface import Engine, LimitReached, Misbehaviour, Rejected, Unsupported
+from apifuzz.engine import Engine
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import Model, default_model
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Trace, TraceError, print_header

@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib
 
 from apifuzz.actions.registry import ACTIONS
-from apifuzz.interface import Answer, Engine
+from apifuzz.engine import Engine
+from apifuzz.interface import Answer
 from apifuzz.machine import Machine
 from apifuzz.run import Run
 from smtlib import BOOL
@@ -30,7 +31,7 @@ def _has_terms(run: Run) -> bool:
 
 
 def _has_assertions(run: Run) -> bool:
-    return any(run.levels)
+    return any(run.stack.levels)
 
 
 CONDITIONS = {

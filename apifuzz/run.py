@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from apifuzz import calls
+from apifuzz.engine import Engine, Stack
 from apifuzz.feeding.terms import Feed
 from apifuzz.interface import (
     Answer,
     ApiSort,
     ApiTerm,
-    Engine,
     Feature,
     Head,
     LimitReached,
@@ -86,9 +87,7 @@ class Run:
     """The state of one run, which actions read and change.
 
     ``actions`` are those that calls are made by, by name.
-    ``random`` is for drawing only. ``levels`` holds the assertions, a list per assertion level; ``answer``
-    is the last check's, until something changes; ``assumptions`` are the last check's, None where it had
-    none.
+    ``random`` is for drawing only. What is asserted is on the engine's stack.
     """
 
     def __init__(
@@ -113,10 +112,7 @@ class Run:
         self.exists = False
         self.logic = ""
         self.options: dict[str, str] = {}
-        self.levels: list[list[ApiTerm]] = [[]]
-        self.answer: Answer | None = None
         self.answers: list[str] = []
-        self.assumptions: tuple[ApiTerm, ...] | None = None
         self.checks = 0
         self.calls = 0
         self.refused: list[tuple[int, str]] = []
@@ -166,9 +162,7 @@ class Run:
         self.impossible.clear()
         self.options.clear()
         self.logic = ""
-        self.levels = [[]]
         self.checks = 0
-        self.changed()
 
     # What there is
 
@@ -185,7 +179,22 @@ class Run:
     @property
     def assertions(self) -> list[ApiTerm]:
         """The assertions of all levels, in order."""
-        return [term for level in self.levels for term in level]
+        return self.stack.terms
+
+    @property
+    def stack(self) -> Stack:
+        """What is asserted, and the last check's answer."""
+        return self.engine.stack
+
+    @property
+    def answer(self) -> Answer | None:
+        """The last check's answer, until something changes."""
+        return self.engine.stack.answer
+
+    @property
+    def assumptions(self) -> tuple[ApiTerm, ...] | None:
+        """The last check's assumptions, until something changes; None where it had none."""
+        return self.engine.stack.assumptions
 
     @property
     def operators(self) -> Operators:
@@ -214,8 +223,7 @@ class Run:
 
     def changed(self) -> None:
         """The assertions changed: the last answer holds no longer."""
-        self.answer = None
-        self.assumptions = None
+        self.engine.stack.changed()
 
     def require_answer(self, *answers: Answer) -> None:
         """Raise :class:`Unsupported` unless the last answer, still valid, is one of these."""
@@ -267,7 +275,7 @@ class Run:
     ) -> ApiTerm:
         """Take in a term that the solver made; raises :class:`Misbehaviour` where it has another sort."""
         term = self.store.add_term(sort, handle, kind, head, args, free)
-        if kind is not TermKind.FUNCTION and not self.engine.same_sort(self.engine.sort_of(term), sort):
+        if kind is not TermKind.FUNCTION and not self.engine.perform(calls.HasSort(term, sort)):
             raise Misbehaviour("sort", f"{term} has not the sort {sort.sort}")
         return term
 

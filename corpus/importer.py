@@ -16,6 +16,7 @@ from corpus.errors import CorpusError
 from corpus.intake import Intake, OnChecked
 from corpus.records import FormulaSource, Issue, Tracker
 from corpus.store import Corpus, storable
+from solvers.registry import NAMES
 
 MAX_BYTES = 16 << 20
 """Larger files become rows with an error."""
@@ -25,13 +26,6 @@ MAX_BYTES = 16 << 20
 _CHUNK_FILES = 400
 _CHUNK_BYTES = 8 << 20
 
-# Names that say which solver's tracker a file comes from; another word before a number is only
-# believed when a folder of that name holds the file.
-_SOLVER_NAMES = """
-z3 z3str3 z3str4 z3-noodler cvc4 cvc5 cvc5-projects yices yices2 bitwuzla boolector opensmt mathsat mathsat5
-smtinterpol smtrat stp verit princess ostrich dreal iprover vampire colibri colibri2 alt-ergo
-"""
-_SOLVERS = frozenset(_SOLVER_NAMES.split())
 _NAMED = re.compile(
     r"(?P<tracker>[A-Za-z][\w.-]*?)[_-](?:issue|bug|gh)?[_-]?(?P<issue>\d{1,9})(?:[_-](?P<position>\d{1,6}))?"
 )
@@ -135,7 +129,7 @@ def _issue_ids(intake: Intake, tracker_id: int, name: str, numbers: list[int]) -
     """Ids of the issues; those that a miner stored already are not touched."""
     stored = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
     missing = [number for number in numbers if number not in stored]
-    added = intake.add_issues(tracker_id, [Issue(number) for number in missing])
+    added = intake.add_issues(tracker_id, [Issue("", number) for number in missing])
     stored.update((number, a.id) for number, a in zip(missing, added, strict=True))
     return {(name, number): stored[number] for number in numbers}
 
@@ -166,7 +160,8 @@ def origin_of(relative: str, folder: str = "") -> Origin:
     stem = parts[-1].removesuffix(".smt2")
     folders = [f for f in (folder, *parts[:-1]) if f]
     match = _NAMED.fullmatch(stem)
-    if match and (match["tracker"].lower() in _SOLVERS or match["tracker"] in folders):
+    # Another word before a number is only believed when a folder of that name holds the file.
+    if match and (match["tracker"].lower() in NAMES or match["tracker"] in folders):
         return Origin(match["tracker"], int(match["issue"]), int(match["position"] or 0))
     match = _NUMBERED.fullmatch(stem)
     if match and folders:
@@ -177,7 +172,7 @@ def origin_of(relative: str, folder: str = "") -> Origin:
 
 
 def _solver(tracker: str) -> str | None:
-    return tracker.lower() if tracker.lower() in _SOLVERS else None
+    return tracker.lower() if tracker.lower() in NAMES else None
 
 
 def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:

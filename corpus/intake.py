@@ -27,6 +27,12 @@ error_column logic commands assertions check_sats pushes quantifiers terms theor
 solver solver_version expected bug_class decomposed
 """
 _FORMULA_COLUMNS = _FORMULA_COLUMN_NAMES.split()
+_ISSUE_COLUMNS = [
+    field.name
+    for field in fields(Issue)
+    if field.name not in ("tracker", "body", "is_pull_request", "comment_count", "comments")
+]
+_COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_record_id")
 
 TRAIT_COLUMNS = tuple(field.name for field in fields(Traits))
 """The columns of ``formula`` that hold its traits."""
@@ -69,32 +75,32 @@ class Intake:
 
     def add_issues(self, tracker_id: int, issues: Sequence[Issue]) -> list[Added]:
         """Store issues, keyed by number."""
-        bodies = iter(self.corpus.add_texts(issue.body for issue in issues if issue.body is not None))
+        bodies = iter(self.corpus.add_texts(issue.body for issue in issues if issue.body))
         rows = []
         for issue in issues:
             row: dict[str, object] = {"tracker_id": tracker_id}
-            for field in fields(issue):
-                value = getattr(issue, field.name)
-                if field.name == "body":
-                    row["text_id"] = None if value is None else next(bodies)
-                elif isinstance(value, Reasoned):
-                    row[field.name], row[field.name + "_reason"] = value.value, value.reason
+            for column in _ISSUE_COLUMNS:
+                value = getattr(issue, column)
+                if isinstance(value, Reasoned):
+                    row[column], row[column + "_reason"] = value.value, value.reason or None
                 else:
-                    row[field.name] = list(value) if isinstance(value, tuple) else value
-            rows.append(row)
+                    row[column] = list(value) if isinstance(value, tuple) else _known(value)
+            rows.append(row | {"text_id": next(bodies) if issue.body else None})
         return self._upsert("issue", ("tracker_id", "number"), rows)
 
     def add_issue(self, tracker_id: int, issue: Issue) -> Added:
         """Store one issue."""
         return self.add_issues(tracker_id, [issue])[0]
 
-    def add_comments(self, comments: Sequence[Comment]) -> list[Added]:
-        """Store comments, keyed by issue and position."""
-        texts = self.corpus.add_texts(comment.body for comment in comments)
+    def add_comments(self, threads: Sequence[tuple[int, Sequence[Comment]]]) -> list[Added]:
+        """Store comments, given per issue id in the order they were written; keyed by issue and position."""
+        texts = iter(self.corpus.add_texts(comment.body for _, comments in threads for comment in comments))
         rows = [
-            {f.name: getattr(comment, f.name) for f in fields(comment) if f.name != "body"}
-            | {"text_id": text}
-            for comment, text in zip(comments, texts, strict=True)
+            {"issue_id": issue_id, "position": position, "remote_id": comment.id}
+            | {column: _known(getattr(comment, column)) for column in _COMMENT_COLUMNS}
+            | {"text_id": next(texts)}
+            for issue_id, comments in threads
+            for position, comment in enumerate(comments, 1)
         ]
         return self._upsert("comment", ("issue_id", "position"), rows)
 
@@ -203,6 +209,11 @@ class Intake:
 def identity(text: str | None) -> str:
     """The hash that is part of a formula's identity."""
     return digest(storable(text)) if text is not None else sha256(b"").hexdigest()
+
+
+def _known(value: Any) -> Any:
+    """A value as a column has it: null where a text is empty."""
+    return None if value == "" else value
 
 
 def _clean(value: Any) -> Any:

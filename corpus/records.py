@@ -1,4 +1,4 @@
-"""What is put into the corpus: one dataclass per kind of record, as miner and importer make them."""
+"""What trackers hold and what is put into the corpus: one dataclass per kind of record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Where issues come from. ``kind`` is ``folder``, ``github`` or ``starter``."""
+    """Where issues come from. ``kind``: ``folder``, ``starter`` or a host's name (``github``, ``gitlab``)."""
 
     name: str
     kind: str = "folder"
@@ -31,24 +31,45 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A value that was read out of text, and the words that gave it."""
+    """A value that was read out of text, and the words that gave it.
+
+    ``where`` is the place of the issue that has them, ``rule`` the id of the rule that found them.
+    """
 
     value: str
     reason: str | None = None
+    where: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """An answer to an issue; ``id`` is the tracker's own."""
+
+    id: int
+    body: str
+    author_association: str = ""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    raw_record_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A bug report. Values with a reason are those that the miner classified."""
+    """A bug report with its comments, in the order they were written; empty texts are unknown ones.
 
+    ``tracker`` is a name such as ``Z3Prover/z3``. Values with a reason are those that the miner classified.
+    """
+
+    tracker: str
     number: int
-    url: str | None = None
-    title: str | None = None
-    body: str | None = None
-    author_association: str | None = None
+    title: str = ""
+    body: str = ""
+    url: str = ""
+    author_association: str = ""
     labels: tuple[str, ...] = ()
-    state: str | None = None
-    state_reason: str | None = None
+    state: str = ""
+    state_reason: str = ""
     created_at: datetime | None = None
     updated_at: datetime | None = None
     closed_at: datetime | None = None
@@ -58,20 +79,10 @@ class Issue:
     fixed_by: Reasoned | None = None
     affected: Reasoned | None = None
     raw_record_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """An answer to an issue; ``position`` counts from 1."""
-
-    issue_id: int
-    position: int
-    body: str
-    remote_id: int | None = None
-    author_association: str | None = None
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    raw_record_id: int | None = None
+    is_pull_request: bool = False
+    # How many comments the tracker counts, where the issue itself says so.
+    comment_count: int = 0
+    comments: tuple[Comment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

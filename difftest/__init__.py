@@ -25,9 +25,10 @@ from difftest.campaign.executor import Executor, LocalExecutor
 from difftest.campaign.hunt import HuntOptions, hunt
 from difftest.campaign.stages import DEFAULT_STAGES, Stage
 from difftest.errors import BadOutput, DifftestError
+from difftest.oracles.base import Candidate
 from difftest.replay import ReplayResult, ReplayRow, find_files, replay
-from difftest.triage.findings import Candidate, FindingClass
-from difftest.triage.folders import FindingRecord
+from difftest.triage import formulas as _formulas  # noqa: F401 (makes that kind known)
+from difftest.triage.store import FindingRecord
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
@@ -43,7 +44,6 @@ __all__ = [
     "EnvironmentProblem",
     "Event",
     "Executor",
-    "FindingClass",
     "FindingConfirmed",
     "FindingRecord",
     "HuntFinished",

@@ -11,3 +11,7 @@ class DifftestError(ExhumeError):
 
 class BadOutput(DifftestError):
     """The output folder cannot be made or written."""
+
+
+class NotShown(DifftestError):
+    """A file, a trace or a folder that is said to show something wrong does not."""

@@ -14,9 +14,8 @@ from typing import Any
 
 from difftest.errors import DifftestError
 from difftest.oracles import look, oracles_on, probe
-from difftest.oracles.base import Observation
-from difftest.triage.evidence import confirm_and_weigh
-from difftest.triage.findings import Candidate
+from difftest.oracles.base import Candidate, Observation
+from difftest.triage.settle import confirm_and_weigh
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -122,7 +121,7 @@ def _replay_file(
     except OSError as problem:
         return _unread(file, solvers, f"cannot be read: {problem.strerror}")
     verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
-    text = script.data.decode("utf-8", "surrogateescape")
+    text = script.text
     seen, _ = probe(Observation(text, solvers, verdicts, script.expected), names, runner, limits)
     found = look(seen, names)
     if found:

@@ -10,13 +10,13 @@ from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
 from corpus.store import Corpus
 from generator.declaring import StrategySettings
 from generator.errors import GenerationError
-from generator.families import family_of
 from generator.library import Library
 from generator.loading import RuleKind, load_library, probed_families
 from generator.registry import STRATEGIES, find_strategy, make_strategy
 from generator.seeds.source import SeedSource, seeds_of_corpus, seeds_of_folder, seeds_of_strategy
 from generator.strategy import Strategy
-from solvers.registry import PROFILES
+from solvers.registry import PROFILES, REFERENCES
+from solvers.specs import parse_spec
 
 CORPUS = "corpus"
 
@@ -85,7 +85,7 @@ def _library(sources: Sources, solvers: tuple[str, ...]) -> Library:
 def _notify_unprobed(corpus: Corpus, sources: Sources, solvers: tuple[str, ...]) -> None:
     """Tell the user which known targets the corpus was never probed with, and what is used instead."""
     probed = probed_families(corpus)
-    asked = {family_of(spec) for spec in solvers} & set(PROFILES)
+    asked = {parse_spec(spec).kin for spec in solvers} & set(PROFILES)
     missing = sorted(asked - probed)
     if missing and probed:
         used = sorted(asked & probed) or sorted(probed)
@@ -97,8 +97,8 @@ def _notify_unprobed(corpus: Corpus, sources: Sources, solvers: tuple[str, ...])
 
 def _theories(solvers: tuple[str, ...]) -> frozenset[str] | None:
     """The theories that all known targets have, where one has much fewer than exhume knows."""
-    families = {family_of(spec) for spec in solvers} & set(PROFILES)
-    if families <= {"z3", "cvc5"}:
+    families = {parse_spec(spec).kin for spec in solvers} & set(PROFILES)
+    if families <= set(REFERENCES):
         # The corpus knows for each formula whether they accept it.
         return None
     return frozenset.intersection(*(PROFILES[family].theories for family in families))

@@ -10,6 +10,7 @@ from generator.library import Library
 from generator.seeds.source import SeedSource
 from generator.settings import Setting, Value
 from generator.strategy import Strategy
+from solvers.registry import REFERENCES
 
 Need = Literal["library", "seeds", "answers"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
@@ -26,7 +27,7 @@ class StrategySettings:
     seed: int = 1
     incremental: bool = False
     skeleton: int = 0
-    solvers: tuple[str, ...] = ("z3", "cvc5")
+    solvers: tuple[str, ...] = REFERENCES
     given: tuple[str, ...] = ()
 
 

@@ -210,8 +210,7 @@ def names_of(script: SeedScript) -> set[str]:
         names.update(v.op.name for d in command.definitions for v in d.params)
     bodies = [d.body for c in script.prelude for d in c.definitions]
     for term in postorder([*script.assertions, *bodies]):
-        names.update(v.op.name for v in term.variables)
-        names.update(v.op.name for _, variables in term.patterns for v in variables)
+        names.update(v.op.name for v in term.bound)
     return names
 
 

@@ -1,13 +1,14 @@
 """A tracker's raw records in the corpus, and the newest version of each issue and comment in them.
 
-A record is one answer of GitHub, keyed by its request: ``/repos/OWNER/NAME/issues?...``, where
-OWNER/NAME is what the corpus calls the tracker, even when GitHub has renamed it since.
+A record is one answer of the tracker's API, keyed by its request (``/repos/OWNER/NAME/issues?...``, where
+OWNER/NAME is what the corpus calls the tracker, even when it has been renamed since), an attached file, keyed
+by its address, or an object of a dump, keyed ``dump:issues/12`` or ``dump:comments/34``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,11 +16,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from corpus.intake import Intake
-from corpus.records import RawRecord
+from corpus.records import Comment, Issue, RawRecord
 from corpus.store import Corpus
-from miner.answers import GONE, Answer
-from miner.errors import GitHubError
-from miner.records import Comment, Issue, RecordError, issue_number_of
+from miner.hosts.host import Host, Item
+from miner.hosts.http import GONE, MOVED, Answer
 
 _PAGES_AT_ONCE = 16
 # What the corpus has room for.
@@ -27,75 +27,52 @@ _LARGEST_NUMBER = 2**31 - 1
 _LARGEST_ID = 2**63 - 1
 
 # Which version of an item is newer: by its own date, then whether its page is current, then its page.
-Rank = tuple[str, int, str, int]
+Rank = tuple[datetime, int, str, int]
+_Place = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is known of a stored page."""
+    """What is known of a stored record; ``next`` is the request for the page after it."""
 
     record_id: int
     etag: str | None
+    last_modified: str | None
     next: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class KeptIssue:
-    """The newest version of an issue, and the raw record that holds it."""
-
-    issue: Issue
-    record_id: int
-    rank: Rank
-
-
-@dataclass(frozen=True, slots=True)
-class KeptComment:
-    """The newest version of a comment."""
-
-    comment: Comment
-    record_id: int
-    rank: Rank
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """An issue with its comments, as the raw records tell it now."""
-
-    issue: Issue
-    record_id: int
-    # Per comment id the raw record that holds it.
-    comment_records: Mapping[int, int]
-
-    def digest(self, attached: Iterable[str] = ()) -> str:
-        """What a reading of the issue depends on, as a hash."""
-        records = sorted(self.comment_records.items())
-        told = repr((self.issue, self.record_id, records, tuple(attached)))
-        return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 class Archive:
     """The raw records of one tracker. What is put in is in the corpus when :meth:`put` returns."""
 
     def __init__(
-        self, corpus: Corpus, tracker_id: int, name: str, now: Callable[[], float] | None = None
+        self,
+        corpus: Corpus,
+        host: Host,
+        tracker_id: int,
+        name: str,
+        now: Callable[[], float] | None = None,
     ) -> None:
         self.corpus = corpus
+        self.host = host
         self.tracker_id = tracker_id
         self.name = name
-        self.prefix = f"/repos/{name}"
+        self.prefix = host.path(name)
         self.pages: dict[str, Page] = {}
-        self.issues: dict[int, KeptIssue] = {}
-        self._comments: dict[int, dict[int, KeptComment]] = {}
-        # Issues that GitHub says are gone, by number: "deleted" or "transferred".
+        self.issues: dict[int, Issue] = {}
+        # Issues that the tracker says are gone, by number: "deleted" or "transferred".
         self.gone: dict[int, str] = {}
         self.attached: set[str] = set()
+        self._comments: dict[int, dict[int, Comment]] = {}
+        # Of issues by number, of comments by issue and id.
+        self._ranks: dict[int | tuple[int, int], Rank] = {}
         self._intake = Intake(corpus)
         self._now = now
         self._load()
 
     def _load(self) -> None:
         rows = self.corpus.rows(
-            "select id, request, status, etag, next from raw_record where tracker_id = ? order by id",
+            """select id, request, status, etag, last_modified, next from raw_record
+            where tracker_id = ? order by id""",
             [self.tracker_id],
         )
         for start in range(0, len(rows), _PAGES_AT_ONCE):
@@ -107,142 +84,180 @@ class Archive:
                     [[ident for ident, *_ in chunk]],
                 )
             )
-            for ident, request, status, etag, following in chunk:
+            for ident, request, status, *page in chunk:
                 data = _decoded(bodies[ident]) if status == 200 and ident in bodies else None
-                self._index(request, status or 200, Page(ident, etag, following), data)
+                self._index(request, status or 200, Page(ident, *page), data)
 
     def put(self, request: str, answer: Answer) -> None:
-        """Store an answer, whatever it is, and index it."""
+        """Store an answer, whatever it is, and index it; ``next`` is a path below the tracker's."""
         self.put_all([(request, answer)])
 
     def put_all(self, answers: Iterable[tuple[str, Answer]]) -> None:
         """Store several answers in one transaction."""
         answers = list(answers)
         fetched = datetime.fromtimestamp(self._now(), UTC).replace(tzinfo=None) if self._now else None
-        records, lost = [], []
-        for request, answer in answers:
-            kept = self._lost(request, answer)
-            if kept is not None:
-                lost.append(kept)
-            following = (
-                self.prefix + answer.next.partition("#")[0] if answer.next.startswith("/issues") else None
+        records = [
+            RawRecord(
+                request,
+                answer.body or answer.location,
+                answer.status,
+                answer.etag,
+                answer.last_modified,
+                fetched,
+                self.prefix + answer.next if answer.next else None,
             )
-            records.append(
-                RawRecord(
-                    request,
-                    answer.body or answer.location,
-                    answer.status,
-                    answer.etag,
-                    answer.last_modified,
-                    fetched,
-                    following,
-                )
-            )
-        with self.corpus.transaction():
-            for record in lost:
-                self._intake.add_raw_records(self.tracker_id, [record])
-            added = self._intake.add_raw_records(self.tracker_id, records)
-        for record in lost:
-            self._forget(self.pages[record.request.partition("~")[0]].record_id)
-            ident = self.corpus.scalar(
-                "select id from raw_record where tracker_id = ? and request = ?",
-                [self.tracker_id, record.request],
-            )
-            self._index(record.request, 200, Page(ident, None, None), _decoded(record.body))
-        for (request, answer), row, record in zip(answers, added, records, strict=True):
-            self._index(request, answer.status, Page(row.id, record.etag, record.next), answer.data)
+            for request, answer in answers
+        ]
+        self._put(records, [answer.data for _, answer in answers])
 
-    def _lost(self, request: str, answer: Answer) -> RawRecord | None:
-        """A page's earlier answer, under another name, where it holds items that the new one does not."""
+    def put_records(self, records: Sequence[RawRecord]) -> None:
+        """Store raw records of another archive in one transaction."""
+        self._put(records, [_decoded(record.body) for record in records])
+
+    def _put(self, records: Sequence[RawRecord], data: Sequence[Any]) -> None:
+        replaced = [self._lost(record, one) for record, one in zip(records, data, strict=True)]
+        lost = [record for record in replaced if record is not None]
+        with self.corpus.transaction():
+            kept = self._intake.add_raw_records(self.tracker_id, lost)
+            added = self._intake.add_raw_records(self.tracker_id, records)
+        for record, row in zip(lost, kept, strict=True):
+            self._forget(self.pages[record.request.partition("~")[0]].record_id)
+            self._index(record.request, 200, Page(row.id, None, None, None), _decoded(record.body))
+        for record, row, one in zip(records, added, data, strict=True):
+            page = Page(row.id, record.etag, record.last_modified, record.next)
+            self._index(record.request, record.status or 200, page, one)
+
+    def newer_of(self, records: Iterable[RawRecord], prefix: str) -> list[RawRecord]:
+        """Those of another archive's records that are not here as new; ``prefix`` was its tracker's path."""
+        renamed = [
+            replace(
+                record,
+                request=self._renamed(record.request, prefix),
+                next=self._renamed(record.next, prefix) if record.next else None,
+            )
+            for record in records
+        ]
+        here = dict(
+            self.corpus.rows(
+                """select request, fetched_at from raw_record
+                where tracker_id = ? and request in (select unnest(?::varchar[]))""",
+                [self.tracker_id, [record.request for record in renamed]],
+            )
+        )
+        return [
+            record
+            for record in renamed
+            if record.request not in here
+            or (record.fetched_at or datetime.min) > (here[record.request] or datetime.min)
+        ]
+
+    def _renamed(self, request: str, prefix: str) -> str:
+        return self.prefix + request.removeprefix(prefix) if request.startswith(prefix) else request
+
+    def _lost(self, record: RawRecord, data: Any) -> RawRecord | None:
+        """A record's earlier answer, under another name, where it holds items that the new one does not."""
+        request = record.request
         known = self.pages.get(request)
-        if known is None or answer.status != 200 or not _is_list(request):
+        if known is None or record.status != 200 or request.startswith("https://"):
             return None
         row = self.corpus.rows(
             """select body, etag, fetched_at from raw_record join text on text.id = text_id
             where raw_record.id = ?""",
             [known.record_id],
         )
-        before = _decoded(row[0][0]) if row else None
-        if not isinstance(before, list) or not isinstance(answer.data, list):
-            return None
-        still = {item.get("id") for item in answer.data if isinstance(item, dict)}
-        if all(item.get("id") in still for item in before if isinstance(item, dict)):
+        if not row or self._items(_decoded(row[0][0])) <= self._items(data):
             return None
         place = 1
         while f"{request}~{place}" in self.pages:
             place += 1
         return RawRecord(f"{request}~{place}", row[0][0], 200, row[0][1], None, row[0][2])
 
+    def _items(self, data: Any) -> set[int | tuple[int, int]]:
+        """The issues and comments in an answer."""
+        return {_key(item) for raw in _objects(data) for item in self.host.read(raw, self.name)}
+
     def _forget(self, record_id: int) -> None:
-        """Let go of the items that a record held, before it holds others."""
-        for number in [n for n, kept in self.issues.items() if kept.record_id == record_id]:
-            del self.issues[number]
-        for thread in self._comments.values():
-            for ident in [i for i, kept in thread.items() if kept.record_id == record_id]:
-                del thread[ident]
+        """Drop the items that a record held, before it holds others."""
+        for number in [n for n, issue in self.issues.items() if issue.raw_record_id == record_id]:
+            del self.issues[number], self._ranks[number]
+        for number, thread in self._comments.items():
+            for ident in [i for i, comment in thread.items() if comment.raw_record_id == record_id]:
+                del thread[ident], self._ranks[number, ident]
 
     def _index(self, request: str, status: int, page: Page, data: Any) -> None:
         self.pages[request] = page
         if request.startswith("https://"):
             self.attached.add(request)
             return
-        below = request.removeprefix(self.prefix)
-        path = urlsplit(below).path
-        if path.startswith("/issues/") and path[8:].isdigit():
-            number = int(path[8:])
-            self.gone.pop(number, None)
-            if status in GONE or status in (301, 302, 307, 308):
-                self.gone[number] = "deleted" if status in GONE else "transferred"
-            elif isinstance(data, dict):
-                self._take_issue(data, page.record_id, ("", 0, 0))
-            return
-        if not isinstance(data, list) or status != 200:
-            return
-        where = _place(request)
-        take = self._take_comment if path == "/issues/comments" else self._take_issue
-        for item in data:
-            if isinstance(item, dict):
-                take(item, page.record_id, where)
+        path = urlsplit(request.removeprefix(self.prefix)).path
+        number = path.removeprefix(self.host.issue_path)
+        if path.startswith(self.host.issue_path) and number.isdigit():
+            self.gone.pop(int(number), None)
+            if status in GONE or status in MOVED:
+                self.gone[int(number)] = "deleted" if status in GONE else "transferred"
+        if status == 200:
+            place = self._place(request)
+            for raw in _objects(data):
+                self._take(raw, page.record_id, place)
 
-    def _take_issue(self, item: Mapping[str, Any], record_id: int, where: tuple[str, int, int]) -> None:
-        try:
-            issue = Issue.from_rest(item, tracker=self.name)
-        except RecordError:
-            return
-        rank = (issue.updated_at, where[2], where[0], where[1])
-        known = self.issues.get(issue.number)
-        if 0 < issue.number <= _LARGEST_NUMBER and (known is None or known.rank <= rank):
-            self.issues[issue.number] = KeptIssue(issue, record_id, rank)
+    def _take(self, raw: Mapping[str, Any], record_id: int, place: _Place) -> None:
+        """Keep the issues and comments of a raw object that are newer than those known."""
+        for item in self.host.read(raw, self.name):
+            (number, found), key = item, _key(item)
+            rank = (found.updated_at or datetime.min, *place)
+            if not 0 < number <= _LARGEST_NUMBER or self._ranks.get(key, rank) > rank:
+                continue
+            if isinstance(found, Issue):
+                self.issues[number] = replace(found, raw_record_id=record_id)
+                self._ranks[key] = rank
+            elif abs(found.id) <= _LARGEST_ID:
+                self._comments.setdefault(number, {})[found.id] = replace(found, raw_record_id=record_id)
+                self._ranks[key] = rank
 
-    def _take_comment(self, item: Mapping[str, Any], record_id: int, where: tuple[str, int, int]) -> None:
-        number = issue_number_of(item)
-        try:
-            comment = Comment.from_rest(item)
-        except RecordError:
-            return
-        if number is None or abs(comment.id) > _LARGEST_ID:
-            return
-        rank = (comment.updated_at, where[2], where[0], where[1])
-        thread = self._comments.setdefault(number, {})
-        known = thread.get(comment.id)
-        if known is None or known.rank <= rank:
-            thread[comment.id] = KeptComment(comment, record_id, rank)
+    def _place(self, request: str) -> _Place:
+        """Where a page stands among those of its list: whether it is the current answer, start, number."""
+        address, mark, _ = request.partition("~")
+        asked = parse_qs(urlsplit(address).query)
+        since = next((asked[one.since][0] for one in self.host.lists if one.since in asked), "")
+        number = asked.get("page", ["1"])[0]
+        # The census is only asked for to see what is missing.
+        behind = mark or "?" not in address or address.startswith(self.prefix + self.host.census.request())
+        return 0 if behind else 1, "" if behind else since, int(number) if number.isdecimal() else 1
 
-    def thread(self, number: int) -> Thread:
+    def thread(self, number: int) -> Issue:
         """An issue with all its comments. Raises KeyError where there is no such issue."""
-        kept = self.issues[number]
-        comments = self._comments.get(number, {})
-        ordered = sorted(
-            (one.comment for one in comments.values()), key=lambda comment: (comment.created_at, comment.id)
+        issue = self.issues[number]
+        comments = sorted(
+            self._comments.get(number, {}).values(), key=lambda one: (one.created_at or datetime.min, one.id)
         )
-        issue = replace(kept.issue, comments=tuple(ordered))
-        if number in self.gone:
-            issue = replace(issue, state_reason=self.gone[number])
-        return Thread(issue, kept.record_id, {ident: one.record_id for ident, one in comments.items()})
+        return replace(
+            issue, comments=tuple(comments), state_reason=self.gone.get(number, issue.state_reason)
+        )
 
     def numbers(self) -> list[int]:
         """The issues, in order; pull requests left out."""
-        return sorted(n for n, kept in self.issues.items() if not kept.issue.is_pull_request)
+        return sorted(number for number, issue in self.issues.items() if not issue.is_pull_request)
+
+    def following(self, request: str) -> str | None:
+        """The request for the page after a stored one, below the tracker's path."""
+        page = self.pages.get(self.prefix + request)
+        return None if page is None or page.next is None else page.next.removeprefix(self.prefix)
+
+
+def digest_of(issue: Issue, attached: Iterable[str] = ()) -> str:
+    """What a reading of an issue depends on, as a hash."""
+    told = repr((issue, tuple(attached)))
+    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _key(item: Item) -> int | tuple[int, int]:
+    number, found = item
+    return number if isinstance(found, Issue) else (number, found.id)
+
+
+def _objects(data: Any) -> list[Mapping[str, Any]]:
+    """The raw objects of an answer: one, or a list of them."""
+    return [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, dict)]
 
 
 def _decoded(body: str) -> Any:
@@ -250,25 +265,3 @@ def _decoded(body: str) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_list(request: str) -> bool:
-    return "?" in request and not request.startswith("https://")
-
-
-def _place(request: str) -> tuple[str, int, int]:
-    """Where a page stands among the pages of its list: start, number, whether it is the current answer."""
-    address, mark, _ = request.partition("~")
-    asked = parse_qs(urlsplit(address).query)
-    number = asked.get("page", ["1"])[0]
-    # A list by creation is only asked for to see what is missing.
-    behind = mark or asked.get("sort") == ["created"]
-    since = asked.get("since", [""])[0]
-    return ("" if behind else since), int(number) if number.isdecimal() else 1, 0 if behind else 1
-
-
-def require_list(request: str, answer: Answer) -> list[Any]:
-    """The items of a page. Raises GitHubError where the answer is none."""
-    if not isinstance(answer.data, list):
-        raise GitHubError(f"{request} was answered with something else than a list: is this GitHub's API?")
-    return answer.data

@@ -1,6 +1,6 @@
 """Files attached to issues: which may be fetched, fetching them, and taking archives apart.
 
-Only GitHub's own hosts are asked, redirections included, and never with a token. Everything happens in
+Only the host's own servers are asked, redirections included, and never with a token. Everything happens in
 memory and within limits; nothing that an archive names is ever a path on this machine.
 """
 
@@ -21,26 +21,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from miner.answers import Answer, Clock, OnWaiting, SystemClock, Waiting
-from miner.records import Issue
+from corpus.records import Issue
+from miner.hosts.host import Host
+from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, SystemClock, Waiting
 
-_HOSTS = frozenset(
-    {
-        "github.com",
-        "user-images.githubusercontent.com",
-        "raw.githubusercontent.com",
-        "objects.githubusercontent.com",
-        "release-assets.githubusercontent.com",
-        "github-production-user-asset-6210df.s3.amazonaws.com",
-        "github-production-repository-file-5c1aeb.s3.amazonaws.com",
-    }
-)
-"""GitHub's own, and the two stores of its attachments that it redirects to."""
-
-_LINK = re.compile(
-    r"https://(?:github\.com/(?:[\w.-]+/[\w.-]+/files/\d+|user-attachments/files/\d+)"
-    r"|user-images\.githubusercontent\.com/\d+)/[\w.%+~-]{1,200}"
-)
 _SUFFIXES = (".smt2", ".txt", ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
 _TEXTS = (".smt2", ".smt", ".txt", ".log")
 _ARCHIVED_SUFFIXES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".tbz2", ".xz", ".txz")
@@ -88,15 +72,13 @@ class Link:
     where: str
 
 
-def links_of(issue: Issue, limits: Limits = LIMITS) -> list[Link]:
+def links_of(issue: Issue, host: Host, limits: Limits = LIMITS) -> list[Link]:
     """The attached files of an issue that may be fetched, each once."""
     found: dict[str, Link] = {}
     texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     for where, text in texts:
-        if "https://" not in text:
-            continue
-        for address in _LINK.findall(text):
-            address = address.rstrip(".")
+        for link in host.file_link.findall(text):
+            address = host.file_address(link.rstrip("."), issue)
             if address.lower().endswith(_SUFFIXES):
                 found.setdefault(address, Link(address, where))
     return list(found.values())[: limits.files]
@@ -117,15 +99,16 @@ class Downloader:
     timeout: float = 60.0
     fetched: int = 0
 
-    def fetch(self, address: str) -> Answer | None:
+    def fetch(self, address: str, sites: frozenset[str]) -> Answer | None:
         """The file as a record: JSON with its bytes in base 64, or with the reason why it was not taken.
 
-        Its status is 0 where no answer was used. None where the server cannot be reached now.
+        Only servers of ``sites`` are asked. The status is 0 where no answer was used. None where the server
+        cannot be reached now.
         """
         why = ""
         for attempt in range(_TRIES):
             try:
-                status, data = self._follow(address)
+                status, data = self._follow(address, sites)
             except (OSError, http.client.HTTPException) as error:
                 why = f"no connection ({type(error).__name__})"
             except TooMuch as limit:
@@ -145,19 +128,19 @@ class Downloader:
         self.on_waiting(Waiting(why, seconds, self.clock.now() + seconds))
         self.clock.sleep(seconds)
 
-    def _follow(self, address: str) -> tuple[int, bytes]:
+    def _follow(self, address: str, sites: frozenset[str]) -> tuple[int, bytes]:
         for _ in range(_MOST_REDIRECTS):
-            status, location, data = self._request(address)
-            if status not in (301, 302, 303, 307, 308):
+            status, location, data = self._request(address, sites)
+            if status not in (*MOVED, 303):
                 return status, data
             address = urljoin(address, location)
         raise TooMuch(f"more than {_MOST_REDIRECTS} redirections")
 
-    def _request(self, address: str) -> tuple[int, str, bytes]:
+    def _request(self, address: str, sites: frozenset[str]) -> tuple[int, str, bytes]:
         parts = urlsplit(address)
         host = (parts.hostname or "").lower()
-        if parts.scheme != "https" or host not in _HOSTS or parts.port not in (None, 443):
-            raise TooMuch(f"leads away from GitHub, to {host or 'nowhere'}")
+        if parts.scheme != "https" or host not in sites or parts.port not in (None, 443):
+            raise TooMuch(f"leads away from the tracker's host, to {host or 'nowhere'}")
         path = quote(parts.path, safe="/%+~-._") + ("?" + parts.query if parts.query else "")
         if re.search(r"[\x00-\x20\x7f-\U0010ffff]", path):
             raise TooMuch("a malformed address")

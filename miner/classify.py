@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from corpus.records import Issue, Reasoned
 from miner.extract import Extraction
-from miner.records import Issue
 
 CLASSES = (
     "soundness",
@@ -57,28 +57,18 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """A value, and the words it was read from: ``where`` is a place of an issue, ``rule`` the rule's id."""
-
-    value: str
-    text: str
-    where: str
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
 class Classification:
     """All that the rules say of an issue."""
 
-    bug_class: Evidence
-    areas: tuple[Evidence, ...] = ()
-    severity: Evidence | None = None
-    version: Evidence | None = None
-    commit: Evidence | None = None
-    fixed_by: Evidence | None = None
-    introduced_by: Evidence | None = None
+    bug_class: Reasoned
+    areas: tuple[Reasoned, ...] = ()
+    severity: Reasoned | None = None
+    version: Reasoned | None = None
+    commit: Reasoned | None = None
+    fixed_by: Reasoned | None = None
+    introduced_by: Reasoned | None = None
     # Said to be a regression, whatever its class.
-    regression: Evidence | None = None
+    regression: Reasoned | None = None
 
     @property
     def is_bug(self) -> bool:
@@ -86,7 +76,7 @@ class Classification:
         return self.bug_class.value != "none"
 
 
-_NONE = Evidence("none", "", "", "")
+_NONE = Reasoned("none")
 _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 
@@ -124,8 +114,8 @@ class _Hit:
     where: str
     weight: int
 
-    def evidence(self) -> Evidence:
-        return Evidence(self.value, self.text, self.where, self.rule.id)
+    def evidence(self) -> Reasoned:
+        return Reasoned(self.value, self.text, self.where, self.rule.id)
 
 
 def classify(issue: Issue, extraction: Extraction) -> Classification:
@@ -187,7 +177,7 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
         yield "formula", "formula", formulas
 
 
-def _heaviest(hits: Sequence[_Hit]) -> Evidence:
+def _heaviest(hits: Sequence[_Hit]) -> Reasoned:
     if not hits:
         return _NONE
     weights: dict[str, int] = {}
@@ -200,21 +190,21 @@ def _heaviest(hits: Sequence[_Hit]) -> Evidence:
     return max((hit for hit in hits if hit.value == best), key=lambda hit: hit.weight).evidence()
 
 
-def _first_per_value(hits: Sequence[_Hit]) -> list[Evidence]:
-    found: dict[str, Evidence] = {}
+def _first_per_value(hits: Sequence[_Hit]) -> list[Reasoned]:
+    found: dict[str, Reasoned] = {}
     for hit in hits:
         found.setdefault(hit.value, hit.evidence())
     return list(found.values())
 
 
-def _strongest(hits: Sequence[_Hit]) -> Evidence | None:
+def _strongest(hits: Sequence[_Hit]) -> Reasoned | None:
     usable = [hit for hit in hits if hit.value]
     return max(usable, key=lambda hit: hit.weight).evidence() if usable else None
 
 
-def _severity(hits: Sequence[_Hit], bug_class: Evidence) -> Evidence | None:
+def _severity(hits: Sequence[_Hit], bug_class: Reasoned) -> Reasoned | None:
     stated = _strongest(hits)
     if stated is not None or bug_class.value == "none":
         return stated
     # Not stated: what such a bug means for those who rely on the answer.
-    return Evidence(_BY_CLASS.get(bug_class.value, "low"), bug_class.text, bug_class.where, bug_class.rule)
+    return Reasoned(_BY_CLASS.get(bug_class.value, "low"), bug_class.reason, bug_class.where, bug_class.rule)

@@ -1,61 +1,36 @@
 """Which pages of a tracker to ask for, and in which order.
 
-Lists are sorted by update, oldest first. A page is followed by one that starts at its last item's
-date: what is updated meanwhile moves to the end of the list, and with numbered pages everything after
-it would move up by one, past our eyes. Only the last page of a list ever changes; the next run asks
-for it again, with its ETag, and goes on from there.
+Lists are sorted by update, oldest first. A page is followed by one that starts at its last item's date:
+what is updated meanwhile moves to the end of the list, and with numbered pages everything after it would
+move up by one, and be missed. Only the last page of a list ever changes; the next run asks for it again,
+with its ETag, and resumes there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from base.errors import Exit
-from miner.answers import GONE, Answer
-from miner.archive import Archive, require_list
-from miner.errors import GitHubError
+from corpus.records import Issue
+from miner.archive import Archive
+from miner.errors import HostError
+from miner.hosts.host import PAGES, Host, Listing, moment
+from miner.hosts.http import GONE, Answer, Client
 
-if TYPE_CHECKING:
-    from miner.github import GitHubClient
-
-_PER_PAGE = 100
 # Dates are whole seconds. With more items than this in the last two, the next numbered page is asked for.
 _MOST_REPEATED = 10
 _MOST_MOVES = 5
 _MOST_CHECKED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A list of a repository: its path below it, and what is asked of it."""
-
-    path: str
-    query: tuple[tuple[str, str], ...]
-    follows_dates: bool = True
-
-    def request(self, since: str = "", page: int = 1) -> str:
-        """The path and query of one page, below the repository."""
-        asked = [*self.query, ("per_page", str(_PER_PAGE))]
-        if since:
-            asked.append(("since", since))
-        if page > 1:
-            asked.append(("page", str(page)))
-        return f"{self.path}?{urlencode(asked, safe=':')}"
-
-
-ISSUES = Listing("/issues", (("state", "all"), ("sort", "updated"), ("direction", "asc")))
-COMMENTS = Listing("/issues/comments", (("sort", "updated"), ("direction", "asc")))
-CENSUS = Listing("/issues", (("state", "all"), ("sort", "created"), ("direction", "asc")), False)
-"""All issues that are still there: the list to find deleted ones by."""
-
-
-class RepositoryGone(GitHubError):
-    """The repository is not there (any more), or not for this token; ``answer`` is what GitHub said."""
+class TrackerGone(HostError):
+    """The tracker is not there (any more), or not for this token; ``answer`` is what the host said."""
 
     exit_code = Exit.USAGE
 
@@ -64,48 +39,90 @@ class RepositoryGone(GitHubError):
         self.answer = answer
 
 
+class PageGone(HostError):
+    """The tracker is there, but not one of its lists."""
+
+
 @dataclass(slots=True)
 class Crawler:
     """Fetches one tracker's pages into its archive. ``on_page`` gets the pages and items so far."""
 
-    client: GitHubClient
+    client: Client
     archive: Archive
-    # What GitHub calls the repository now.
+    # What the host calls the tracker now.
     current: str
     on_page: Callable[[str, int, int], None] = lambda what, pages, items: None
     pages: int = 0
 
-    def crawl(self, listing: Listing, since: str = "") -> None:
-        """Bring a list up to date, from ``since`` on where nothing was fetched before that."""
-        request: str | None = self._start(listing, since)
+    def crawl_all(self, since: str = "", recheck: bool = False) -> None:
+        """Bring everything up to date, from ``since`` on where nothing was fetched before that."""
+        for listing in self.archive.host.lists:
+            self.crawl(listing, since)
+        self._crawl_threads(since)
+        if recheck:
+            self.check_deleted()
+
+    def crawl(self, listing: Listing, since: str = "", by_date: bool = True) -> None:
+        """Bring a list up to date."""
+        request: str | None = self._start(listing, since) if by_date else listing.request()
         pages = items = 0
         while request is not None:
-            key = self.archive.prefix + request
-            known = self.archive.pages.get(key)
+            known = self.archive.pages.get(self.archive.prefix + request)
             answer = self._get(request, known.etag if known else None)
             if answer.status == 304 and known is not None:
-                request = None if known.next is None else known.next.removeprefix(self.archive.prefix)
+                request = self.archive.following(request)
                 continue
-            found = require_list(key, answer)
-            request = _following(listing, request, answer, found)
-            self.archive.put(key, replace(answer, next=request or ""))
+            found = _items(request, answer)
+            following = _following(listing, request, answer, found, by_date)
+            self.archive.put(self.archive.prefix + request, replace(answer, next=following or ""))
+            request = following
             pages += 1
             self.pages += 1
             items += len(found)
-            self.on_page("comments" if listing is COMMENTS else "issues", pages, items)
+            self.on_page(listing.what, pages, items)
+
+    def _crawl_threads(self, since: str) -> None:
+        """The comments of issues that changed, where they are listed issue by issue."""
+        pending = [
+            (issue, listing)
+            for issue in self.archive.issues.values()
+            if issue.comment_count and (listing := self.archive.host.comments_of(issue)) is not None
+            if not since or str(issue.updated_at or "")[:10] >= since[:10]
+            if not self._is_current(issue, listing)
+        ]
+        for done, (issue, listing) in enumerate(pending, 1):
+            with contextlib.suppress(PageGone):  # deleted since it was listed
+                self._crawl_thread(issue, listing)
+            self.on_page(f"of {len(pending)} threads", self.pages, done)
+
+    def _crawl_thread(self, issue: Issue, listing: Listing) -> None:
+        request: str | None = listing.request()
+        while request is not None:
+            answer = self._get(request, None)
+            following = _following(listing, request, answer, _items(request, answer), by_date=False)
+            stamped = replace(answer, next=following or "", last_modified=str(issue.updated_at))
+            self.archive.put(self.archive.prefix + request, stamped)
+            request = following
+            self.pages += 1
+
+    def _is_current(self, issue: Issue, listing: Listing) -> bool:
+        """Whether all comments were fetched when the issue was as it is now."""
+        request: str | None = listing.request()
+        while request is not None:
+            page = self.archive.pages.get(self.archive.prefix + request)
+            if page is None or page.last_modified != str(issue.updated_at):
+                return False
+            request = self.archive.following(request)
+        return True
 
     def _start(self, listing: Listing, since: str) -> str:
         """Where to begin: at the last window of pages that are stored, else at the beginning."""
-        first = listing.request(since)
-        if not listing.follows_dates:
-            return first
-        prefix = self.archive.prefix
         roots = self._roots(listing, since)
-        request = min(roots, key=_since_of) if roots else first
+        request = min(roots, key=listing.since_of) if roots else listing.request(since)
         window = request
-        while (page := self.archive.pages.get(prefix + request)) is not None and page.next is not None:
-            request = page.next.removeprefix(prefix)
-            if _page_of(request) == 1:
+        while (following := self.archive.following(request)) is not None:
+            request = following
+            if _page_of(request) is None:
                 window = request
         return window
 
@@ -116,106 +133,101 @@ class Crawler:
         stored = [key for key in self.archive.pages if key.startswith(head) and "~" not in key]
         reached = {page.next for page in self.archive.pages.values()}
         starts = [key.removeprefix(prefix) for key in stored if key not in reached]
-        return [
-            start
-            for start in starts
-            if _page_of(start) == 1 and (not _since_of(start) or _since_of(start) <= since)
-        ]
+        return [start for start in starts if _page_of(start) is None and listing.since_of(start) <= since]
 
     def _get(self, request: str, etag: str | None) -> Answer:
-        """One page; where the repository has moved, from its new place."""
+        """One page; where the tracker has moved, from its new place."""
         for _ in range(_MOST_MOVES):
-            answer = self.client.get(f"/repos/{self.current}{request}", etag)
+            answer = self.client.get(self.archive.host.path(self.current) + request, etag)
             if answer.status in (200, 304):
                 return answer
-            self.current = find_repository(self.client, self.current).name
-        raise GitHubError(f"{self.current} is there, but {request.partition('?')[0]} is not: {answer.status}")
+            self.current = find_repository(self.client, self.archive.host, self.current).name
+        raise PageGone(f"{self.current} is there, but {request.partition('?')[0]} is not: {answer.status}")
 
     def check_deleted(self) -> int:
         """Ask for each issue that the list of all issues does not name any more; how many are gone."""
-        self.crawl(CENSUS)
+        host, archive = self.archive.host, self.archive
+        self.crawl(host.census, by_date=False)
         named: set[int] = set()
-        request: str | None = CENSUS.request()
-        while request is not None:
-            page = self.archive.pages.get(self.archive.prefix + request)
-            if page is None:
-                break
-            named.update(self._numbers_on(page.record_id))
-            request = None if page.next is None else page.next.removeprefix(self.archive.prefix)
-        missing = [n for n in self.archive.issues if n not in named and n not in self.archive.gone]
+        request: str | None = host.census.request()
+        while request is not None and (page := archive.pages.get(archive.prefix + request)) is not None:
+            named |= self._numbers_on(page.record_id)
+            request = archive.following(request)
+        missing = [n for n in archive.issues if n not in named and n not in archive.gone]
         for number in sorted(missing)[:_MOST_CHECKED]:
-            request = f"/issues/{number}"
-            answer = self.client.get(f"/repos/{self.current}{request}")
-            self.archive.put(self.archive.prefix + request, answer)
-        return len(self.archive.gone)
+            request = f"{host.issue_path}{number}"
+            answer = self.client.get(host.path(self.current) + request)
+            archive.put(archive.prefix + request, replace(answer, next=""))
+        return len(archive.gone)
 
     def _numbers_on(self, record_id: int) -> set[int]:
         rows = self.archive.corpus.rows(
             "select body from raw_record join text on text.id = text_id where raw_record.id = ?", [record_id]
         )
-        items = json.loads(rows[0][0]) if rows else []
-        return {item["number"] for item in items if isinstance(item, dict) and "number" in item}
+        items = (item for raw in json.loads(rows[0][0]) for item in self.archive.host.read(raw, ""))
+        return {number for number, found in items if isinstance(found, Issue)}
 
 
-def _following(listing: Listing, request: str, answer: Answer, items: list[Any]) -> str | None:
+def _items(request: str, answer: Answer) -> list[Any]:
+    """The items of a page. Raises HostError where the answer is none."""
+    if not isinstance(answer.data, list):
+        raise HostError(f"{request} was answered with something other than a list: check the API's address")
+    return answer.data
+
+
+def _following(listing: Listing, request: str, answer: Answer, items: list[Any], by_date: bool) -> str | None:
     """The request for what comes after a page, or None at the end."""
     if not answer.next or not items:
         return None
-    since, page = _since_of(request), _page_of(request)
-    dates = [str(item.get("updated_at", "")) if isinstance(item, dict) else "" for item in items]
+    since = listing.since_of(request)
+    dates = [_date(item) for item in items]
     # Not in order, or before the time asked for: a server that has its own idea of the list.
-    if listing.follows_dates and dates == sorted(dates) and (not since or dates[0] >= since):
-        start = _second_before(dates[-1])
+    if by_date and dates == sorted(dates) and dates[0] >= since:
+        start = _date(items[-1], timedelta(seconds=-1))
         repeated = sum(date >= start for date in dates)
         if start > since and repeated <= _MOST_REPEATED:
             return listing.request(start)
-    return listing.request(since, page + 1)
+    _, number = _page_of(request) or ("page", "1")
+    numbered = ("page", str(int(number) + 1) if number.isdecimal() else "1")
+    return listing.request(since, _page_of(answer.next) or numbered)
 
 
-def _second_before(date: str) -> str:
+def _date(item: object, offset: timedelta = timedelta()) -> str:
+    """When an item was updated, as lists are asked; empty where it does not say."""
+    updated = moment(item, "updated_at") if isinstance(item, dict) else None
     try:
-        moment = datetime.fromisoformat(date).astimezone(UTC) - timedelta(seconds=1)
-    except (ValueError, OverflowError):
+        return "" if updated is None else (updated + offset).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except OverflowError:
         return ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _since_of(request: str) -> str:
-    return request.partition("&since=")[2].partition("&")[0]
-
-
-def _page_of(request: str) -> int:
-    number = request.partition("&page=")[2]
-    return int(number) if number.isdecimal() else 1
+def _page_of(request: str) -> tuple[str, str] | None:
+    """Which page of a list a request asks for, by number or by a mark of the server; None: the first."""
+    asked = parse_qsl(urlsplit(request).query)
+    pages = [one for one in asked if one[0] in PAGES and one != ("page", "1")]
+    return pages[0] if pages else None
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as GitHub names it now, and the answer that says so."""
+    """A tracker as its host names it now, and the answer that says so."""
 
     name: str
     url: str
     answer: Answer
 
 
-def find_repository(client: GitHubClient, name: str, etag: str | None = None) -> Repository:
-    """Ask for a repository, following it where it was renamed. Raises RepositoryGone."""
-    path = f"/repos/{name}"
+def find_repository(client: Client, host: Host, name: str) -> Repository:
+    """Ask for a tracker, following it where it was renamed. Raises TrackerGone."""
+    path = host.path(name)
     for _ in range(_MOST_MOVES):
-        answer = client.get(path, etag)
-        if answer.location and answer.status not in GONE:
-            path, etag = answer.location, None
-            continue
-        break
+        answer = client.get(path)
+        if not answer.location or answer.status in GONE:
+            break
+        path = answer.location
     if answer.status in GONE:
         why = {404: "deleted, private or misspelt", 410: "deleted", 451: "blocked for legal reasons"}
-        raise RepositoryGone(f"there is no repository {name} ({answer.status}: {why[answer.status]})", answer)
-    if answer.status == 304:
-        return Repository(name, "", answer)
-    found = answer.data if isinstance(answer.data, dict) else {}
-    said = found.get("full_name")
-    return Repository(
-        said if isinstance(said, str) and said.count("/") == 1 else name,
-        str(found.get("html_url") or ""),
-        answer,
-    )
+        raise TrackerGone(f"{host.api.title} has no {name} ({answer.status}: {why[answer.status]})", answer)
+    found: Mapping[str, Any] = answer.data if isinstance(answer.data, dict) else {}
+    current, url = host.repository(found)
+    return Repository(current if host.tracker_name.fullmatch(current) else name, url, answer)

@@ -10,20 +10,20 @@ class MinerError(ExhumeError):
 
 
 class BadInput(MinerError):
-    """A name, date, address or configuration that cannot be meant."""
+    """A name, date, address, file or configuration that is not what is expected."""
 
 
-class GitHubError(MinerError):
-    """GitHub cannot be asked, or says no."""
+class HostError(MinerError):
+    """A tracker's host cannot be asked, or refuses."""
 
     exit_code = Exit.ENVIRONMENT
 
 
-class Unreachable(GitHubError):
+class Unreachable(HostError):
     """No usable answer after many tries."""
 
 
-class RateLimited(GitHubError):
+class RateLimited(HostError):
     """The limit ends later than is worth waiting for. ``seconds`` is how long it lasts."""
 
     def __init__(self, message: str, seconds: float) -> None:
@@ -31,5 +31,5 @@ class RateLimited(GitHubError):
         self.seconds = seconds
 
 
-class Denied(GitHubError):
+class Denied(HostError):
     """The token is wrong, or does not reach so far."""

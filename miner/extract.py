@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from corpus.records import Issue
 from miner.commandline import Invocation, invocations_of
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
 from miner.likeness import Likeness, Shape, Spelled, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
-from miner.records import Issue
 from miner.runs import Output, Run, Section, runs_of
 from miner.sexpr import CHECKS, FOREIGN, STANDARD
 from miner.solver_names import COMMON, REGRESSIONS

@@ -1,33 +1,30 @@
 """Mining a tracker: its pages into the archive, then its issues into the corpus; or again, without a network.
 
 First everything that changed is fetched and stored as it came. Then the issues that read otherwise than
-before are extracted, classified and stored, by number. A run that was killed at any moment is gone on
-with by the next.
+before are extracted, classified and stored, by number. After a run that was killed at any moment, the next
+one resumes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from datetime import date, datetime
 
 from corpus.intake import Intake
 from corpus.learned import refresh_counts
 from corpus.records import Tracker
 from corpus.store import Corpus
-from miner.answers import Answer
-from miner.archive import Archive
+from miner.archive import Archive, digest_of
 from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, links_of, texts_of
 from miner.classify import is_wanted
-from miner.crawl import COMMENTS, ISSUES, Crawler, Repository, RepositoryGone, find_repository
+from miner.crawl import Crawler, Repository, TrackerGone, find_repository
 from miner.errors import BadInput, MinerError
+from miner.hosts import known_hosts
+from miner.hosts.host import Host
+from miner.hosts.http import Answer, Client
 from miner.solver_names import TRACKERS
-from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, prepare
-
-if TYPE_CHECKING:
-    from miner.github import GitHubClient
+from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, TrackerReport, prepare
 
 
 class NothingStored(MinerError):
@@ -51,26 +48,6 @@ class MineOptions:
 
 
 @dataclass(slots=True)
-class TrackerReport:
-    """What became of one tracker. ``problem`` says why it could not be fetched, where it could not."""
-
-    tracker: str
-    requests: int = 0
-    not_modified: int = 0
-    pages: int = 0
-    issues_seen: int = 0
-    issues_read: int = 0
-    issues_stored: int = 0
-    new_issues: int = 0
-    formulas: int = 0
-    new_formulas: int = 0
-    attachments: int = 0
-    deleted: int = 0
-    renamed_to: str = ""
-    problem: str = ""
-
-
-@dataclass(slots=True)
 class Listener:
     """Whom progress is told to: pages fetched (of what, pages, items), issues read (done, of how many)."""
 
@@ -78,46 +55,59 @@ class Listener:
     on_issues: Callable[[int, int], None] = lambda done, total: None
 
 
+@dataclass(slots=True)
+class Live:
+    """How a tracker is fetched: its host, a client of the API, and what fetches attached files."""
+
+    host: Host
+    client: Client
+    downloader: Downloader | None = None
+
+
 def mine_tracker(
     corpus: Corpus,
-    client: GitHubClient,
+    live: Live,
     name: str,
     options: MineOptions | None = None,
     listener: Listener | None = None,
-    downloader: Downloader | None = None,
 ) -> TrackerReport:
     """Fetch what changed of a tracker, and read it.
 
-    A repository that is gone is reported, and what is stored of it stays; one that is not known here
-    either raises :class:`miner.crawl.RepositoryGone`. Raises :class:`miner.errors.GitHubError` where
-    GitHub cannot be asked.
+    A tracker that is gone is reported, and what is stored of it stays. Raises
+    :class:`miner.crawl.TrackerGone` where nothing is stored of it, :class:`miner.errors.HostError` where the
+    host cannot be asked.
     """
     options, listener = options or MineOptions(), listener or Listener()
+    host, client = live.host, live.client
     sent, not_modified = client.sent, client.not_modified
-    tracker_id, known = _known_tracker(corpus, name) or (0, name)
-    report = TrackerReport(known)
+    known = find_tracker(corpus, name, [host.name])
+    report = TrackerReport(known.name if known else name)
     repository: Repository | None = None
     said: Answer
     try:
-        repository = _find(client, known)
+        repository = _find(client, host, report.tracker)
         said = repository.answer
-    except RepositoryGone as gone:
-        if not tracker_id:
+    except TrackerGone as gone:
+        if known is None:
             raise
         report.problem, said = str(gone), gone.answer
-    if not tracker_id and repository is not None:
+    if known is None and repository is not None:
         # The name that was asked for may be an earlier one of a tracker that is here.
-        tracker_id, known = _known_tracker(corpus, repository.name) or (0, repository.name)
-        report.tracker = known
-    tracker_id = _store_tracker(corpus, tracker_id, known, repository)
-    archive = Archive(corpus, tracker_id, known, client.clock.now)
+        known = find_tracker(corpus, repository.name, [host.name])
+        report.tracker = known.name if known else repository.name
+    tracker_id = store_tracker(corpus, known, report.tracker, host, repository.url if repository else "")
+    archive = Archive(corpus, host, tracker_id, report.tracker, client.clock.now)
     archive.put(archive.prefix, said)
     if repository is not None:
-        if repository.name.lower() != known.lower():
+        if repository.name.lower() != report.tracker.lower():
             report.renamed_to = repository.name
-        _fetch(client, archive, repository.name, options, listener, report)
-    reading = _Reading(corpus, archive, options, listener, downloader)
-    reading.read(report)
+        crawler = Crawler(client, archive, repository.name, listener.on_page)
+        try:
+            crawler.crawl_all(options.since_text, options.recheck)
+        except TrackerGone as gone:
+            report.problem = str(gone)
+        report.pages = crawler.pages
+    read_archive(archive, options, listener, report, live)
     report.requests, report.not_modified = client.sent - sent, client.not_modified - not_modified
     return report
 
@@ -126,86 +116,101 @@ def replay_tracker(
     corpus: Corpus, name: str, options: MineOptions | None = None, listener: Listener | None = None
 ) -> TrackerReport:
     """Read everything that is stored of a tracker again, without a network."""
-    found = _known_tracker(corpus, name)
+    hosts = known_hosts()
+    found = find_tracker(corpus, name, hosts)
     if found is None:
         raise NothingStored(f"{corpus.path} holds nothing of {name}: mine it first")
-    archive = Archive(corpus, *found)
-    report = TrackerReport(found[1])
-    _Reading(corpus, archive, options or MineOptions(), listener or Listener(), None, again=True).read(report)
+    archive = Archive(corpus, hosts[found.kind], found.id, found.name)
+    report = TrackerReport(found.name)
+    read_archive(archive, options or MineOptions(), listener or Listener(), report, again=True)
     return report
 
 
 def mined_trackers(corpus: Corpus) -> list[str]:
-    """The trackers that were mined from GitHub, by name."""
-    return [n for (n,) in corpus.rows("select name from tracker where kind = 'github' order by name")]
+    """The trackers that were mined from a host, or from its dumps, by name."""
+    rows = corpus.rows(
+        "select name from tracker where kind in (select unnest(?::varchar[])) order by name",
+        [list(known_hosts())],
+    )
+    return [str(name) for (name,) in rows]
 
 
-def _find(client: GitHubClient, name: str) -> Repository:
+def _find(client: Client, host: Host, name: str) -> Repository:
     try:
-        return find_repository(client, name)
-    except RepositoryGone:
-        # A server that stands in for GitHub may know lists only.
-        answer = client.get(f"/repos/{name}{ISSUES.request()}")
+        return find_repository(client, host, name)
+    except TrackerGone:
+        # A server that stands in for a host may know lists only.
+        answer = client.get(host.path(name) + host.lists[0].request())
         if answer.status != 200:
             raise
         return Repository(name, "", answer)
 
 
-def _fetch(
-    client: GitHubClient,
-    archive: Archive,
-    current: str,
-    options: MineOptions,
-    listener: Listener,
-    report: TrackerReport,
-) -> None:
-    crawler = Crawler(client, archive, current, listener.on_page)
-    try:
-        crawler.crawl(ISSUES, options.since_text)
-        crawler.crawl(COMMENTS, options.since_text)
-        if options.recheck:
-            crawler.check_deleted()
-    except RepositoryGone as gone:
-        report.problem = str(gone)
-    report.pages = crawler.pages
+@dataclass(frozen=True, slots=True)
+class StoredTracker:
+    """A tracker of the corpus; ``kind`` is its host's name."""
+
+    id: int
+    name: str
+    kind: str
 
 
-def _known_tracker(corpus: Corpus, name: str) -> tuple[int, str] | None:
-    """Id and name of a tracker by a name that it has or had."""
+def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTracker | None:
+    """The tracker of some hosts by a name that it has or had."""
     rows = corpus.rows(
-        """select id, name from tracker where kind = 'github' and
+        """select id, name, kind from tracker where kind in (select unnest(?::varchar[])) and
         (lower(name) = lower(?) or ends_with(lower(coalesce(url, '')), lower('/' || ?)))
         order by lower(name) = lower(?) desc, id limit 1""",
-        [name, name, name],
+        [list(kinds), name, name, name],
     )
-    return (int(rows[0][0]), str(rows[0][1])) if rows else None
+    return StoredTracker(*rows[0]) if rows else None
 
 
-def _store_tracker(corpus: Corpus, tracker_id: int, name: str, repository: Repository | None) -> int:
-    url = repository.url if repository is not None else ""
+def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: Host, url: str = "") -> int:
+    """The id of a tracker, which is made or brought up to date. Raises BadInput where its name is taken."""
     with corpus.transaction():
-        if not tracker_id:
+        if known is None:
+            taken = corpus.scalar("select kind from tracker where name = ?", [name])
+            if taken is not None and taken != host.name:
+                raise BadInput(
+                    f"{corpus.path} has a tracker {name} of kind {taken}: mine into another corpus"
+                )
             solver = name.rpartition("/")[2].lower()
-            row = Tracker(name, "github", url or None, solver if solver in TRACKERS else None)
+            row = Tracker(name, host.name, url or None, solver if solver in TRACKERS else None)
             return Intake(corpus).add_tracker(row)
         if url:
             corpus.execute(
-                "update tracker set url = ? where id = ? and url is distinct from ?", [url, tracker_id, url]
+                "update tracker set url = ? where id = ? and url is distinct from ?", [url, known.id, url]
             )
-    return tracker_id
+    return known.id
+
+
+def read_archive(
+    archive: Archive,
+    options: MineOptions,
+    listener: Listener,
+    report: TrackerReport,
+    live: Live | None = None,
+    again: bool = False,
+) -> None:
+    """Read the issues of an archive that changed, or all ``again``, and store them."""
+    _Reading(archive, options, listener, live, again).read(report)
 
 
 @dataclass
 class _Reading:
     """One reading of an archive: which issues, in which order, and storing them."""
 
-    corpus: Corpus
     archive: Archive
     options: MineOptions
     listener: Listener
-    downloader: Downloader | None
+    live: Live | None
     again: bool = False
     _known: dict[int, tuple[str, bool, str]] = field(default_factory=dict)
+
+    @property
+    def corpus(self) -> Corpus:
+        return self.archive.corpus
 
     def read(self, report: TrackerReport) -> None:
         """Read the issues that changed, or all again, and store those that are wanted."""
@@ -219,21 +224,17 @@ class _Reading:
         numbers = self.archive.numbers()
         report.issues_seen = len(numbers)
         pending = [number for number in numbers if self._is_pending(number)]
-        storer = Storer(self.corpus, self.archive.tracker_id)
+        storer = Storer(self.corpus, self.archive.host, self.archive.tracker_id, report)
         for start in range(0, len(pending), ISSUES_PER_TRANSACTION):
             self._read_batch(pending[start : start + ISSUES_PER_TRANSACTION], storer, report)
             self.listener.on_issues(min(start + ISSUES_PER_TRANSACTION, len(pending)), len(pending))
         refresh_counts(self.corpus)
         report.issues_read = len(pending)
-        report.issues_stored = storer.report.issues
-        report.new_issues = storer.report.new_issues
-        report.formulas = storer.report.formulas
-        report.new_formulas = storer.report.new_formulas
         report.deleted = len(self.archive.gone)
 
     def _is_pending(self, number: int) -> bool:
-        thread = self.archive.thread(number)
-        if thread.issue.updated_at < self.options.since_text:
+        issue = self.archive.thread(number)
+        if self.options.since and (issue.updated_at or datetime.min).date() < self.options.since:
             return False
         known = self._known.get(number)
         if self.again or known is None:
@@ -244,10 +245,10 @@ class _Reading:
         addresses = links.split("\n") if links else []
         if self._fetches(stored) and any(link not in self.archive.attached for link in addresses):
             return True
-        return thread.digest(self._attached(addresses)) != digest
+        return digest_of(issue, self._attached(addresses)) != digest
 
     def _fetches(self, stored: bool) -> bool:
-        return self.options.attachments and self.downloader is not None and stored
+        return stored and self.options.attachments and self.live is not None and bool(self.live.downloader)
 
     def _attached(self, addresses: Iterable[str]) -> list[str]:
         return [address for address in addresses if address in self.archive.attached]
@@ -256,40 +257,37 @@ class _Reading:
         batch: list[Prepared] = []
         rows: list[tuple[int, str, bool, str]] = []
         for number in numbers:
-            thread = self.archive.thread(number)
-            one = prepare(thread.issue, thread.record_id, thread.comment_records)
+            issue = self.archive.thread(number)
+            one = prepare(issue)
             # What was stored once stays, and is kept up to date.
             known = self._known.get(number)
             stored = (
                 self.options.everything
-                or is_wanted(thread.issue, one.classification)
+                or is_wanted(issue, one.classification)
                 or (known is not None and known[1])
             )
-            links = links_of(thread.issue, self.options.limits) if stored else []
-            if stored:
-                batch.append(self._with_files(one, links, report))
+            links = links_of(issue, self.archive.host, self.options.limits) if stored else []
             addresses = [link.address for link in links]
-            rows.append(
-                (number, thread.digest(self._attached(addresses)), bool(stored), "\n".join(addresses))
-            )
+            if stored:
+                if self._fetches(True):
+                    self._download(addresses, report)
+                one.attached = self._files(links)
+                batch.append(one)
+            digest = digest_of(issue, self._attached(addresses))
+            rows.append((number, digest, bool(stored), "\n".join(addresses)))
         with self.corpus.transaction():
             storer.store(batch)
             self._note(rows)
 
-    def _with_files(self, one: Prepared, links: Sequence[Link], report: TrackerReport) -> Prepared:
-        if self._fetches(True):
-            self._download([link.address for link in links], report)
-        return replace(one, attached=tuple(self._files(links)))
-
     def _download(self, addresses: Sequence[str], report: TrackerReport) -> None:
-        assert self.downloader is not None
+        assert self.live is not None
+        downloader = self.live.downloader
+        assert downloader is not None
+        sites = self.archive.host.file_sites(self.live.client.api_url)
         for address in addresses:
-            if (
-                address in self.archive.attached
-                or self.downloader.fetched >= self.options.limits.files_per_run
-            ):
+            if address in self.archive.attached or downloader.fetched >= self.options.limits.files_per_run:
                 continue
-            answer = self.downloader.fetch(address)
+            answer = downloader.fetch(address, sites)
             if answer is not None:
                 self.archive.put(address, answer)
                 report.attachments += answer.status == 200
@@ -323,13 +321,3 @@ class _Reading:
                 where mined_issue.tracker_id = ? and mined_issue.number = now.number""",
                 [*(list(column) for column in zip(*changed, strict=True)), tracker],
             )
-
-
-def parse_tracker(text: str) -> str:
-    """``OWNER/NAME`` of what people write: that, or the repository's address. Raises BadInput."""
-    name = text.strip().removeprefix("https://github.com/").removesuffix("/").removesuffix("/issues")
-    owner, _, repository = name.removesuffix(".git").partition("/")
-    for part in (owner, repository):
-        if part in (".", "..") or not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", part):
-            raise BadInput(f"{text} is no repository; write OWNER/NAME, such as Z3Prover/z3")
-    return f"{owner}/{repository}"

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from miner.records import Issue
+from corpus.records import Issue
+from miner.hosts.host import Host
 
 _MOST_PER_TEXT = 200
 _LONGEST_TEXT = 200_000
 
-_NAME = r"[A-Za-z0-9][\w.-]{0,60}/[\w.-]{1,100}"
-_SHA = r"(?=[0-9a-f]{0,39}[a-f])(?=[0-9a-f]{0,39}\d)[0-9a-f]"
-_REFERENCE = re.compile(
-    rf"""
-    https://github\.com/(?P<repo>{_NAME})/
-        (?:(?P<kind>issues|pull)/(?P<number>\d{{1,9}})|commit/(?P<sha>[0-9a-f]{{7,40}}))(?![\w-])
-    | (?<![\w./-])(?P<there>{_NAME})(?:\#(?P<n2>\d{{1,9}})|@(?P<s2>[0-9a-f]{{7,40}}))\b
-    | (?<![\w&#/=-])\#(?P<n3>\d{{1,9}})\b
-    | (?<![\w./#@-])(?P<s3>{_SHA}{{40}})\b
-    | \b(?:commit|revision|rev|in|by|with|at)\s+`?(?P<s4>{_SHA}{{7,39}})\b
-    """,
-    re.VERBOSE,
-)
 _FIXES = re.compile(
     r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|solved|addressed|corrected)\b"
     r"[\s:]*(?:(?:it|this|the issue|now|already|with|by|in|via|at|pr|pull request|commit|master|main)\b"
@@ -43,14 +32,12 @@ class Reference:
     text: str
 
 
-def references_of(issue: Issue) -> list[Reference]:
+def references_of(issue: Issue, host: Host) -> list[Reference]:
     """All that the texts of an issue name outside of code, each once per text."""
     found: dict[tuple[str, str], Reference] = {}
     texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     for where, text in texts:
-        if "#" not in text and "/" not in text and not re.search(r"[0-9a-f]{7}", text):
-            continue
-        for reference in _in_text(where, text, issue.tracker):
+        for reference in _in_text(where, text, issue.tracker, host):
             known = found.get((where, reference.target))
             if known is None or (reference.fixes and not known.fixes):
                 found[where, reference.target] = reference
@@ -58,13 +45,14 @@ def references_of(issue: Issue) -> list[Reference]:
     return [reference for reference in found.values() if reference.target != own]
 
 
-def _in_text(where: str, text: str, tracker: str) -> list[Reference]:
+def _in_text(where: str, text: str, tracker: str, host: Host) -> list[Reference]:
     prose = _FENCED.sub("\n", text[:_LONGEST_TEXT])
     found: list[Reference] = []
-    for match in _REFERENCE.finditer(prose):
-        kind, target = _target(match, tracker)
-        before = prose[max(0, match.start() - 80) : match.start("s4") if match["s4"] else match.start()]
-        fixes = _FIXES.search(before) is not None
+    for match in host.reference.finditer(prose):
+        parts = {name.rstrip("0123456789"): part for name, part in match.groupdict().items() if part}
+        kind, target = _target(parts, tracker, host)
+        begin = match.start() + len(parts.get("lead", ""))
+        fixes = _FIXES.search(prose[max(0, match.start() - 80) : begin]) is not None
         line = prose[max(0, match.start() - 60) : match.end() + 20]
         found.append(Reference(where, kind, target, fixes, " ".join(line.split())))
         if len(found) == _MOST_PER_TEXT:
@@ -72,11 +60,9 @@ def _in_text(where: str, text: str, tracker: str) -> list[Reference]:
     return found
 
 
-def _target(match: re.Match[str], tracker: str) -> tuple[str, str]:
-    repository = match["repo"] or match["there"] or tracker
-    commit = match["sha"] or match["s2"] or match["s3"] or match["s4"]
-    if commit:
-        return "commit", f"{repository}@{commit}"
-    number = int(match["number"] or match["n2"] or match["n3"])
-    kind = {"issues": "issue", "pull": "pull-request", None: "number"}[match["kind"]]
-    return kind, f"{repository}#{number}"
+def _target(parts: Mapping[str, str], tracker: str, host: Host) -> tuple[str, str]:
+    repository = parts.get("repo", tracker)
+    if "sha" in parts:
+        return "commit", f"{repository}@{parts['sha']}"
+    kind, sign = host.kinds[parts["kind"]]
+    return kind, f"{repository}{sign}{int(parts['number'])}"

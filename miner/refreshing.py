@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from base.nearest import did_you_mean, nearest
 from corpus.learn import learn
 from corpus.store import Corpus
-from miner.answers import API_URL
 from miner.attachments import Downloader
-from miner.crawl import RepositoryGone
-from miner.errors import BadInput, GitHubError
-from miner.mining import Listener, MineOptions, TrackerReport, mine_tracker, parse_tracker
+from miner.crawl import TrackerGone
+from miner.errors import BadInput, HostError
+from miner.hosts import Place, locate
+from miner.hosts.http import Client
+from miner.mining import Listener, Live, MineOptions, mine_tracker
+from miner.storing import TrackerReport
 from rules import MIN_CONFIDENCE, MIN_SUPPORT
-
-if TYPE_CHECKING:
-    from miner.github import GitHubClient
 
 CONFIG = "exhume.toml"
 
-_TOP = ("corpus", "trackers", "tracker", "api-url", "since", "all", "attachments", "learn")
-_TRACKER = ("name", "api-url", "since", "all", "attachments")
+_ASKED = ("host", "api-url", "since", "all", "attachments")
+_TOP = ("corpus", "trackers", "tracker", *_ASKED, "learn")
+_TRACKER = ("name", *_ASKED)
 _LEARN = ("min-support", "min-confidence")
 
 
@@ -34,8 +34,7 @@ _LEARN = ("min-support", "min-confidence")
 class TrackerConfig:
     """One tracker of the configuration."""
 
-    name: str
-    api_url: str
+    place: Place
     options: MineOptions
 
 
@@ -64,18 +63,17 @@ def read_config(path: Path) -> Config:
     corpus = said.text("corpus")
     if not corpus:
         raise BadInput(f'{path}: corpus is missing; name the file, such as corpus = "corpus.duckdb"')
-    api_url = said.text("api-url") or API_URL
     options = said.options(MineOptions())
-    found = [TrackerConfig(parse_tracker(name), api_url, options) for name in said.texts("trackers")]
+    found = [TrackerConfig(said.place(name), options) for name in said.texts("trackers")]
     for place, table in enumerate(said.tables("tracker")):
         one = _Table(path, f"tracker {place + 1}, ", table, _TRACKER)
         name = one.text("name")
         if not name:
             raise BadInput(f"{path}: {one.where}name is missing")
-        found.append(TrackerConfig(parse_tracker(name), one.text("api-url") or api_url, one.options(options)))
+        found.append(TrackerConfig(said.place(name, one), one.options(options)))
     if not found:
         raise BadInput(f'{path} names no trackers; write trackers = ["Z3Prover/z3"]')
-    names = [tracker.name.lower() for tracker in found]
+    names = [tracker.place.name.lower() for tracker in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"{path} names {', '.join(sorted(twice))} twice")
     learning = _Table(path, "learn: ", said.table("learn"), _LEARN)
@@ -136,6 +134,14 @@ class _Table:
         value = self._value(key, bool, "true or false")
         return default if value is None else bool(value)
 
+    def place(self, name: str, own: _Table | None = None) -> Place:
+        """Where a tracker is: as its ``own`` table says, or its address, or else this table."""
+        host, api_url = (
+            (own.text(key) if own is not None else "") or ("" if "://" in name else self.text(key))
+            for key in ("host", "api-url")
+        )
+        return locate(name, host or None, api_url or None)
+
     def options(self, default: MineOptions) -> MineOptions:
         since = self._value("since", (str, date), "a date") if "since" in self.known else None
         return replace(
@@ -192,35 +198,33 @@ class RefreshReport:
 def refresh(
     corpus: Corpus,
     config: Config,
-    connect: Callable[[str], GitHubClient],
+    clients: Mapping[str, Client],
     listener: Listener | None = None,
     downloader: Downloader | None = None,
 ) -> RefreshReport:
-    """Mine all trackers of a configuration, then learn. Doing it twice changes nothing more.
+    """Mine all trackers of a configuration, then learn. A second run changes nothing.
 
-    A tracker that cannot be fetched is a problem of the report, not an end: the others are mined, and
-    what is stored is learned from.
+    ``clients`` are by the address of their API. A tracker that cannot be fetched is a problem of the report:
+    the others are mined, and what is stored is learned from.
     """
     start = time.monotonic()
     report = RefreshReport()
     skeletons, before = _skeletons(corpus), _rules(corpus)
-    clients: dict[str, GitHubClient] = {}
     for tracker in config.trackers:
-        if tracker.api_url not in clients:
-            clients[tracker.api_url] = connect(tracker.api_url)
-        client = clients[tracker.api_url]
+        place = tracker.place
+        live = Live(place.host, clients[place.api_url], downloader)
         try:
-            done = mine_tracker(corpus, client, tracker.name, tracker.options, listener, downloader)
-        except (GitHubError, RepositoryGone) as error:
-            report.problems.append(f"{tracker.name}: {error}")
+            done = mine_tracker(corpus, live, place.name, tracker.options, listener)
+        except HostError as error:
+            report.problems.append(f"{place.name}: {error}")
             report.exit_code = max(report.exit_code, error.exit_code)
             continue
         report.trackers.append(done)
         report.new_issues += done.new_issues
         report.new_formulas += done.new_formulas
         if done.problem:
-            report.problems.append(f"{tracker.name}: {done.problem}")
-            report.exit_code = max(report.exit_code, RepositoryGone.exit_code)
+            report.problems.append(f"{place.name}: {done.problem}")
+            report.exit_code = max(report.exit_code, TrackerGone.exit_code)
     for client in clients.values():
         report.requests += client.sent
         client.close()

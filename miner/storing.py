@@ -1,108 +1,62 @@
-"""From issues to the corpus: raw record first, then what extraction and classification read from it."""
+"""From issues to the corpus: what extraction and classification read from them, row by row."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from corpus.intake import Intake, identity
 from corpus.learn import Learner
-from corpus.learned import refresh_counts
-from corpus.records import Block, Comment, FormulaSource, RawRecord, Reasoned, Tracker
-from corpus.records import Issue as IssueRow
+from corpus.records import Block, FormulaSource, Issue, Reasoned
 from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
-from miner.classify import Classification, Evidence, classify
+from miner.classify import Classification, classify
 from miner.extract import Extraction, Formula, LocatedBlock, extract_file, extract_issue
-from miner.records import Issue
+from miner.hosts.host import Host
 from miner.references import references_of
-from miner.starter import TRACKER, issue_of, read_records
 
 ISSUES_PER_TRANSACTION = 200
 
 _PROSE = ("paragraph", "heading", "span", "html")
 
-Sourced = tuple[RawRecord, Issue]
-"""An issue and the raw record it was built from."""
+
+@dataclass(slots=True)
+class TrackerReport:
+    """What became of one tracker. ``problem`` says why not all of it could be fetched, where that is so."""
+
+    tracker: str
+    requests: int = 0
+    not_modified: int = 0
+    pages: int = 0
+    # Objects of a dump that are neither issues nor comments.
+    skipped: int = 0
+    issues_seen: int = 0
+    issues_read: int = 0
+    issues_stored: int = 0
+    new_issues: int = 0
+    formulas: int = 0
+    new_formulas: int = 0
+    attachments: int = 0
+    deleted: int = 0
+    renamed_to: str = ""
+    problem: str = ""
 
 
 @dataclass(slots=True)
-class MiningReport:
-    """What was mined: issues seen, formulas found and how many of each are new to the corpus."""
-
-    issues: int = 0
-    blocks: int = 0
-    formulas: int = 0
-    new_formulas: int = 0
-    new_issues: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
-    """An issue that was read, ready to be stored. ``comment_records`` has raw records by comment id."""
+    """An issue that was read, ready to be stored."""
 
     issue: Issue
     extraction: Extraction
     classification: Classification
-    record_id: int
-    comment_records: Mapping[int, int] = field(default_factory=dict)
-    attached: tuple[AttachedFile, ...] = ()
+    attached: Sequence[AttachedFile] = ()
 
 
-def prepare(
-    issue: Issue,
-    record_id: int,
-    comment_records: Mapping[int, int] | None = None,
-    attached: Sequence[AttachedFile] = (),
-) -> Prepared:
+def prepare(issue: Issue, attached: Sequence[AttachedFile] = ()) -> Prepared:
     """Extract and classify an issue."""
     extraction = extract_issue(issue)
-    classification = classify(issue, extraction)
-    return Prepared(issue, extraction, classification, record_id, comment_records or {}, tuple(attached))
-
-
-def mine_starter(
-    corpus: Corpus, progress: Callable[[int, int], None] = lambda done, total: None
-) -> MiningReport:
-    """Mine the bundled starter tracker, by the same path as a live one."""
-    sourced = [(_raw(name, record), issue_of(record)) for name, record in read_records()]
-    return store_issues(
-        corpus, Tracker(TRACKER, "starter"), sourced, lambda done: progress(done, len(sourced))
-    )
-
-
-def _raw(name: str, record: dict[str, Any]) -> RawRecord:
-    return RawRecord(f"starter/{name}", json.dumps(record, ensure_ascii=False, sort_keys=True))
-
-
-def store_issues(
-    corpus: Corpus,
-    tracker: Tracker,
-    sourced: Iterable[Sourced],
-    progress: Callable[[int], None] = lambda done: None,
-) -> MiningReport:
-    """Store issues with their comments, blocks and formulas. What is known already is not stored again."""
-    items = list(sourced)
-    with corpus.transaction():
-        intake = Intake(corpus)
-        tracker_id = intake.add_tracker(tracker)
-        records = intake.add_raw_records(tracker_id, [raw for raw, _ in items])
-    storer = Storer(corpus, tracker_id)
-    for start in range(0, len(items), ISSUES_PER_TRANSACTION):
-        batch = items[start : start + ISSUES_PER_TRANSACTION]
-        prepared = [
-            prepare(issue, record.id, {comment.id: record.id for comment in issue.comments})
-            for (_, issue), record in zip(batch, records[start:], strict=False)
-        ]
-        with corpus.transaction():
-            storer.store(prepared)
-        progress(storer.report.issues)
-    refresh_counts(corpus)
-    return storer.report
+    return Prepared(issue, extraction, classify(issue, extraction), attached)
 
 
 class Storer:
@@ -111,10 +65,11 @@ class Storer:
     Call :meth:`store` inside a transaction; after one that failed, a storer is thrown away.
     """
 
-    def __init__(self, corpus: Corpus, tracker_id: int) -> None:
+    def __init__(self, corpus: Corpus, host: Host, tracker_id: int, report: TrackerReport) -> None:
         self.corpus = corpus
+        self.host = host
         self.tracker_id = tracker_id
-        self.report = MiningReport()
+        self.report = report
         self._intake = Intake(corpus)
         self._learner = Learner(corpus)
 
@@ -122,20 +77,19 @@ class Storer:
         """Store some issues with all that was read from them."""
         if not batch:
             return
-        rows = [_issue_row(one) for one in batch]
-        added = self._intake.add_issues(self.tracker_id, rows)
-        issues = [_Stored(one, row.id) for one, row in zip(batch, added, strict=True)]
+        added = self._intake.add_issues(self.tracker_id, [_classified(one) for one in batch])
+        issues = [_Stored(one, self.host, row.id) for one, row in zip(batch, added, strict=True)]
         self._store_comments(issues)
         self._store_blocks(issues)
         self._store_formulas(issues)
         self._store_references(issues)
         self._learner.flush()
-        self.report.issues += len(batch)
+        self.report.issues_stored += len(batch)
         self.report.new_issues += sum(row.new for row in added)
 
     def _store_comments(self, issues: Sequence[_Stored]) -> None:
-        rows = [row for issue in issues for row in issue.comment_rows()]
-        ids = iter(self._intake.add_comments(rows))
+        threads = [(issue.id, issue.of.issue.comments) for issue in issues]
+        ids = iter(self._intake.add_comments(threads))
         for issue in issues:
             issue.comments = {f"comment:{comment.id}": next(ids).id for comment in issue.of.issue.comments}
 
@@ -148,7 +102,6 @@ class Storer:
                 names.append((issue, name))
         for (issue, name), added in zip(names, self._intake.add_blocks(rows), strict=True):
             issue.blocks[name] = added.id
-        self.report.blocks += len(rows)
 
     def _store_formulas(self, issues: Sequence[_Stored]) -> None:
         sources: list[FormulaSource] = []
@@ -208,21 +161,20 @@ class Storer:
         )
 
     def _store_references(self, issues: Sequence[_Stored]) -> None:
-        wanted = {row for issue in issues for row in issue.reference_rows()}
+        wanted = dict.fromkeys(row for issue in issues for row in issue.reference_rows())
         ids = [issue.id for issue in issues]
         columns = ("issue_id", "comment_id", "kind", "target", "fixes", "text")
         stored = self.corpus.rows(
             f"select {', '.join(columns)} from issue_link where issue_id in (select unnest(?::integer[]))",
             [ids],
         )
-        stale = {row[0] for row in set(stored) - wanted}
+        stale = {row[0] for row in stored if row not in wanted}
         if stale:
             self.corpus.execute(
                 "delete from issue_link where issue_id in (select unnest(?::integer[]))", [sorted(stale)]
             )
         kept = {row for row in stored if row[0] not in stale}
-        rows = [row for issue in issues for row in issue.reference_rows() if row not in kept]
-        self.corpus.insert("issue_link", columns, rows)
+        self.corpus.insert("issue_link", columns, [row for row in wanted if row not in kept])
 
     def _update(self, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
         """Set columns of many rows, each given as its id and the values."""
@@ -249,6 +201,7 @@ class _Stored:
     """An issue while it is stored: its rows, and the ids they got."""
 
     of: Prepared
+    host: Host
     id: int
     comments: dict[str, int] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -260,19 +213,6 @@ class _Stored:
     places: dict[int, int] = field(default_factory=dict)
     by_source: dict[str, int] = field(default_factory=dict)
     by_hash: dict[str, int] = field(default_factory=dict)
-
-    def comment_rows(self) -> Iterable[Comment]:
-        for position, comment in enumerate(self.of.issue.comments, 1):
-            yield Comment(
-                self.id,
-                position,
-                comment.body,
-                comment.id,
-                comment.author_association or None,
-                _time(comment.created_at),
-                _time(comment.updated_at),
-                self.of.comment_records.get(comment.id, self.of.record_id),
-            )
 
     def block_rows(self) -> Iterable[tuple[tuple[str, int], Block]]:
         """The blocks that are stored: code, attached files, and prose that turned out to hold a formula."""
@@ -408,7 +348,7 @@ class _Stored:
                 reference.fixes,
                 storable(reference.text),
             )
-            for reference in references_of(self.of.issue)
+            for reference in references_of(self.of.issue, self.host)
         ]
 
 
@@ -416,27 +356,21 @@ def _attached(file: AttachedFile) -> str:
     return f"attachment:{file.name}"
 
 
-def _issue_row(one: Prepared) -> IssueRow:
-    issue, classification = one.issue, one.classification
-    return IssueRow(
-        issue.number,
-        issue.url or None,
-        issue.title,
-        issue.body,
-        issue.author_association or None,
-        issue.labels,
-        issue.state or None,
-        issue.state_reason or None,
-        _time(issue.created_at),
-        _time(issue.updated_at),
-        _time(issue.closed_at),
-        _reasoned(classification.bug_class),
-        _reasoned(classification.severity),
-        _reasoned(classification.areas[0] if classification.areas else None),
-        _reasoned(classification.fixed_by),
-        _reasoned(classification.version or classification.commit),
-        one.record_id,
+def _classified(one: Prepared) -> Issue:
+    """An issue with what was found of it."""
+    found = one.classification
+    return replace(
+        one.issue,
+        bug_class=_if_found(found.bug_class),
+        severity=_if_found(found.severity),
+        area=_if_found(found.areas[0] if found.areas else None),
+        fixed_by=_if_found(found.fixed_by),
+        affected=_if_found(found.version or found.commit),
     )
+
+
+def _if_found(value: Reasoned | None) -> Reasoned | None:
+    return value if value is not None and value.value else None
 
 
 def _runs(extraction: Extraction) -> dict[tuple[str, int], tuple[str | None, str | None, str | None]]:
@@ -451,19 +385,5 @@ def _runs(extraction: Extraction) -> dict[tuple[str, int], tuple[str | None, str
     return found
 
 
-def _reasoned(evidence: Evidence | None) -> Reasoned | None:
-    if evidence is None or not evidence.value:
-        return None
-    return Reasoned(evidence.value, evidence.text or None)
-
-
 def _storable(value: object) -> object:
     return storable(value) if isinstance(value, str) else value
-
-
-def _time(text: str) -> datetime | None:
-    """A REST time as UTC without zone, None where there is none or it is malformed."""
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return None

@@ -8,20 +8,17 @@ it stands inside the annotation, for z3 takes a pattern right below the quantifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition
 from smtlib.environment import Datatype, is_parameter
 from smtlib.reader import read_sexps, sexp_text
 from smtlib.sorts import REAL, Sort
-from smtlib.terms import Kind, Term, postorder
+from smtlib.terms import Kind, Term, free_in, postorder
 
 LET_THRESHOLD = 28
 """A shared subterm shorter than this (in characters) is repeated rather than bound by ``let``."""
-
-_Region: TypeAlias = "tuple[Term, tuple[Term, ...]]"
-"""Where a ``let`` can stand: the body of a binder or match case, and the variables bound there."""
 
 
 class Naming:
@@ -124,15 +121,16 @@ class _TermPrinter:
         """A prefix no symbol of the term begins with."""
         prefix = "$"
         heads = {self.naming.head(term) for term in order}
-        heads.update(self.naming.head(v) for term in order for v in term.variables)
-        heads.update(self.naming.head(v) for t in order for _, variables in t.patterns for v in variables)
+        heads.update(self.naming.head(v) for term in order for v in term.bound)
         while any(head.startswith(prefix) for head in heads):
             prefix += "$"
         return prefix
 
     def _find_homes(self, order: list[Term], shared: list[Term]) -> None:
         """Decide for every region which lets stand at its top."""
-        free = self.free = self._free_variables(order)
+        free = self.free
+        for term in order:
+            free[term] = free_in(term, free)
         open_terms = {t for t in shared if free[t]}
         bound_here = set(free[self.root])
         self.homes[self.root] = [t for t in shared if t is not self.root and free[t] <= bound_here]
@@ -140,12 +138,13 @@ class _TermPrinter:
         if not open_terms:
             return
         for term in order:
-            for body, variables in _regions(term):
-                body = _without_annotations(body)
-                self.homes.setdefault(body, [])
-                found = self._lets_of_region(body, frozenset(variables), free, open_terms)
-                known = self.homes[body]
-                known.extend(t for t in found if t not in known)
+            for position, arg in enumerate(term.args) if term.bound else ():
+                variables = frozenset(term.bound_at(position))
+                body = _without_annotations(arg)
+                if variables:
+                    known = self.homes.setdefault(body, [])
+                    found = self._lets_of_region(body, variables, free, open_terms)
+                    known.extend(t for t in found if t not in known)
         for lets in self.homes.values():
             lets.sort(key=lambda t: t.id)
 
@@ -162,32 +161,12 @@ class _TermPrinter:
             term, inner = stack.pop()
             if term in candidates and term is not body and not free[term] & inner:
                 found.append(term)
-            regions = dict(_regions(term))
-            for arg in term.args:
-                if arg in seen or not free[arg] & variables:
-                    continue
-                seen.add(arg)
-                below = regions.get(arg)
-                stack.append((arg, inner | frozenset(below) if below else inner))
-        return found
-
-    @staticmethod
-    def _free_variables(order: list[Term]) -> dict[Term, frozenset[Term]]:
-        free: dict[Term, frozenset[Term]] = {}
-        nothing: frozenset[Term] = frozenset()
-        for term in order:
-            if term.op.kind is Kind.VARIABLE:
-                free[term] = frozenset((term,))
-                continue
-            below = nothing
             for position, arg in enumerate(term.args):
-                inside = free[arg]
-                if inside and term.patterns and position:
-                    inside = inside.difference(term.patterns[position - 1][1])
-                if inside and not inside <= below:
-                    below = below | inside if below else inside
-            free[term] = below.difference(term.variables) if below and term.variables else below
-        return free
+                if arg not in seen and free[arg] & variables:
+                    seen.add(arg)
+                    bound = term.bound_at(position)
+                    stack.append((arg, inner.union(bound) if bound else inner))
+        return found
 
     # Output, with a stack of what is still to print.
 
@@ -289,14 +268,6 @@ class _TermPrinter:
         else:
             stack.append(body)
         stack.append("(! ")
-
-
-def _regions(term: Term) -> Iterable[_Region]:
-    if term.variables:
-        return [(body, term.variables) for body in term.args]
-    if term.patterns:
-        return [(body, variables) for body, (_, variables) in zip(term.args[1:], term.patterns, strict=True)]
-    return ()
 
 
 def _without_annotations(term: Term) -> Term:

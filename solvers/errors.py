@@ -17,6 +17,10 @@ class UnknownSolver(SolverError):
         self.spec = spec
 
 
+class BadProfile(SolverError):
+    """A solver's folder that cannot be used: the message names the file and what is wrong in it."""
+
+
 class EnvironmentProblem(SolverError):
     """Something this machine lacks: a program, a wheel, the network."""
 

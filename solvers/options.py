@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
+
+from solvers.profile import read_toml
+from solvers.registry import PROFILES
 
 
 class OptionClass(StrEnum):
@@ -45,6 +46,8 @@ class OptionClass(StrEnum):
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
 _TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.EXPERIMENTAL)
+# How an option that is a flag is written, before its name.
+_FLAGS = {"true": "", "false": "no-"}
 _WORST_FIRST = tuple(reversed(OptionClass))
 
 
@@ -70,7 +73,8 @@ class KnownOption:
 @dataclass(frozen=True, slots=True)
 class OptionTable:
     """What one solver's file says. ``checked_against`` is the release it was written for; with ``flags`` an
-    option is switched on by its name alone. Rows of tactics are values of ``tactic_settings``.
+    option is switched on by its name alone, and off by ``no-`` before it. Rows of tactics are values of
+    ``tactic_settings``.
     """
 
     family: str
@@ -100,7 +104,7 @@ class OptionTable:
     def tried(self) -> list[str]:
         """Every setting that a hunt tries, as a spec has it, in the order of the file."""
         return [
-            known.name if self.flags and value == "true" else f"{known.name}={value}"
+            _FLAGS[value] + known.name if self.flags and value in _FLAGS else f"{known.name}={value}"
             for known in self.options
             if known.option_class in _TRIED
             for value in known.values
@@ -118,10 +122,10 @@ def split_option(option: str) -> tuple[str, str]:
 @functools.cache
 def option_table(family: str) -> OptionTable:
     """The table of a solver; an empty one for a solver without a file."""
-    file = Path(__file__).parent / family / "options.toml"
-    if not file.is_file():
+    file = PROFILES[family].file("options.toml") if family in PROFILES else None
+    if file is None:
         return OptionTable(family, "", ())
-    data = tomllib.loads(file.read_text("utf-8"))
+    data = read_toml(file)
     options = [
         _known(name, said, option_class)
         for option_class in OptionClass

@@ -1,118 +1,212 @@
-"""The form of a profile."""
+"""What is known of a solver: the keys of ``profile.toml`` in its folder, and the functions of its module.
+
+A folder holds ``profile.toml`` (a key for each field of :class:`Profile`), and where the solver needs them
+``options.toml`` (see ``solvers.options``), ``driver.py`` (a program that runs the library of a wheel) and
+``__init__.py`` with functions: ``ask_options(argv)``, ``ask_tactics(argv)``, ``spell_model(text)``; see the
+methods of :class:`Profile`.
+"""
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from solvers.errors import EnvironmentProblem, SolverMissing
-from solvers.report_form import PLAIN, Form
-from solvers.running.process import Limits, run
+from base.nearest import did_you_mean, nearest
+from solvers.asking import AskedOption, ask_driver
+from solvers.errors import BadProfile
+from solvers.report_form import Form
 
-_ASK_LIMITS = Limits(seconds=60.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Where a solver is: what starts it, and what of it a supervisor can keep loaded."""
-
-    argv: tuple[str, ...]
-    loadable: str | None = None
+FILE = "profile.toml"
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedOption:
-    """An option as the solver itself tells it: ``kind`` is bool, int, float, mode or text; ``values`` are
-    those of a mode; ``category`` is empty unless the solver sorts its options.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Says:
+    """How it says what. Regular expressions are searched for in a line of what it prints, whichever solver
+    printed that: a command line may run any. Exit codes count for this solver alone.
     """
 
-    name: str
-    kind: str
-    values: tuple[str, ...] = ()
-    default: str = ""
-    category: str = ""
-
-    def takes(self, value: str) -> bool:
-        """Whether ``value`` is of its kind and, for a mode, one of its values."""
-        if self.kind == "bool":
-            return value in ("true", "false")
-        if self.kind == "mode":
-            return value in self.values
-        try:
-            return self.kind == "text" or float(value) is not None
-        except ValueError:
-            return False
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> AskedOption:
-        """An option as the drivers print it."""
-        return cls(
-            data["name"], data["kind"], tuple(data["values"]), str(data["default"]), data.get("category", "")
-        )
+    crash: tuple[re.Pattern[str], ...] = ()
+    """Messages of crashes."""
+    invalid_model: tuple[re.Pattern[str], ...] = ()
+    """Messages of its own check of a model."""
+    not_about_formula: tuple[re.Pattern[str], ...] = ()
+    """Error messages after which it still works on the formula that it was given."""
+    unsupported: tuple[re.Pattern[str], ...] = ()
+    """What names, in group 1, the command that it calls ``unsupported``; searched for in all it prints."""
+    unsupported_is_harmless: bool = False
+    """Whether it says ``unsupported`` of options and queries only."""
+    crash_codes: frozenset[int] = frozenset()
+    memout_codes: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plumbing:
+    """Places in source code that say nothing of a crash's cause, and ``why``.
+
+    Regular expressions: ``files`` is searched for in a path as it was printed, ``functions`` matches the
+    beginning of a name without template arguments and parameters, ``modules`` is searched for in the path of
+    a library. Functions say nothing whatever their file is; files say nothing in messages, too.
+    """
+
+    why: str
+    files: tuple[re.Pattern[str], ...]
+    functions: tuple[re.Pattern[str], ...] = ()
+    modules: tuple[re.Pattern[str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a solver can do.
-
-    ``locate`` finds the release it is given, or the installed one for None. ``checks`` are the options that
-    make it check its models, ``incremental`` those it needs for more than one question, ``models`` those it
-    needs to print models in SMT-LIB. ``prefix`` stands before an option's name on its command line.
-    ``theories`` are those it has, named as in ``smtlib/theories``. ``form`` is the report form of its
-    tracker. ``rank`` orders lists of solvers. ``ask`` asks the solver that ``argv``
-    starts for its options, by name; ``ask_tactics`` for the names of its tactics.
-    """
+    """What is known of a solver. ``family`` is the name of its folder, with ``-`` for ``_``."""
 
     family: str
-    distribution: str
+    folders: tuple[Path, ...]
+    """Its folder, then that of the solver that it is another build of."""
+    code: ModuleType | None = None
+    like: str = ""
+    """Family of the solver that this is another build of: what is not set here is as there, and what the two
+    say counts as one voice."""
+
     program: str
-    locate: Callable[[str, str | None], Located]
-    prefix: str = "--"
-    checks: tuple[str, ...] = ()
-    incremental: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    theories: frozenset[str] = frozenset()
-    extra: str | None = None
-    form: Form = PLAIN
+    """What its program is called, in command lines for people."""
+    distribution: str = ""
+    """The wheel; without one the program is in the solver's folder, or on the path."""
+    module: str = ""
+    """The wheel's Python module or extension, which ``driver.py`` runs."""
+    library: str = ""
+    """The wheel's library (without suffix) that a supervisor can keep loaded."""
+    extra: str = ""
+    """The extra of exhume that installs the wheel."""
+    apart: bool = False
+    """Whether the wheel cannot be installed beside others: it is always fetched into the cache."""
+    any_python: bool = False
+    """Whether wheels for other versions of Python do: ``driver.py`` loads a library without Python in it."""
+    first_release: str = ""
+    """The first release whose wheel reads SMT-LIB."""
+    old_release: str = ""
+    """A release with known bugs, for examples and the demo."""
     rank: int = 100
-    ask: Callable[[Sequence[str]], dict[str, AskedOption]] = lambda argv: {}
-    ask_tactics: Callable[[Sequence[str]], frozenset[str]] = lambda argv: frozenset()
+    """Orders lists of solvers."""
+    reference: bool = False
+    """Whether it is one of those that tests are made for, and answers come from, where none is named."""
+    aliases: tuple[str, ...] = ()
+    """What names of its programs begin with, those of its predecessors and forks too; in lower case."""
+    theories: frozenset[str]
+    """Those it has, as in ``smtlib/theories``."""
+
+    prefix: str = "--"
+    """Stands before an option's name on its command line."""
+    checks: tuple[str, ...] = ()
+    """Options that make it check its models."""
+    incremental: tuple[str, ...] = ()
+    """Options it needs for more than one question."""
+    models: tuple[str, ...] = ()
+    """Options it needs, beside ``:produce-models`` in the script, to print models in SMT-LIB."""
+    constant_arrays: str = ""
+    """An option that its authors call experimental, without which it reads no ``(as const ...)``."""
+    safe_mode: str = ""
+    """The setting under which its maintainers ask fuzzers to run it."""
+    safe_mode_since: str = ""
+    """The first release with ``safe_mode``."""
+
+    says: Says = field(default_factory=Says)
+    plumbing: tuple[Plumbing, ...] = ()
+    tracker: Form
+    """Its tracker, and how a report there is written."""
+
+    @property
+    def kin(self) -> str:
+        """The family whose language it speaks and whose faults it shares."""
+        return self.like or self.family
+
+    def file(self, name: str) -> Path | None:
+        """A file of its folder, or of the folder of the solver that it is another build of."""
+        return next((file for folder in self.folders if (file := folder / name).is_file()), None)
+
+    def ask_options(self, argv: Sequence[str]) -> dict[str, AskedOption]:
+        """The options by name, as the solver that ``argv`` starts describes them."""
+        if self.code is not None and hasattr(self.code, "ask_options"):
+            return dict(self.code.ask_options(argv))
+        return ask_driver(argv) if self.file("driver.py") else {}
+
+    def ask_tactics(self, argv: Sequence[str]) -> frozenset[str]:
+        """The names of the tactics that the solver has that ``argv`` starts."""
+        if self.code is not None and hasattr(self.code, "ask_tactics"):
+            return frozenset(self.code.ask_tactics(argv))
+        return frozenset()
+
+    def spell_model(self, text: str) -> str:
+        """A formula with a model put in, with values written as this solver takes them."""
+        if self.code is not None and hasattr(self.code, "spell_model"):
+            return str(self.code.spell_model(text))
+        return text
 
 
-def ask(argv: Sequence[str], *arguments: str) -> str:
-    """What a solver prints when it is started with ``arguments``; EnvironmentProblem if it fails."""
-    said = run([*argv, *arguments], _ASK_LIMITS)
-    if said.ended != "exit" or said.code != 0:
-        told = (said.stderr + said.stdout).strip().partition("\n")[0][:200]
-        raise EnvironmentProblem(f"{argv[0]} {' '.join(arguments)}: {told or said.ended}")
-    return said.stdout
+def any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+    """What matches where one of these does."""
+    return re.compile("|".join(dict.fromkeys(pattern.pattern for pattern in patterns)) or r"(?!)")
 
 
-def ask_driver(argv: Sequence[str]) -> dict[str, AskedOption]:
-    """The options that a driver of ours prints as JSON."""
-    options = (AskedOption.from_json(entry) for entry in json.loads(ask(argv, "--options")))
-    return {option.name: option for option in options}
+def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
+    """The profile of the first of ``folders``; what it does not set is as in the others.
+
+    Raises BadProfile, which names the file and the key that is wrong.
+    """
+    file = folders[0] / FILE
+    family = folders[0].name.replace("_", "-")
+    data: dict[str, Any] = {}
+    for folder in reversed(folders):
+        data |= read_toml(folder / FILE)
+    data |= {"family": family, "folders": []}
+    if isinstance(data.get("tracker"), dict):
+        data["tracker"]["family"] = family
+    profile = _read(Profile, data, str(file), "")
+    return dataclasses.replace(profile, folders=folders, code=code)
 
 
-def installed_files(profile_name: str, distribution: str, extra: str | None) -> list[Path]:
-    """The files of an installed distribution; SolverMissing if it is not there."""
+def read_toml(file: Path) -> dict[str, Any]:
+    """A file of a solver's folder; BadProfile if it cannot be read."""
     try:
-        files = importlib.metadata.files(distribution) or []
-    except importlib.metadata.PackageNotFoundError as problem:
-        hint = f" (pip install 'exhume[{extra}]')" if extra else ""
-        raise SolverMissing(
-            f"solver {profile_name!r}: the package {distribution} is not installed beside exhume{hint}"
-        ) from problem
-    return [Path(str(file.locate())).resolve() for file in files]
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise BadProfile(f"{file}: {problem}") from problem
 
 
-def program_among(files: list[Path], name: str) -> Path | None:
-    """The program ``name`` of a distribution with these files."""
-    found = [path for path in files if path.name == name and path.parent.name == "bin" and path.is_file()]
-    found = found or [path for path in [Path(sys.prefix) / "bin" / name] if path.is_file()]
-    return found[0] if found else None
+def _read(kind: type[_T], data: Mapping[str, Any], file: str, where: str) -> _T:
+    """``data`` as a dataclass: each field of its type, none missing, none unknown."""
+    hints = get_type_hints(kind)
+    fields = {entry.name: entry for entry in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in data.keys() - fields.keys():
+        raise BadProfile(f"{file}: there is no key {where}{name}{did_you_mean(nearest(name, fields))}")
+    for name, entry in fields.items():
+        is_needed = entry.default is entry.default_factory is dataclasses.MISSING
+        if is_needed and name not in data:
+            raise BadProfile(f"{file}: the key {where}{name} is missing")
+    return kind(**{name: _value(hints[name], data[name], file, where + name) for name in data})
+
+
+def _value(kind: Any, value: Any, file: str, name: str) -> Any:
+    """``value`` as a ``kind``, which is the type of a field."""
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        return _read(kind, value, file, f"{name}.")  # type: ignore[arg-type]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (tuple, frozenset) and isinstance(value, list):
+        return origin(_value(inner[0], part, file, name) for part in value)
+    if origin is Mapping and isinstance(value, dict):
+        return {key: _value(inner[1], part, file, f"{name}.{key}") for key, part in value.items()}
+    try:
+        if origin is re.Pattern and isinstance(value, str):
+            return re.compile(value)
+        if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
+            return kind(value)
+    except (re.error, ValueError) as problem:
+        raise BadProfile(f"{file}: {name}: {problem}") from problem
+    if kind in (bool, int) and type(value) is kind:
+        return value
+    raise BadProfile(f"{file}: {name}: {value!r} is of the wrong kind")

@@ -1,27 +1,93 @@
-"""The solvers that are known by name: every package in this folder that has a ``PROFILE``."""
+"""The solvers known by name: each folder with a ``profile.toml``, here or named by EXHUME_SOLVERS."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+from pathlib import Path
+from types import ModuleType
 
 import solvers
-from solvers.profile import Profile
+from solvers.errors import BadProfile
+from solvers.profile import FILE, Profile, read_profile, read_toml
 from solvers.report_form import PLAIN, Form
+
+BROKEN: dict[str, BadProfile] = {}
+"""What is wrong with the folders that cannot be used, by family. Said to whoever names that solver."""
 
 
 def _found() -> dict[str, Profile]:
-    """The profiles by name; a folder's ``rank`` says where it stands in lists."""
-    folders = sorted(module.name for module in pkgutil.iter_modules(solvers.__path__) if module.ispkg)
-    modules = [importlib.import_module(f"solvers.{name}") for name in folders]
-    profiles = [module.PROFILE for module in modules if hasattr(module, "PROFILE")]
-    return {profile.family: profile for profile in sorted(profiles, key=lambda profile: profile.rank)}
+    """The profiles by family, by rank."""
+    files = [file for base in solvers.__path__ for file in sorted(Path(base).glob(f"*/{FILE}"))]
+    folders: dict[str, Path] = {}
+    for file in files:
+        folders.setdefault(file.parent.name, file.parent)
+    profiles = []
+    for name, folder in folders.items():
+        try:
+            profiles.append(_read(folder, folders))
+        except BadProfile as problem:
+            BROKEN[name.replace("_", "-")] = problem
+    return {p.family: p for p in sorted(profiles, key=lambda p: (p.rank, p.family))}
+
+
+def _read(folder: Path, folders: dict[str, Path]) -> Profile:
+    like = str(read_toml(folder / FILE).get("like", ""))
+    if like and like not in folders:
+        raise BadProfile(f"{folder / FILE}: like: there is no solver {like!r}")
+    chain = (folder, folders[like]) if like else (folder,)
+    return read_profile(chain, _code(chain))
+
+
+def _code(folders: tuple[Path, ...]) -> ModuleType | None:
+    """The module of the first of these folders that has one."""
+    for folder in folders:
+        if (folder / "__init__.py").is_file():
+            try:
+                return importlib.import_module(f"solvers.{folder.name}")
+            except Exception as problem:  # a folder of the user's: its fault is named, others still work
+                raise BadProfile(
+                    f"{folder / '__init__.py'}: {type(problem).__name__}: {problem}"
+                ) from problem
+    return None
 
 
 PROFILES: dict[str, Profile] = _found()
+
+REFERENCES: tuple[str, ...] = tuple(family for family, profile in PROFILES.items() if profile.reference)
+"""The solvers that tests are made for, and answers come from, where none is named."""
+
+
+OLD_RELEASE: str = next(f"{p.family}=={p.old_release}" for p in PROFILES.values() if p.old_release)
+"""The spec of a release with known bugs, for examples and the demo."""
+
+TRACKER: str = PROFILES[REFERENCES[0]].tracker.repository
+"""A tracker, for examples."""
+
+NAMES: frozenset[str] = frozenset(
+    (
+        *(alias for profile in PROFILES.values() for alias in profile.aliases),
+        *read_toml(Path(__file__).with_name("others.toml"))["names"],
+    )
+)
+"""What solvers go by in issues, command lines and file names, with folders here or not; in lower case."""
 
 
 def form_of(family: str | None) -> Form:
     """The report form of a solver's tracker; the plain one for other programs and where nobody is accused."""
     profile = PROFILES.get(family or "")
-    return profile.form if profile is not None else PLAIN
+    return profile.tracker if profile is not None else PLAIN
+
+
+def kin_of(*names: str) -> str | None:
+    """The solver whose language a program speaks by the first of its names that begins with an alias of one,
+    and whose faults it shares; None where no name does.
+
+    >>> kin_of("old", "CVC4"), kin_of("z3str3"), kin_of("mine")
+    ('cvc5', 'z3', None)
+    """
+    known = [(alias, profile.kin) for profile in PROFILES.values() for alias in profile.aliases]
+    for name in names:
+        fitting = [pair for pair in known if name.lower().startswith(pair[0])]
+        if fitting:
+            return max(fitting, key=lambda pair: len(pair[0]))[1]
+    return None

@@ -14,20 +14,28 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
 
 from base.cache import cache_folder
 from base.locks import locked
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
 
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]*")
+# In the order in which wheels are looked for: this one's, then others'.
+_PYTHONS = ("", "3.12", "3.13", "3.10", "3.9", "3.8", "3.7", "3.6")
 # A solver's wheel unpacks to about 100 MB; one that claims more than this is no solver.
 _MAX_UNPACKED = 2 << 30
 
 
 def is_version(text: str) -> bool:
     """Whether ``text`` may be handed to pip as a version."""
-    return _VERSION.fullmatch(text) is not None
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
 
 
 def installed_release(distribution: str, version: str) -> Path | None:
@@ -36,9 +44,10 @@ def installed_release(distribution: str, version: str) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def fetch_release(distribution: str, version: str) -> Path:
+def fetch_release(distribution: str, version: str, any_python: bool = False) -> Path:
     """The folder of the unpacked wheel of ``distribution==version``, fetched if it is not there.
 
+    ``any_python``: a wheel for another version of Python will do, where there is none for this one.
     Raises ReleaseNotFound when the index has none for this machine, EnvironmentProblem when pip or the
     network fails or the cache cannot be written, SolverMissing when the wheel is broken.
     """
@@ -50,35 +59,35 @@ def fetch_release(distribution: str, version: str) -> Path:
         final.parent.mkdir(parents=True, exist_ok=True)
         with locked(final.parent / f".{final.name}.lock"):
             if not final.is_dir():
-                _fetch_into(distribution, version, final)
+                _fetch_into(distribution, version, final, _PYTHONS if any_python else ("",))
     except OSError as problem:
         raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
     return final
 
 
-def _fetch_into(distribution: str, version: str, final: Path) -> None:
+def _fetch_into(distribution: str, version: str, final: Path, pythons: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(dir=final.parent, prefix=".fetch-") as scratch:
-        wheel = _download(distribution, version, Path(scratch))
+        wheel = _download(distribution, version, Path(scratch), pythons)
         unpacked = Path(scratch) / "unpacked"
         unpack_wheel(wheel, unpacked)
         unpacked.rename(final)
 
 
-def _download(distribution: str, version: str, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    command += [
-        "--disable-pip-version-check",
-        "--no-input",
-        "--dest",
-        str(folder),
-        f"{distribution}=={version}",
-    ]
-    # pip's own settings (index, certificates, credentials) must reach it, so this environment is not cleaned.
-    result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    wheels = sorted(folder.glob("*.whl"))
-    if result.returncode == 0 and wheels:
-        return wheels[0]
-    raise _download_error(distribution, version, result.stderr)
+def _download(distribution: str, version: str, folder: Path, pythons: Sequence[str]) -> Path:
+    problems = []
+    for python in pythons:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+        command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder)]
+        command += [*([f"--python-version={python}"] if python else []), f"{distribution}=={version}"]
+        # pip's own settings (index, certificates, credentials) must reach it: its environment is not cleaned.
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        wheels = sorted(folder.glob("*.whl"))
+        if done.returncode == 0 and wheels:
+            return wheels[0]
+        problems.append(_download_error(distribution, version, done.stderr))
+        if not isinstance(problems[0], ReleaseNotFound):
+            break
+    raise problems[0]
 
 
 def _download_error(distribution: str, version: str, said: str) -> EnvironmentProblem:

@@ -29,7 +29,7 @@ class Piece(StrEnum):
     BESIDE = "beside"
     """Other formulas that the evidence is about."""
     SAFE_MODE = "safe_mode"
-    """Whether cvc5's safe mode has it, too."""
+    """Whether it shows in the solver's safe mode, too."""
     OPTIONS = "options"
     """The options without which it does not show."""
     RELEASES = "releases"
@@ -39,15 +39,15 @@ class Piece(StrEnum):
     """How it was found."""
 
 
-PLAIN_SECTIONS = (
-    ("", (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED)),
-    ("Expected", (Piece.EXPECTED, Piece.BESIDE)),
-    ("Version", (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM)),
-    ("Options that it takes", (Piece.OPTIONS, Piece.SAFE_MODE)),
-    ("Affected releases", (Piece.RELEASES,)),
-    ("Related issues", (Piece.RESEMBLES,)),
-    ("How it was found", (Piece.ORIGIN,)),
-)
+PLAIN_SECTIONS: Mapping[str, tuple[Piece, ...]] = {
+    "": (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED),
+    "Expected": (Piece.EXPECTED, Piece.BESIDE),
+    "Version": (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM),
+    "Options that it takes": (Piece.OPTIONS, Piece.SAFE_MODE),
+    "Affected releases": (Piece.RELEASES,),
+    "Related issues": (Piece.RESEMBLES,),
+    "How it was found": (Piece.ORIGIN,),
+}
 """For trackers without a template: the order of the reports that their maintainers answered."""
 
 
@@ -82,9 +82,9 @@ class Form:
     """
 
     family: str
-    tracker: str
+    repository: str
     titles: Titles
-    sections: tuple[tuple[str, tuple[Piece, ...]], ...] = PLAIN_SECTIONS
+    sections: Mapping[str, tuple[Piece, ...]] = field(default_factory=lambda: PLAIN_SECTIONS)
     heading: str = "## {}"
     categories: Mapping[str, str] = field(default_factory=dict)
     reminder: str = ""
@@ -92,7 +92,7 @@ class Form:
 
 PLAIN = Form(
     family="other",
-    tracker="",
+    repository="",
     titles=Titles(
         soundness="{solver}: soundness issue on {logic}",
         wrong_sat="{solver}: wrong sat on {logic}",

@@ -17,21 +17,22 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from base.errors import ExhumeError
 from base.nearest import did_you_mean, nearest
-from solvers import releases
 from solvers.errors import SolverMissing, UnknownSolver
+from solvers.locating import installed_release, locate
 from solvers.options import OptionClass, option_table, split_option
-from solvers.registry import PROFILES
+from solvers.registry import BROKEN, PROFILES, kin_of
+from solvers.releases import is_version
 from solvers.running.process import Limits, run
 from solvers.running.script import Script
 from solvers.tactics import COMMAND, read_tactic
 
-# The distributions that hold each solver we know by name.
-DISTRIBUTIONS = {family: profile.distribution for family, profile in PROFILES.items()}
-_WITH_OPTIONS = re.compile(r"([a-z0-9]+(?:==[^\[\]]*)?)\[(.*)\]", re.S)
+# The distributions that hold each solver that has releases.
+DISTRIBUTIONS = {family: p.distribution for family, p in PROFILES.items() if p.distribution}
+_WITH_OPTIONS = re.compile(r"([a-z][a-z0-9-]*(?:==[^\[\]]*)?)\[(.*)\]", re.S)
 # Commas and brackets end an option; ``+`` and ``|`` part the names and fields of a finding's key; a value may
 # hold blanks and parentheses (a tactic) but nothing that a file's name cannot.
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
@@ -54,6 +55,13 @@ class SolverSpec:
     release: str | None = None
     command: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+
+    @property
+    def kin(self) -> str:
+        """The solver whose language it speaks and whose faults it shares: of another build and of a command
+        line whose name or program begins as that solver's do; else its family, or the command line's name.
+        """
+        return _kin(self.family, self.name, self.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,18 @@ class Solver:
         kept = tuple(check for check in self.checks if check not in now)
         checks = (*(prefix + option for option in options), *kept)
         return replace(self, spec=spec.text, name=spec.name, checks=checks, spec_options=options, mode=mode)
+
+    @property
+    def kin(self) -> str:
+        """What it has in common with those that may have the same faults; see ``SolverSpec.kin``."""
+        return _kin(self.family, self.name, self.argv)
+
+    @property
+    def release(self) -> str | None:
+        """The release of the wheel that it comes from; None for a program that comes from none."""
+        if self.family not in DISTRIBUTIONS:
+            return None
+        return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
 
     @property
     def tactic(self) -> str | None:
@@ -196,6 +216,12 @@ class Solver:
         return self._versions[0]
 
 
+def _kin(family: str, name: str, command: Sequence[str]) -> str:
+    if family in PROFILES:
+        return PROFILES[family].kin
+    return kin_of(name, PurePath(command[0]).name) or name
+
+
 def is_asked(option: str) -> bool:
     """Whether an option goes into the script, not on the command line."""
     return option.startswith(f"{COMMAND}=")
@@ -217,8 +243,10 @@ def parse_spec(text: str) -> SolverSpec:
     if equals and not rest.startswith("="):
         return _command_spec(text, name.strip(), rest)
     family, _, release = text.partition("==")
-    if family not in DISTRIBUTIONS:
-        near = nearest(family, DISTRIBUTIONS, most=2, least=0.5)
+    if family in BROKEN:
+        raise BROKEN[family]
+    if family not in PROFILES:
+        near = nearest(family, PROFILES, most=2, least=0.5)
         hint = did_you_mean(f"{match}=={release}" if release else match for match in near)
         raise UnknownSolver(
             text,
@@ -227,7 +255,7 @@ def parse_spec(text: str) -> SolverSpec:
         )
     if "==" not in text:
         return SolverSpec(text, family, family)
-    if not releases.is_version(release):
+    if not is_version(release):
         raise UnknownSolver(text, f"{release!r} is not a version")
     return SolverSpec(text, f"{family}-{release}", family, release)
 
@@ -299,7 +327,7 @@ def find_solvers(specs: Iterable[str]) -> list[Solver]:
 
 def _find_known(spec: SolverSpec) -> Solver:
     profile = PROFILES[spec.family]
-    located = profile.locate(spec.text, spec.release)
+    located = locate(profile, spec.release)
     options = tuple(profile.prefix + option for option in spec.options)
     checks = (*options, *profile.checks)
     solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.loadable, spec.options)
@@ -312,7 +340,7 @@ def _try_options(solver: Solver) -> None:
     """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "trivial.smt2"
-        script = Script(b"(set-logic QF_UF)\n(check-sat)\n")
+        script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
         file = Path(folder) / solver.given_file("trivial.smt2")
         file.write_bytes(solver.given(script).data)
         own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]

@@ -19,7 +19,7 @@ from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from difftest import Solver, find_solver
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
 from solvers.running.runner import Runner
 from tests.once import made_once
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, read_terms, read_variables, require_count
 from apifuzz.datatypes import MOST_ARGUMENTS
@@ -43,7 +44,7 @@ class MakeFunction(Action):
             raise TraceError(f"a function has 1 to {MOST_ARGUMENTS} arguments, not {len(params)}")
         run.require(Feature.FUNCTIONS)
         run.store.take_name(name)
-        handle = run.engine.make_function(name, params, result)
+        handle = run.engine.perform(calls.MakeFunction(name, tuple(params), result))
         own = function_sort(run, tuple([p.sort for p in params]), result.sort)
         made = run.keep_term(own, handle, TermKind.FUNCTION)
         run.store.undefined.append(made)
@@ -74,7 +75,7 @@ class DefineFunction(Action):
         name = read_name(args[0])
         variables, result, body = read_definition(run, args[1:])
         run.store.take_name(name)
-        handle = run.engine.define_function(name, variables, result, body, None)
+        handle = run.engine.perform(calls.DefineFunction(name, variables, result, body))
         run.store.bind(variables)
         own = function_sort(run, tuple([v.sort.sort for v in variables]), result.sort)
         return (str(run.keep_term(own, handle, TermKind.FUNCTION)),)
@@ -152,7 +153,7 @@ class DefineRecursive(Action):
         variables, result, body = read_definition(run, args[1:])
         if function.sort.sort.args != (*(v.sort.sort for v in variables), result.sort):
             raise TraceError(f"the function {function} has the sort {function.sort.sort}")
-        run.engine.define_function("", variables, result, body, function)
+        run.engine.perform(calls.DefineRecursive(function, variables, result, body))
         run.store.undefined.remove(function)
         run.store.bind(variables)
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_closed, read_list, read_terms, require_count
 from apifuzz.interface import Feature, TermKind
@@ -26,7 +27,7 @@ class InspectSort(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
-        run.engine.inspect_sort(run.store.sort(args[0]))
+        run.engine.perform(calls.InspectSort(run.store.sort(args[0])))
         return ()
 
 
@@ -45,7 +46,7 @@ class InspectTerm(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         (term,) = read_terms(run, args)
-        run.engine.inspect_term(term)
+        run.engine.perform(calls.InspectTerm(term))
         return ()
 
 
@@ -57,7 +58,7 @@ class ReadBack(InspectTerm):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         (term,) = read_closed(run, args)
-        run.engine.read_back(term)
+        run.engine.perform(calls.ReadBack(term))
         return ()
 
 
@@ -79,7 +80,7 @@ class Simplify(InspectTerm):
         (term,) = read_closed(run, args)
         if term.sort.sort.is_function:
             raise TraceError(f"{term} is a function")
-        return (str(run.keep_term(term.sort, run.engine.simplify(term), TermKind.TERM)),)
+        return (str(run.keep_term(term.sort, run.engine.perform(calls.Simplify(term)), TermKind.TERM)),)
 
 
 class Substitute(Action):
@@ -118,7 +119,7 @@ class Substitute(Action):
                 raise TraceError(f"{old} is no constant")
             if old.sort.sort is not new.sort.sort:
                 raise TraceError(f"{new} has the sort {new.sort.sort}, {old.sort.sort} is wanted")
-        handle = run.engine.substitute(term, replaced, by)
+        handle = run.engine.perform(calls.Substitute(term, replaced, by))
         return (str(run.keep_term(term.sort, handle, TermKind.TERM)),)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_count, require_count
 from apifuzz.interface import Feature
@@ -18,7 +19,7 @@ class Push(Action):
     name = "push"
 
     def is_possible(self, run: Run) -> bool:
-        return run.has(Feature.INCREMENTAL) and len(run.levels) <= _DEEPEST
+        return run.has(Feature.INCREMENTAL) and len(run.stack.levels) <= _DEEPEST
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         return (str(1 if run.random.random() < 0.7 else 1 + int(run.random.random() * _MOST)),)
@@ -27,9 +28,7 @@ class Push(Action):
         require_count(args, 1, 1)
         count = read_count(args[0])
         run.require(Feature.INCREMENTAL)
-        run.engine.push(count)
-        run.levels.extend([] for _ in range(count))
-        run.changed()
+        run.engine.perform(calls.Push(count))
         return ()
 
 
@@ -39,22 +38,22 @@ class Pop(Action):
     name = "pop"
 
     def is_possible(self, run: Run) -> bool:
-        return run.has(Feature.INCREMENTAL) and len(run.levels) > 1
+        return run.has(Feature.INCREMENTAL) and len(run.stack.levels) > 1
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         return (
-            str(1 if run.random.random() < 0.6 else 1 + int(run.random.random() * (len(run.levels) - 1))),
+            str(
+                1 if run.random.random() < 0.6 else 1 + int(run.random.random() * (len(run.stack.levels) - 1))
+            ),
         )
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
         count = read_count(args[0])
         run.require(Feature.INCREMENTAL)
-        if count >= len(run.levels):
-            raise TraceError(f"{count} levels are to be closed, {len(run.levels) - 1} are open")
-        run.engine.pop(count)
-        del run.levels[-count:]
-        run.changed()
+        if count >= len(run.stack.levels):
+            raise TraceError(f"{count} levels are to be closed, {len(run.stack.levels) - 1} are open")
+        run.engine.perform(calls.Pop(count))
         return ()
 
 

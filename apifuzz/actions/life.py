@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_name, require_count
 from apifuzz.interface import Feature
@@ -23,7 +24,7 @@ class New(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
-        run.engine.new()
+        run.engine.perform(calls.New())
         run.exists = True
         run.options_changed()
         return ()
@@ -40,7 +41,7 @@ class Delete(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.forget()
-        run.engine.delete()
+        run.engine.perform(calls.Delete())
         return ()
 
 
@@ -60,7 +61,7 @@ class SetLogic(Action):
         logic = read_name(args[0])
         if not self.is_possible(run):
             raise TraceError("the logic is set once, before anything is made")
-        run.engine.set_logic(logic)
+        run.engine.perform(calls.SetLogic(logic))
         run.logic = logic
         run.options_changed()
         return ()
@@ -80,9 +81,7 @@ class Reset(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.require(Feature.RESET)
-        run.engine.reset()
-        run.levels = [[]]
-        run.changed()
+        run.engine.perform(calls.Reset())
         return ()
 
 
@@ -100,9 +99,7 @@ class ResetAssertions(Action):
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         run.require(Feature.RESET_ASSERTIONS)
-        run.engine.reset_assertions()
-        run.levels = [[]]
-        run.changed()
+        run.engine.perform(calls.ResetAssertions())
         return ()
 
 

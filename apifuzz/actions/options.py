@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_name, require_count
 from apifuzz.interface import Option, OptionKind, Rejected, Unsupported
@@ -60,7 +61,7 @@ class SetOption(Action):
         # Asked or not, it is not drawn again: a refusal would be repeated.
         run.options[name] = value
         try:
-            run.engine.set_option(name, value)
+            run.engine.perform(calls.SetOption(name, value))
         except Unsupported:
             run.options[name] = ""
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_closed, read_formulas, require_count
 from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, Unsupported
@@ -36,10 +37,8 @@ class Assert(Action):
         require_count(args, 1, 1)
         (term,) = read_formulas(run, args)
         _require_change(run)
-        run.engine.assert_formula(term)
+        run.engine.perform(calls.Assert(term))
         term.uses += 1
-        run.levels[-1].append(term)
-        run.changed()
         return ()
 
 
@@ -102,12 +101,12 @@ def _check(run: Run, assumptions: tuple[ApiTerm, ...] | None) -> None:
     _require_change(run)
     run.changed()
     run.checks += 1
-    answer = run.engine.check_sat(assumptions)
-    run.assumptions = assumptions
+    answer = run.engine.perform(calls.CheckSat(assumptions))
     run.answers.append(str(answer))
     run.statistics.answers[str(answer)] += 1
     # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
-    run.answer = answer if run.engine.answers else run.engine.random.choice(tuple(Answer))
+    if not run.engine.answers:
+        run.stack.answer = run.engine.random.choice(tuple(Answer))
 
 
 class UnsatAssumptions(Action):
@@ -129,7 +128,7 @@ class UnsatAssumptions(Action):
         run.require_answer(Answer.UNSAT)
         if run.assumptions is None:
             raise Unsupported("the last check assumed nothing")
-        for term in run.engine.unsat_assumptions():
+        for term in run.engine.perform(calls.UnsatAssumptions()):
             if term not in run.assumptions:
                 raise Misbehaviour("assumptions", f"{term} was not assumed")
         return ()
@@ -151,7 +150,7 @@ class UnsatCore(Action):
         run.require(Feature.UNSAT_CORES)
         run.require_answer(Answer.UNSAT)
         known = {*run.assertions, *(run.assumptions or ())}
-        for term in run.engine.unsat_core():
+        for term in run.engine.perform(calls.UnsatCore()):
             if term not in known:
                 raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
         return ()
@@ -178,7 +177,7 @@ class GetValue(Action):
         run.require(Feature.MODELS)
         run.require_answer(Answer.SAT)
         terms = read_closed(run, args)
-        values = run.engine.values(terms)
+        values = run.engine.perform(calls.GetValue(terms))
         if len(values) != len(terms):
             raise Misbehaviour("value", f"{len(values)} values of {len(terms)} terms")
         return ()
@@ -199,7 +198,7 @@ class PrintModel(Action):
         require_count(args, 0, 0)
         run.require(Feature.MODELS)
         run.require_answer(Answer.SAT)
-        run.engine.print_model()
+        run.engine.perform(calls.PrintModel())
         return ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_list, read_name, require_count
 from apifuzz.datatypes import MOST_ARGUMENTS
@@ -47,7 +48,7 @@ class MakeSort(Action):
             sort = make_sort(name, indices, tuple([a.sort for a in arguments]))
         except SortError as error:
             raise TraceError(error.message) from None
-        return (str(run.keep_sort(sort, run.engine.make_sort(sort, arguments))),)
+        return (str(run.keep_sort(sort, run.engine.perform(calls.MakeSort(sort, arguments)))),)
 
 
 def _read_sort_head(token: str) -> tuple[str, tuple[int, ...]]:
@@ -106,7 +107,7 @@ class DeclareSort(Action):
         run.take_sort_name(name)
         try:
             run.require(Feature.SORT_CONSTRUCTORS if arity else Feature.SORTS)
-            handle = run.engine.declare_sort(name, arity)
+            handle = run.engine.perform(calls.DeclareSort(name, arity))
         except Unsupported:
             run.store.lost_sorts.add(name)
             raise
@@ -163,7 +164,7 @@ class DeclareDatatypes(Action):
                 for taken in (name, *(f.name for f in fields)):
                     run.store.take_name(taken)
         try:
-            return group, sorts, run.engine.declare_datatypes(group)
+            return group, sorts, run.engine.perform(calls.DeclareDatatypes(tuple(group)))
         except Unsupported:
             run.store.datatypes.withdraw(group)
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from apifuzz import calls
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_name, read_terms, read_variables, require_count
 from apifuzz.heads import member_text, of_datatype, read_head
@@ -41,7 +42,7 @@ class MakeValue(Action):
         require_count(args, 2, 2)
         sort = run.store.sort(args[0])
         check_value(sort.sort, args[1])
-        return (str(run.keep_term(sort, run.engine.make_value(sort, args[1]), TermKind.VALUE)),)
+        return (str(run.keep_term(sort, run.engine.perform(calls.MakeValue(sort, args[1])), TermKind.VALUE)),)
 
 
 class MakeSpecialValue(MakeValue):
@@ -70,7 +71,9 @@ class MakeConstant(Action):
         sort = run.store.sort(args[0])
         name = read_name(args[1])
         run.store.take_name(name)
-        return (str(run.keep_term(sort, run.engine.make_constant(name, sort), TermKind.CONSTANT)),)
+        return (
+            str(run.keep_term(sort, run.engine.perform(calls.MakeConstant(sort, name)), TermKind.CONSTANT)),
+        )
 
 
 class MakeVariable(Action):
@@ -92,7 +95,9 @@ class MakeVariable(Action):
         sort = run.store.sort(args[0])
         name = read_name(args[1])
         run.store.take_name(name)
-        return (str(run.keep_term(sort, run.engine.make_variable(name, sort), TermKind.VARIABLE)),)
+        return (
+            str(run.keep_term(sort, run.engine.perform(calls.MakeVariable(sort, name)), TermKind.VARIABLE)),
+        )
 
 
 class MakeTerm(Action):
@@ -125,7 +130,7 @@ class MakeTerm(Action):
             counted = _require_apply(sort.sort, terms)
         else:
             head, counted = _require_member(run, head, sort.sort, terms)
-        handle = run.engine.make_term(head, sort.sort, terms)
+        handle = run.engine.perform(calls.MakeTerm(sort, head, terms))
         free = free_in(terms)
         if head.kind is HeadKind.APPLY and not free and terms[0] in run.store.undefined:
             run.store.undefined.remove(terms[0])
@@ -292,7 +297,7 @@ class MakeBinder(Action):
         (body,) = read_terms(run, args[3:])
         if result.sort is not _binder_sort(binder, variables, body):
             raise TraceError(f"{binder} over a body of sort {body.sort.sort} has not the sort {result.sort}")
-        handle = run.engine.make_binder(binder, variables, body)
+        handle = run.engine.perform(calls.MakeBinder(result, binder, variables, body))
         free = body.free - frozenset(variables)
         run.store.bind(variables)
         made = run.keep_term(result, handle, TermKind.TERM, None, (), free)

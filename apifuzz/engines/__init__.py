@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from apifuzz.interface import Engine
+from apifuzz.engine import Engine
 from base.errors import ExhumeError, Exit
 
 

@@ -8,19 +8,31 @@ sorts are handed to each solver's engine as its own ``ApiTerm`` and ``ApiSort``,
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-from apifuzz.engines.pairs import Pair, datatype_on, sort_on, sorts_on, term_on, terms_on
+from apifuzz.calls import (
+    Call,
+    CheckSat,
+    DefineRecursive,
+    Delete,
+    Equate,
+    HasSort,
+    New,
+    SetOption,
+    UnsatAssumptions,
+    UnsatCore,
+)
+from apifuzz.engine import Engine
 from apifuzz.interface import (
     Answer,
     ApiSort,
     ApiTerm,
     Capabilities,
     DatatypeSpec,
-    Engine,
-    Head,
+    Field,
+    MadeSort,
     Misbehaviour,
     Option,
     Rejected,
@@ -35,8 +47,7 @@ class CrossCheck(Engine):
 
     Raises :class:`Misbehaviour` of kind ``answer`` where one says sat and the other unsat, of kind ``model``
     where one finds that the values it gave itself cannot be, and of kind ``sort`` where they do not agree
-    whether two sorts are the same. What the second solver rejects is
-    :class:`Rejected` with its name in front.
+    what sort a term has. What the second solver rejects is :class:`Rejected` with its name in front.
     """
 
     def __init__(self, first: Engine, second: Engine) -> None:
@@ -46,16 +57,13 @@ class CrossCheck(Engine):
         self.name = first.name
         self.answers = first.answers or second.answers
         # Who is believed where the other one only prints.
-        self._told = 0 if first.answers else 1
+        self._believed = 0 if first.answers else 1
         # The first draws as it does alone; the second from a source of its own with the same seeds.
         self.random = first.random = _Twin(second.random)
         # Whether one of the two made a change, or a definition, that the other one refused.
         self._parted = False
-        # Equations with values, which are each solver's own, and whether one of them is asserted.
-        self._equations: list[Pair] = []
-        self._valued = False
-        # What was asserted and assumed, by number: cores are made of these.
-        self._given: dict[int, ApiTerm] = {}
+        # Equations with values, which are each solver's own.
+        self._equations: set[Pair] = set()
         # Functions that were given a body, perhaps by one of the two only: a second one would be wrong there.
         self._defined: set[int] = set()
 
@@ -88,224 +96,33 @@ class CrossCheck(Engine):
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         return self.first.takes(signature, sorts, result) and self.second.takes(signature, sorts, result)
 
-    # Life
-
-    def new(self) -> None:
-        self.first.new()
-        defaults = {option.name: option.default for option in self.first.options()}
-        with self._as_second():
-            self.second.new()
-            for name, value in self.second.capabilities().required_options:
-                self.second.set_option(name, value)
-            # What is on in the first from the beginning, or always, without a name.
-            for name in sorted(self._producers):
-                if defaults.get(name, "true") == "true":
-                    self.second.set_option(name, "true")
-        self._parted = False
-        self._valued = False
-        self._equations.clear()
-        self._given.clear()
-        self._defined.clear()
-
-    def delete(self) -> None:
-        self._given.clear()
-        self.first.delete()
-        with self._as_second():
-            self.second.delete()
-
     def sibling(self) -> Engine:
         other = CrossCheck(self.first.sibling(), self.second.sibling())
         other._equations = self._equations
         other._parted = self._parted
         return other
 
-    def set_logic(self, logic: str) -> None:
-        self._change(lambda w, side: w.set_logic(logic))
+    # Both of them
 
-    def set_option(self, name: str, value: str) -> None:
-        self.first.set_option(name, value)
-        if name in self._producers:
-            with self._as_second():
-                self.second.set_option(name, value)
+    def maker(self, call: Call[Any]) -> Callable[..., Any]:
+        """The method for the call, or what makes it with both."""
+        return getattr(self, call.method, None) or (lambda *arguments: self._both(call))
 
-    @property
-    def _producers(self) -> set[str]:
-        """SMT-LIB's options for features that the second solver has, too."""
-        return {option.name for option in self.second.options() if option.name in PRODUCERS}
-
-    # Sorts
-
-    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Pair:
-        return self._both(lambda w, side: w.make_sort(sort, sorts_on(args, side)))
-
-    def declare_sort(self, name: str, arity: int) -> Pair:
-        return self._both(lambda w, side: w.declare_sort(name, arity))
-
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Pair]:
-        made = self._both(lambda w, side: w.declare_datatypes([datatype_on(spec, side) for spec in group]))
-        return [Pair(one, two) for one, two in zip(*made.handles, strict=True)]
-
-    # Terms
-
-    def make_value(self, sort: ApiSort, text: str) -> Pair:
-        return self._both(lambda w, side: w.make_value(sort_on(sort, side), text))
-
-    def make_constant(self, name: str, sort: ApiSort) -> Pair:
-        return self._both(lambda w, side: w.make_constant(name, sort_on(sort, side)))
-
-    def make_variable(self, name: str, sort: ApiSort) -> Pair:
-        return self._both(lambda w, side: w.make_variable(name, sort_on(sort, side)))
-
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Pair:
-        return self._both(
-            lambda w, side: w.make_function(name, sorts_on(params, side), sort_on(result, side))
-        )
-
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Pair:
-        return self._both(lambda w, side: w.make_term(head, sort, terms_on(args, side)))
-
-    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Pair:
-        return self._both(
-            lambda w, side: w.make_binder(binder, terms_on(variables, side), term_on(body, side))
-        )
-
-    def define_function(
-        self,
-        name: str,
-        variables: Sequence[ApiTerm],
-        result: ApiSort,
-        body: ApiTerm,
-        recursive: ApiTerm | None,
-    ) -> Pair:
-        def define(engine: Engine, side: int) -> Any:
-            return engine.define_function(
-                name,
-                terms_on(variables, side),
-                sort_on(result, side),
-                term_on(body, side),
-                None if recursive is None else term_on(recursive, side),
-            )
-
-        if recursive is None:
-            return self._both(define)
-        if recursive.id in self._defined:
-            raise Unsupported(f"{recursive} may be defined already, by one of the two")
-        # A function that only one of the two has a body for means two things. The second is asked first, for
-        # cvc5, which cannot define while an answer stands, mostly is the second.
-        with self._as_second():
-            two = define(self.second, 1)
-        self._defined.add(recursive.id)
+    def _both(self, call: Call[Any]) -> Any:
+        """Make the call with both, each with its own handles; a pair of what they give."""
         try:
-            return Pair(define(self.first, 0), two)
+            one, two = self._each(call)
         except Unsupported:
-            self._parted = True
+            self._parted |= call.changes
             raise
+        if isinstance(one, list):
+            return [Pair(*pair) for pair in zip(one, two, strict=True)]
+        return Pair(one, two)
 
-    def sort_of(self, term: ApiTerm) -> Pair:
-        return self._both(lambda w, side: w.sort_of(term_on(term, side)))
-
-    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        one = self.first.same_sort(handle.handles[0], sort_on(sort, 0))
+    def _each(self, call: Call[Any]) -> tuple[Any, Any]:
+        one = self.first.perform(on_side(call, 0))
         with self._as_second():
-            two = self.second.same_sort(handle.handles[1], sort_on(sort, 1))
-        if one != two:
-            yes, no = (self.first, self.second) if one else (self.second, self.first)
-            raise Misbehaviour(
-                "sort", f"{yes.name} says that a term is of sort {sort.sort}, {no.name} that not"
-            )
-        return one
-
-    def inspect_sort(self, sort: ApiSort) -> None:
-        self._both(lambda w, side: w.inspect_sort(sort_on(sort, side)))
-
-    def inspect_term(self, term: ApiTerm) -> None:
-        self._both(lambda w, side: w.inspect_term(term_on(term, side)))
-
-    def read_back(self, term: ApiTerm) -> None:
-        self._both(lambda w, side: w.read_back(term_on(term, side)))
-
-    def simplify(self, term: ApiTerm) -> Pair:
-        return self._both(lambda w, side: w.simplify(term_on(term, side)))
-
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Pair:
-        return self._both(
-            lambda w, side: w.substitute(term_on(term, side), terms_on(replaced, side), terms_on(by, side))
-        )
-
-    # Solving
-
-    def assert_formula(self, term: ApiTerm) -> None:
-        self._given[term.id] = term
-        self._valued |= any(term.handle is equation for equation in self._equations)
-        self._change(lambda w, side: w.assert_formula(term_on(term, side)))
-
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        self._given.update((term.id, term) for term in assumptions or ())
-        asked = self._both(
-            lambda w, side: w.check_sat(None if assumptions is None else terms_on(assumptions, side))
-        )
-        one, two = asked.handles
-        if self._valued:
-            return self._answer_to_values(one, two)
-        if one == two or not (self.first.answers and self.second.answers):
-            return Answer(asked.handles[self._told])
-        if Answer.UNKNOWN not in (one, two) and not self._parted:
-            raise Misbehaviour("answer", f"{self.first.name} answers {one}, {self.second.name} {two}")
-        return Answer.UNKNOWN
-
-    def _answer_to_values(self, one: Answer, two: Answer) -> Answer:
-        """The answer to formulas with values in them: the two solvers' differ, and so may their answers."""
-        wrong = [w.name for w, told in ((self.first, one), (self.second, two)) if told is Answer.UNSAT]
-        if wrong and not self._parted:
-            raise Misbehaviour(
-                "model", f"a second instance of {' and of '.join(wrong)} refutes its own values"
-            )
-        return Answer(one) if one == two else Answer.UNKNOWN
-
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        return self._run_terms("assumptions", self._both(lambda w, side: w.unsat_assumptions()))
-
-    def unsat_core(self) -> list[ApiTerm]:
-        return self._run_terms("core", self._both(lambda w, side: w.unsat_core()))
-
-    def values(self, terms: Sequence[ApiTerm]) -> list[Pair]:
-        found = self._both(lambda w, side: w.values(terms_on(terms, side)))
-        return [Pair(one, two) for one, two in zip(*found.handles, strict=True)]
-
-    def equal(self, term: ApiTerm, value: Any) -> Pair:
-        made = self._both(lambda w, side: w.equal(term_on(term, side), value.handles[side]))
-        self._equations.append(made)
-        return made
-
-    def print_model(self) -> str:
-        return str(self._both(lambda w, side: w.print_model()).handles[0])
-
-    def push(self, levels: int) -> None:
-        self._change(lambda w, side: w.push(levels))
-
-    def pop(self, levels: int) -> None:
-        self._change(lambda w, side: w.pop(levels))
-
-    def reset(self) -> None:
-        self._change(lambda w, side: w.reset())
-
-    def reset_assertions(self) -> None:
-        self._change(lambda w, side: w.reset_assertions())
-
-    # The two of them
-
-    def _both(self, call: Callable[[Engine, int], Any]) -> Pair:
-        one = call(self.first, 0)
-        with self._as_second():
-            return Pair(one, call(self.second, 1))
-
-    def _change(self, call: Callable[[Engine, int], None]) -> None:
-        """A call that changes what is asserted; if the second refuses, the two have parted."""
-        try:
-            self._both(call)
-        except Unsupported:
-            self._parted = True
-            raise
+            return one, self.second.perform(on_side(call, 1))
 
     @contextlib.contextmanager
     def _as_second(self) -> Iterator[None]:
@@ -316,13 +133,166 @@ class CrossCheck(Engine):
         except Unsupported as error:
             raise Unsupported(f"{self.second.name}: {error}") from error
 
-    def _run_terms(self, kind: str, found: Pair) -> list[ApiTerm]:
+    # Calls that are more than both
+
+    def new(self) -> None:
+        """Make both instances; the second with what the first one has on by default."""
+        self.first.perform(New())
+        defaults = {option.name: option.default for option in self.first.options()}
+        with self._as_second():
+            self.second.perform(New())
+            for name, value in self.second.capabilities().required_options:
+                self.second.perform(SetOption(name, value))
+            # What is on in the first from the beginning, or always, without a name.
+            for name in sorted(self._producers):
+                if defaults.get(name, "true") == "true":
+                    self.second.perform(SetOption(name, "true"))
+        self._parted = False
+        self._equations.clear()
+        self._defined.clear()
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set it in the first; in the second where it is one of SMT-LIB's for features."""
+        self.first.perform(SetOption(name, value))
+        if name in self._producers:
+            with self._as_second():
+                self.second.perform(SetOption(name, value))
+
+    @property
+    def _producers(self) -> set[str]:
+        """SMT-LIB's options for features that the second solver has, too."""
+        return {option.name for option in self.second.options() if option.name in PRODUCERS}
+
+    def define_recursive(
+        self, function: ApiTerm, variables: tuple[ApiTerm, ...], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """Define it with both, or with none."""
+        if function.id in self._defined:
+            raise Unsupported(f"{function} may be defined already, by one of the two")
+        call = DefineRecursive(function, variables, result, body)
+        # A function that only one of the two has a body for means two things. The second is asked first, for
+        # cvc5, which cannot define while an answer stands, mostly is the second.
+        with self._as_second():
+            self.second.perform(on_side(call, 1))
+        self._defined.add(function.id)
+        try:
+            self.first.perform(on_side(call, 0))
+        except Unsupported:
+            self._parted = True
+            raise
+
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether both say so; Misbehaviour where only one does."""
+        one, two = self._each(HasSort(term, sort))
+        if one != two:
+            yes, no = (self.first, self.second) if one else (self.second, self.first)
+            raise Misbehaviour(
+                "sort", f"{yes.name} says that a term is of sort {sort.sort}, {no.name} that not"
+            )
+        return bool(one)
+
+    def check_sat(self, assumptions: tuple[ApiTerm, ...] | None) -> Answer:
+        """The answer of both; Misbehaviour where they contradict each other."""
+        one, two = self._each(CheckSat(assumptions))
+        if any(term.handle in self._equations for term in self.stack.terms):
+            return self._answer_to_values(one, two)
+        if one == two or not (self.first.answers and self.second.answers):
+            return Answer((one, two)[self._believed])
+        if Answer.UNKNOWN not in (one, two) and not self._parted:
+            raise Misbehaviour("answer", f"{self.first.name} answers {one}, {self.second.name} {two}")
+        return Answer.UNKNOWN
+
+    def _answer_to_values(self, one: Answer, two: Answer) -> Answer:
+        """The answer to formulas with values in them: the two solvers' differ, and so may their answers."""
+        wrong = [w.name for w, said in ((self.first, one), (self.second, two)) if said is Answer.UNSAT]
+        if wrong and not self._parted:
+            raise Misbehaviour(
+                "model", f"a second instance of {' and of '.join(wrong)} refutes its own values"
+            )
+        return Answer(one) if one == two else Answer.UNKNOWN
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """Those of the solver that is believed."""
+        return self._run_terms("assumptions", self._each(UnsatAssumptions()))
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """That of the solver that is believed."""
+        return self._run_terms("core", self._each(UnsatCore()))
+
+    def _run_terms(self, kind: str, found: tuple[list[ApiTerm], list[ApiTerm]]) -> list[ApiTerm]:
         """The run's own terms for those of the first solver's side, or of the only one that answers."""
-        terms: list[ApiTerm] = found.handles[self._told]
-        strange = [str(term) for term in terms if term.id not in self._given]
+        terms = found[self._believed]
+        given = {term.id: term for term in (*self.stack.terms, *(self.stack.assumptions or ()))}
+        strange = [str(term) for term in terms if term.id not in given]
         if strange:
             raise Misbehaviour(kind, f"{' '.join(strange)} in it was not given")
-        return [self._given[term.id] for term in terms]
+        return [given[term.id] for term in terms]
+
+    def equate(self, term: ApiTerm, value: Any) -> Pair:
+        """The equation, which is remembered: the two solvers' values differ."""
+        made: Pair = self._both(Equate(term, value))
+        self._equations.add(made)
+        return made
+
+    def delete(self) -> None:
+        """Let go of both."""
+        self._each(Delete())
+
+
+class Pair:
+    """A handle: the two solvers' own, and what wraps them for each side, made when first needed."""
+
+    __slots__ = ("handles", "sides")
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.handles = (first, second)
+        self.sides: list[Any] = [None, None]
+
+
+def on_side(call: Call[Any], side: int) -> Call[Any]:
+    """A call of the run as it is for one of the solvers."""
+    return type(call)(*[_on(argument, side) for argument in call])
+
+
+def _on(argument: Any, side: int) -> Any:
+    """An argument of a call, or a part of one, as it is for one of the solvers."""
+    match argument:
+        case ApiTerm():
+            return _term_on(argument, side)
+        case ApiSort():
+            return _sort_on(argument, side)
+        case tuple():
+            return tuple([_on(part, side) for part in argument])
+        case Pair():
+            return argument.handles[side]
+        case DatatypeSpec(name, constructors, parameters):
+            return DatatypeSpec(name, _on(constructors, side), parameters)
+        case Field(name, sort) | MadeSort(name, sort):
+            return type(argument)(name, _on(sort, side))
+    return argument
+
+
+def _sort_on(sort: ApiSort, side: int) -> ApiSort:
+    if sort.handle is None:
+        return sort  # a function's sort that no call made
+    pair: Pair = sort.handle
+    if pair.sides[side] is None:
+        pair.sides[side] = ApiSort(sort.id, sort.sort, pair.handles[side])
+    made: ApiSort = pair.sides[side]
+    return made
+
+
+def _term_on(term: ApiTerm, side: int) -> ApiTerm:
+    pair: Pair = term.handle
+    if pair.sides[side] is None:
+        args, own = _on(term.args, side), _sort_on(term.sort, side)
+        made = ApiTerm(term.id, own, pair.handles[side], term.kind, head=term.head, args=args)
+        pair.sides[side] = made
+        # Free in a variable is itself.
+        free = sorted(term.free, key=lambda variable: variable.id)
+        made.free = frozenset(_on(tuple(free), side))
+    known: ApiTerm = pair.sides[side]
+    return known
 
 
 class _Twin(Random):

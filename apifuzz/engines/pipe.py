@@ -10,9 +10,9 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
 from typing import Any
 
+from apifuzz.engine import Engine
 from apifuzz.engines.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of, accepts
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.engines.text import REFUSED_BY_SOME, TextEngine
@@ -21,7 +21,6 @@ from apifuzz.interface import (
     ApiSort,
     ApiTerm,
     Capabilities,
-    Engine,
     Feature,
     Head,
     HeadKind,
@@ -39,9 +38,7 @@ from smtlib import (
 )
 from smtlib.reader import SExp, sexp_text
 from solvers.running.outcomes import tells_of_a_crash
-
-FAMILIES = {"z3": "z3", "cvc5": "cvc5", "cvc4": "cvc5"}
-"""Programs by the beginning of their names: the solver whose ``:only`` marks in the theory files count."""
+from solvers.specs import parse_spec
 
 _ASKING = re.compile(r"\((check-sat|get-)")
 _LIMITS = (
@@ -93,7 +90,7 @@ class PipeEngine(TextEngine):
             raise _missing(name, command, str(error)) from error
         if not self._argv:
             raise _missing(name, command, "there is no program")
-        super().__init__((_family(name, self._argv[0]),))
+        super().__init__((parse_spec(f"{name.strip()}={command}").kin,))
         self.name = name.strip()
         try:
             self._abilities: Abilities = abilities_of(self._argv, self._families)
@@ -236,11 +233,11 @@ class PipeEngine(TextEngine):
             raise Unsupported(f"floating-point format {sort}")
         return super().make_sort(sort, args)
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Term:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Term:
         """The term; without updaters where the solver has none."""
         if head.kind is HeadKind.UPDATER and not self._abilities.updaters:
             raise Unsupported("updaters")
-        return super().make_term(head, sort, args)
+        return super().make_term(sort, head, args)
 
     # Solving
 
@@ -316,9 +313,9 @@ class PipeEngine(TextEngine):
             raise Misbehaviour("print", f"the answer does not read: {self._reply[:300]}") from error
         return read
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The values, as terms. Raises Unsupported for what is written in no SMT-LIB."""
-        super().values(terms)
+        super().get_value(terms)
         answer = self._read_reply()
         if isinstance(answer, str) or len(answer) != len(terms) or any(len(pair) != 2 for pair in answer):
             raise Misbehaviour("print", f"{len(terms)} values are wanted, the answer is {self._reply[:300]}")
@@ -353,11 +350,6 @@ class PipeEngine(TextEngine):
         """``(reset-assertions)``."""
         self._named, self._literals = {}, []
         super().reset_assertions()
-
-
-def _family(name: str, program: str) -> str:
-    base = PurePath(program).name
-    return next((family for start, family in FAMILIES.items() if base.startswith(start)), name.strip())
 
 
 def _missing(name: str, command: str, why: str) -> Exception:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apifuzz.engine import Engine
 from apifuzz.engines.text_terms import TextTerms
 from apifuzz.interface import (
     Answer,
@@ -17,7 +18,6 @@ from apifuzz.interface import (
     ApiTerm,
     Capabilities,
     DatatypeSpec,
-    Engine,
     Feature,
     Option,
     Unsupported,
@@ -110,12 +110,14 @@ class TextEngine(TextTerms):
     # Life
 
     def new(self) -> None:
+        """Begin a script."""
         if self.commands:
             self.commands.append("(reset)")
         self._forget()
         self._set_up("(set-option :global-declarations true)")
 
     def delete(self) -> None:
+        """Forget what was made."""
         self._forget()
 
     def sibling(self) -> Engine:
@@ -134,10 +136,12 @@ class TextEngine(TextTerms):
         self.commands.append(command)
 
     def set_logic(self, logic: str) -> None:
+        """Print ``set-logic``."""
         self._logic = logic
         self._set_up(f"(set-logic {quote_symbol(logic)})")
 
     def set_option(self, name: str, value: str) -> None:
+        """Print ``set-option``."""
         shown = (
             value
             if value in ("true", "false") or value.replace(".", "", 1).isdigit()
@@ -150,13 +154,16 @@ class TextEngine(TextTerms):
     # Sorts
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
+        """The sort is its own handle."""
         return sort
 
     def declare_sort(self, name: str, arity: int) -> Sort:
+        """Print ``declare-sort``."""
         self._declare(f"(declare-sort {quote_symbol(name)} {arity})")
         return make_sort(name, (), tuple(parameter(f"P{i}") for i in range(arity)))
 
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
+        """Print ``declare-datatypes``."""
         names = tuple(quote_symbol(spec.name) for spec in group)
         own = {
             spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
@@ -168,15 +175,18 @@ class TextEngine(TextTerms):
 
     # Terms
 
-    def make_constant(self, name: str, sort: ApiSort) -> Term:
+    def make_constant(self, sort: ApiSort, name: str) -> Term:
+        """Print ``declare-const``."""
         symbol = quote_symbol(name)
         self._declare(f"(declare-const {symbol} {sort_text(sort.sort)})")
         return self.table.symbol(Declaration(symbol, (), sort.sort))
 
-    def make_variable(self, name: str, sort: ApiSort) -> Term:
+    def make_variable(self, sort: ApiSort, name: str) -> Term:
+        """A variable."""
         return self.table.variable(quote_symbol(name), sort.sort)
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Term:
+        """A function, which is declared or defined when it is first used."""
         declaration = Declaration(quote_symbol(name), tuple(p.sort for p in params), result.sort)
         inner = " ".join(sort_text(p) for p in declaration.params)
         # It may yet be defined: it is printed when it is first used.
@@ -185,29 +195,31 @@ class TextEngine(TextTerms):
         return self._function(declaration)
 
     def define_function(
-        self,
-        name: str,
-        variables: Sequence[ApiTerm],
-        result: ApiSort,
-        body: ApiTerm,
-        recursive: ApiTerm | None,
-    ) -> Term | None:
-        word = "define-fun"
-        if recursive is None:
-            params = tuple([v.sort.sort for v in variables])
-            declaration = Declaration(quote_symbol(name), params, result.sort, "define")
-        else:
-            word = "define-fun-rec"
-            declaration = recursive.handle.op.declaration
-            if declaration not in self._unprinted:
-                raise Unsupported(f"{declaration.name} is declared already")
-            del self._unprinted[declaration]
+        self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> Term:
+        """Print ``define-fun``."""
+        params = tuple([v.sort.sort for v in variables])
+        declaration = Declaration(quote_symbol(name), params, result.sort, "define")
+        self._define("define-fun", declaration, variables, body)
+        return self._function(declaration)
+
+    def define_recursive(
+        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """Print ``define-fun-rec``, for a function that was not used yet."""
+        declaration = function.handle.op.declaration
+        if declaration not in self._unprinted:
+            raise Unsupported(f"{declaration.name} is declared already")
+        del self._unprinted[declaration]
+        self._define("define-fun-rec", declaration, variables, body)
+
+    def _define(
+        self, word: str, declaration: Declaration, variables: Sequence[ApiTerm], body: ApiTerm
+    ) -> None:
         self._print_functions(body.handle)
         inner = " ".join(f"({v.handle.op.text} {sort_text(v.sort.sort)})" for v in variables)
-        self._declare(
-            f"({word} {declaration.name} ({inner}) {sort_text(result.sort)} {print_term(body.handle)})"
-        )
-        return self._function(declaration) if recursive is None else None
+        head = f"({word} {declaration.name} ({inner}) {sort_text(declaration.result)}"
+        self._declare(f"{head} {print_term(body.handle)})")
 
     def _print_functions(self, *terms: Term) -> None:
         """Declare the functions in ``terms`` that were not printed yet."""
@@ -226,6 +238,7 @@ class TextEngine(TextTerms):
         self.commands.append(f"({name} ({inner}))" if as_list else f"({name} {inner})")
 
     def assert_formula(self, term: ApiTerm) -> None:
+        """Print ``assert``, by a name where cores are made of names."""
         if self._names_assertions:
             self._assert_named(term)
         else:
@@ -241,6 +254,7 @@ class TextEngine(TextTerms):
         return name
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """Print ``check-sat``, or ``check-sat-assuming``."""
         if assumptions is None:
             self.commands.append("(check-sat)")
         else:
@@ -267,34 +281,43 @@ class TextEngine(TextTerms):
         self._declare(f"(define-fun {name} () Bool {formula})")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
+        """Print ``get-unsat-assumptions``."""
         self.commands.append("(get-unsat-assumptions)")
         return []
 
     def unsat_core(self) -> list[ApiTerm]:
+        """Print ``get-unsat-core``."""
         self.commands.append("(get-unsat-core)")
         return []
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """Print ``get-value``; each term is its own value."""
         self._command("get-value", terms, as_list=True)
         return [t.handle for t in terms]
 
-    def equal(self, term: ApiTerm, value: Any) -> Term:
+    def equate(self, term: ApiTerm, value: Any) -> Term:
+        """The equation."""
         return self.table.make(self.table.op(Kind.OPERATOR, "="), (term.handle, value), BOOL)
 
     def print_model(self) -> str:
+        """Print ``get-model``."""
         self.commands.append("(get-model)")
         return ""
 
     def push(self, levels: int) -> None:
+        """Print ``push``."""
         self.commands.append(f"(push {levels})")
 
     def pop(self, levels: int) -> None:
+        """Print ``pop``."""
         self.commands.append(f"(pop {levels})")
 
     def reset(self) -> None:
+        """Print ``reset``, and all that a run has set and declared."""
         self.commands += ["(reset)", *self._setup, *self._declared]
 
     def reset_assertions(self) -> None:
+        """Print ``reset-assertions``."""
         self.commands.append("(reset-assertions)")
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from apifuzz.datatypes import sort_of_field
+from apifuzz.engine import Engine
 from apifuzz.heads import operator_text
-from apifuzz.interface import ApiSort, ApiTerm, DatatypeSpec, Engine, Head, HeadKind, Unsupported
+from apifuzz.interface import ApiSort, ApiTerm, DatatypeSpec, Head, HeadKind, Unsupported
 from smtlib import (
-    BOOL,
     REAL,
     Declaration,
     Kind,
@@ -44,6 +43,7 @@ class TextTerms(Engine):
     # Making
 
     def make_value(self, sort: ApiSort, text: str) -> Term:
+        """The value that ``text`` writes."""
         if sort.sort.name == "FiniteField":
             value = text.split()[1].removeprefix("ff")
             return self.table.literal(f"#f{value}m{sort.sort.indices[0]}", sort.sort)
@@ -56,16 +56,17 @@ class TextTerms(Engine):
             return term
         return self._elaborator.applications.to_real(term)
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Term:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Term:
+        """``(head args...)``."""
         terms = tuple([a.handle for a in args])
         if head.kind is HeadKind.OPERATOR:
-            return self._operator(head, sort, terms)
+            return self._operator(head, sort.sort, terms)
         if head.kind is HeadKind.APPLY:
             declaration = terms[0].op.declaration
             if declaration is not None and declaration.params and not terms[0].args:
                 return self.table.symbol(declaration, terms[1:])
-            return self.table.make(self.table.op(Kind.OPERATOR, "@"), terms, sort)
-        return self._member(head, sort, terms)
+            return self.table.make(self.table.op(Kind.OPERATOR, "@"), terms, sort.sort)
+        return self._member(head, sort.sort, terms)
 
     def _operator(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
         indices: tuple[int | str, ...] = head.indices
@@ -109,14 +110,12 @@ class TextTerms(Engine):
             raise Unsupported("updaters, which z3 spells otherwise")
         return "update-field"
 
-    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
-        sort = BOOL
-        if binder == "lambda":
-            sort = make_sort("->", (), (*(v.sort.sort for v in variables), body.sort.sort))
-        elif binder == "set.comprehension":
+    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
+        """``(binder (variables) body)``."""
+        if binder == "set.comprehension":
             raise Unsupported("set.comprehension")
         op = self.table.op(Kind.BINDER, binder)
-        return self.table.make(op, (body.handle,), sort, tuple([v.handle for v in variables]))
+        return self.table.make(op, (body.handle,), sort.sort, tuple([v.handle for v in variables]))
 
     def _function(self, declaration: Declaration) -> Term:
         sort = make_sort("->", (), (*declaration.params, declaration.result))
@@ -140,12 +139,9 @@ class TextTerms(Engine):
 
     # Looking and changing
 
-    def sort_of(self, term: ApiTerm) -> Sort:
-        sort: Sort = term.handle.sort
-        return sort
-
-    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        return handle is sort.sort
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether the term is of the sort."""
+        return term.handle.sort is sort.sort
 
     def inspect_sort(self, sort: ApiSort) -> None:
         """Nothing to ask: a sort is its text."""
@@ -162,5 +158,6 @@ class TextTerms(Engine):
         return handle
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Term:
+        """The term with constants replaced at once."""
         new = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
         return rewrite(self.table, term.handle, lambda old, args: new.get(old))

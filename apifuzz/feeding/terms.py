@@ -81,7 +81,7 @@ class FedTerm:
         for part in self.parts:
             declaration = part.op.declaration
             if part.kind is Kind.OPERATOR and part.name == "map":
-                return "z3's map of a function over arrays"
+                return "a map of a function over arrays"
             if part.kind is Kind.SYMBOL and declaration is None:
                 return "a symbol without declaration"
             if declaration is None or len(declaration.params) <= MOST_ARGUMENTS:

@@ -9,13 +9,15 @@ from typing import Self
 
 from apifuzz.minimise.session import Minimised, minimise
 from apifuzz.running.describing import describe, smtlib_script
-from apifuzz.running.findings import FORMULA, MINIMISED, REDUCED, TRACE, read_document, update_finding
+from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, Trace, TraceError, read_trace
 from base.errors import ExhumeError
 from difftest import Limits, find_solvers
-from difftest.reduction.reduce import ReductionReport, reduce
+from difftest.triage.folder import read_document
+from difftest.triage.reduce import ReductionReport, reduce
+from difftest.triage.store import update_finding
 
 _SCRIPT_SECONDS = 60.0
 
@@ -91,8 +93,9 @@ def minimise_file(
     script = _write_script(source, report, setup, min(options.seconds, _SCRIPT_SECONDS))
     if source.folder:
         with Runner(Setup(**read_document(source.folder)["setup"])) as runner:
-            texts = describe(runner, report.trace, report.fault, options.older)
-        update_finding(source.folder, texts, {"lines": list(report.lines), "complete": report.complete})
+            found = describe(runner, report.trace, report.fault, options.older)
+        changes = {**found.facts, "lines": list(report.lines), "complete": report.complete}
+        update_finding(source.folder, changes, found.files)
     return report, script
 
 

@@ -17,17 +17,13 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from base.files import put_text
-from difftest.errors import BadOutput, DifftestError
+from difftest.errors import BadOutput, NotShown
 from solvers.running.process import Limits
 
 GOLDEN_FACTOR = 3.0
 """A trace that takes longer than this many times the original shows nothing."""
 _SHORTEST = 0.5
 _LONGEST = 60.0
-
-
-class NotShown(DifftestError):
-    """A trace that is said to end in an error does not, when it is repeated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,24 @@ done stand in a file of the campaign's folder: the same campaign goes on where i
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import queue
 import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from apifuzz.running import tally as counts
 from apifuzz.running.examine import QUICK_SECONDS, Examined, examine
 from apifuzz.running.faults import Fault
-from apifuzz.running.findings import Finding, Seen, file_finding, note_duplicate, read_findings
-from apifuzz.running.keys import KnownErrors, export, fold, needs_operators, shipped, stem_of
+from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.folder import CallsFolder
+from apifuzz.running.keys import needs_operators, shipped, stem_of
 from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
@@ -30,7 +32,10 @@ from apifuzz.trace import Trace
 from base.files import name_full_folder
 from base.version import VERSION
 from difftest.campaign.state import lock_campaign
-from difftest.triage.folders import prepare_output
+from difftest.errors import DifftestError
+from difftest.triage.key import fold
+from difftest.triage.known import KnownErrors, export
+from difftest.triage.store import FindingRecord, note_duplicate, prepare_output, read_findings
 from solvers.running.process import Limits
 
 KNOWN = "known.json"
@@ -45,6 +50,7 @@ _PROGRESS_SECONDS = 0.25
 _WAIT = 0.2
 _LAST_WAIT = 1.0
 _MOST_UNCONFIRMED = 20
+_MOST_DUPLICATES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class Options:
     quick: float = QUICK_SECONDS
     known: tuple[Path, ...] = ()
     corpus: Path | None = None
-    describe: Callable[[Runner, Trace, Fault], Mapping[str, str]] = lambda runner, trace, fault: {}
+    describe: Callable[[Runner, Trace, Fault], Description] = lambda runner, trace, fault: Description()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class Summary:
     """What a campaign came to, or where it stands: counts of all of it; ``here`` are those of this part."""
 
     tally: Tally
-    findings: tuple[Finding, ...]
+    findings: tuple[FindingRecord, ...]
     seconds: float
     here: int = 0
     interrupted: bool = False
@@ -100,7 +106,7 @@ class Summary:
             "duplicates": tally.duplicates,
             "known": tally.known,
             "unconfirmed": tally.unconfirmed,
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": [{**f.to_json(), "detail": detail_of(f)[:300]} for f in self.findings],
             "statistics": tally.to_json()["statistics"],
         }
 
@@ -120,13 +126,13 @@ class _Done:
     task: _Task
     result: RunResult | None = None
     examined: Examined | None = None
-    files: Mapping[str, str] = field(default_factory=dict)
+    description: Description | None = None
     error: Exception | None = None
 
 
 def campaign(
     setup: Setup, drawing: Drawing, options: Options, stop: threading.Event | None = None
-) -> Iterator[Summary | Finding]:
+) -> Iterator[Summary | FindingRecord]:
     """Run the campaign, or go on with it: findings as they are filed, where it stands from time to time, and
     at last the summary (``finished``).
 
@@ -201,10 +207,10 @@ class _Workers:
         options = self._options
         if task.result is not None:
             examined = examine(runner, task.result, options.limits, options.quick)
-            files: Mapping[str, str] = {}
+            description = Description()
             if examined:
-                files = options.describe(runner, examined.minimised, examined.fault)
-            return _Done(task, task.result, examined, files)
+                description = options.describe(runner, examined.minimised, examined.fault)
+            return _Done(task, task.result, examined, description)
         result = runner.generate(drawing, run_seed(options.seed, task.number), options.limits)
         if not result.statistics:
             tried = called(result.trace)
@@ -250,7 +256,7 @@ class _Campaign:
         self.earlier = self.tally.seconds
         self.started = self.saved = time.monotonic()
 
-    def run(self) -> Iterator[Summary | Finding]:
+    def run(self) -> Iterator[Summary | FindingRecord]:
         """The loop: hand out, take in, tell."""
         self.workers.start()
         out = 0
@@ -292,7 +298,7 @@ class _Campaign:
         self.next += 1
         return _Task(self.next - 1)
 
-    def _take(self, done: _Done) -> Finding | None:
+    def _take(self, done: _Done) -> FindingRecord | None:
         if done.error is not None:
             raise done.error
         assert done.result is not None
@@ -327,7 +333,7 @@ class _Campaign:
         else:
             self.tally.unconfirmed += 1
 
-    def _looked_at(self, done: _Done, fault: Fault) -> Finding | None:
+    def _looked_at(self, done: _Done, fault: Fault) -> FindingRecord | None:
         stem, number = stem_of(fault, self.setup.label), done.task.number
         assert done.result is not None
         if done.examined is None:
@@ -352,9 +358,10 @@ class _Campaign:
         self.tally.duplicates += 1
         self.tally.seen[key] += 1
         if key in self.findings:
-            note_duplicate(self.findings[key], number, self.tally.seen[key])
+            if self.tally.seen[key] <= _MOST_DUPLICATES:
+                note_duplicate(self.findings[key], number)
 
-    def _file(self, key: str, done: _Done, examined: Examined) -> Finding:
+    def _file(self, key: str, done: _Done, examined: Examined) -> FindingRecord:
         number = done.task.number
         origin = {"seed": self.options.seed, "run": number, "run_seed": run_seed(self.options.seed, number)}
         seen = Seen(
@@ -367,7 +374,7 @@ class _Campaign:
             self.version,
             {**origin, "drawing": asdict(self.drawing)},
             examined.printed,
-            done.files,
+            done.description or Description(),
         )
         finding = file_finding(self.folder, seen)
         self.findings[key] = finding
@@ -394,5 +401,18 @@ class _Campaign:
         self.saved = time.monotonic()
         self.tally.seconds = self.earlier + self.saved - self.started
         counts.save(self.options.out, self.settings, self.tally)
-        errors = [(key, finding.detail.partition("\n")[0][:200]) for key, finding in self.findings.items()]
+        errors = [(key, detail_of(finding)[:200]) for key, finding in self.findings.items()]
         export(self.options.out / KNOWN, errors)
+
+
+@functools.cache
+def _detail_of(path: Path) -> str:
+    try:
+        return cast(CallsFolder, CallsFolder.read(path)).detail.partition("\n")[0]
+    except DifftestError:
+        return ""
+
+
+def detail_of(finding: FindingRecord) -> str:
+    """The first line of a finding's message."""
+    return _detail_of(finding.path)

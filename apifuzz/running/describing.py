@@ -1,59 +1,57 @@
 """Further texts of a finding: its calls as a Python program and as an SMT-LIB script, where that can be; who
-is wrong; and whether cvc5's safe mode has it, too.
+is wrong; and whether it shows in a solver's safe mode, too.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from apifuzz.engines.text import translate
-from apifuzz.running.evidence import Evidence, weigh
+from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import CRASH, Fault
-from apifuzz.running.findings import EVIDENCE, FORMULA, SCRIPT
-from apifuzz.running.older import MOST_ASKED, ask_older
+from apifuzz.running.findings import Description
+from apifuzz.running.folder import FORMULA, SCRIPT
+from apifuzz.running.releases import MOST_ASKED, ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from base.errors import ExhumeError
 from difftest import find_solvers
-from difftest.oracles.base import FindingClass
-from difftest.reduction.variants import SAFE_MODE
-from difftest.triage.bisect import CACHE as BISECTED
-from difftest.triage.evidence import WITH_MODEL
+from difftest.triage.bisect import kept_states
+from difftest.triage.evidence import WITH_MODEL, Evidence
 from difftest.triage.expectation import observe
+from difftest.triage.folder import BISECTED
+from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS
 
 _TEXT_SECONDS = 5.0
 _CLASSES = {
-    "answer": (FindingClass.SOUNDNESS,),
-    "model": (FindingClass.SOUNDNESS, FindingClass.INVALID_MODEL),
+    "answer": ("soundness",),
+    "model": ("soundness", "invalid-model"),
 }
 
 
-def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> dict[str, str]:
-    """Texts to put into a finding's folder, by file name, and the evidence; ``older``: ask older releases."""
+def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> Description:
+    """What is found out about a confirmed error; ``older``: ask older releases, too."""
     found = weigh(runner.setup, trace, fault)
     script = smtlib_script(trace)
     program = runner.program(print_trace(trace), fault)
     kept = _hear_older(found, runner.setup, fault, program) if program and older else ""
     shows = None if script is None else text_shows(script, runner.setup, fault)
     safe = _safe_mode(runner.setup, fault, program, script if shows else None)
-    facts = {**found.to_json(), "text_shows": shows, **safe}
-    texts = {
-        FORMULA: script,
-        SCRIPT: program,
-        WITH_MODEL: found.with_model or None,
-        BISECTED: kept or None,
-        EVIDENCE: json.dumps(facts),
-    }
-    return {name: text for name, text in texts.items() if text is not None}
+    facts = {"guilty": found.guilty, "reason": found.reason, "evidence": found.sentences}
+    texts = {FORMULA: script, SCRIPT: program, WITH_MODEL: found.formula or None, BISECTED: kept or None}
+    files = {name: text for name, text in texts.items() if text is not None}
+    return Description({**facts, "text_shows": shows, **safe}, files)
 
 
 def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | None) -> dict[str, Any]:
-    """What ``ask_safe_mode`` tells where cvc5 takes part: of the program, else of a script that shows it."""
-    if "cvc5" not in (setup.solver, setup.cross_check):
+    """What ``ask_safe_mode`` says of the program, else of a script that shows it; empty where no solver has
+    a safe mode.
+    """
+    modes = {family: profile.safe_mode for family, profile in PROFILES.items() if profile.safe_mode}
+    if not modes.keys() & {setup.solver, setup.cross_check}:
         return {}
     if program is not None:
         return ask_safe_mode(fault, program)
@@ -61,7 +59,7 @@ def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | No
         return {"safe_mode": None}
 
     def safely(spec: str) -> str:
-        return f"cvc5[{SAFE_MODE}]" if spec == "cvc5" else spec
+        return f"{spec}[{modes[spec]}]" if spec in modes else spec
 
     safe = Setup(safely(setup.solver), setup.cross_check and safely(setup.cross_check))
     return {"safe_mode": text_shows(script, safe, fault)}
@@ -79,7 +77,7 @@ def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> st
     kept = ""
     for name in solvers:
         asked = ask_older(fault, program, name, MOST_ASKED if found.guilty else 1)
-        kept = asked.kept if found.guilty else ""
+        kept = kept_states(program, asked.states) if found.guilty and asked.states else ""
         for sentence in asked.sentences:
             found.note(sentence)
     return kept
@@ -93,7 +91,7 @@ def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
     except ExhumeError:
         return False
     if fault.kind == CRASH:
-        return seen.finding_class is FindingClass.CRASH and seen.location == fault.place
+        return seen.finding_class == "crash" and seen.location == fault.place
     return seen.finding_class in _CLASSES.get(fault.kind, ())
 
 

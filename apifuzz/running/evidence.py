@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.engines.text import translate
@@ -27,9 +26,9 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace
 from base.errors import ExhumeError
-from difftest.oracles.base import Candidate, FindingClass, Observation, decided
-from difftest.triage.evidence import Heard
-from difftest.triage.evidence import weigh as weigh_text
+from difftest.oracles.base import Candidate, Observation, decided
+from difftest.triage.evidence import Evidence
+from difftest.triage.settle import weigh as weigh_text
 from solvers.running.process import Limits
 from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script
@@ -58,18 +57,6 @@ _HARMLESS = _QUESTIONS | {"set-option", "set-logic"}
 _TEXT_LIMITS = Limits(seconds=5.0)
 
 
-@dataclass(slots=True)
-class Evidence(Heard):
-    """What was found out about an error of a run."""
-
-    with_model: str = ""
-    """The assertions with a model of one of the two put in, where that told something."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As ``finding.json`` holds it."""
-        return {"guilty": self.guilty, "reason": self.reason, "evidence": self.evidence}
-
-
 def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS) -> Evidence:
     """Gather what tells who is wrong about a confirmed error."""
     if fault.kind == INTERNAL and fault.detail.startswith("Traceback"):
@@ -78,11 +65,11 @@ def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS)
         found = Evidence(setup.label)
         if fault.kind in WITNESSES:
             found.reason = "it contradicts itself"
-            _hear_others(setup, trace, limits, found)
+            _ask_others(setup, trace, limits, found)
         return found
-    court = _Court(setup, trace, fault, limits)
-    court.sit()
-    return court.found
+    both = _Lockstep(setup, trace, fault, limits)
+    both.weigh()
+    return both.found
 
 
 def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
@@ -115,7 +102,7 @@ def _others(setup: Setup) -> Iterator[str]:
     yield from (name for name in ENGINES if name not in (setup.solver, setup.cross_check, "smtlib"))
 
 
-def _hear_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:
+def _ask_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:
     """What the others say to the last check, asked the same calls."""
     said = {}
     for name in _others(setup):
@@ -126,7 +113,7 @@ def _hear_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) ->
 
 
 @dataclass(slots=True)
-class _Court:
+class _Lockstep:
     """An error of two solvers that made the same calls."""
 
     setup: Setup
@@ -135,21 +122,21 @@ class _Court:
     limits: Limits
     found: Evidence = field(default_factory=Evidence)
 
-    def sit(self) -> None:
-        """Hear everything, the weightiest first."""
+    def weigh(self) -> None:
+        """Gather all of it, the strongest first."""
         if refuted := _OWN_VALUES.search(self.fault.detail):
             self.found.blame(refuted[1], "a second instance of it refutes its own values")
         alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
         if self.fault.kind != ANSWER:
-            self._hear_alone(alone)
+            self._look_alone(alone)
             return
         answers = {name: _answer(result, self.trace) for name, result in alone.items()}
         said = {name: answer for name, answer in answers.items() if answer is not None}
         for name, answer in said.items():
             self.found.note(f"{name} alone answers {answer}")
-        self._hear_without_options(said)
-        self._hear_text(said)
-        others = _hear_others(self.setup, self.trace, self.limits, self.found)
+        self._leave_options_out(said)
+        self._ask_as_text(said)
+        others = _ask_others(self.setup, self.trace, self.limits, self.found)
         if len(said) == 2 and len(set(said.values())) == 2 and len(set(others.values())) == 1:
             right = next(iter(others.values()))
             verb = "answers" if len(others) == 1 else "answer"
@@ -163,7 +150,7 @@ class _Court:
             Setup(name, None, self.setup.witnesses) for name in (self.setup.solver, self.setup.cross_check)
         ]
 
-    def _hear_alone(self, alone: dict[str, RunResult | None]) -> None:
+    def _look_alone(self, alone: dict[str, RunResult | None]) -> None:
         """Who shows the error alone, too."""
         shown = [name for name, result in alone.items() if result is not None and self._is_it(result.fault)]
         for name in shown:
@@ -186,7 +173,7 @@ class _Court:
         # In lockstep the second solver's name stands in front.
         return bool(fault.shape) and self.fault.shape.endswith(f": {fault.shape}")
 
-    def _hear_without_options(self, said: dict[str, str]) -> None:
+    def _leave_options_out(self, said: dict[str, str]) -> None:
         lines = tuple(line for line in self.trace.lines if not _sets_own_option(line.action, line.args))
         if len(lines) == len(self.trace.lines):
             return
@@ -202,7 +189,7 @@ class _Court:
         else:
             self.found.note(f"{setup.label} answers {answer} without its options, too")
 
-    def _hear_text(self, said: dict[str, str]) -> None:
+    def _ask_as_text(self, said: dict[str, str]) -> None:
         """What the solvers say to the calls as text, and what hunts' evidence makes of it."""
         try:
             translation = translate(at_once(self.trace))
@@ -227,7 +214,7 @@ class _Court:
             solvers = [find_solver(spec) for spec in specs]
         except ExhumeError:
             return False
-        script = Script(text.encode("utf-8", "surrogateescape"))
+        script = Script.of(text)
         check = len(script.checks) - 1
         with TextRunner(warm=False) as runner:
             verdicts = {solver.name: runner.judge(solver, script, _TEXT_LIMITS) for solver in solvers}
@@ -244,11 +231,11 @@ class _Court:
             if len(set(answers.values())) < 2:
                 return False
             names = tuple(solver.name for solver in solvers)
-            where = Candidate(FindingClass.SOUNDNESS, names, "soundness||", None, "", check, "soundness")
+            where = Candidate("soundness", names, "soundness||", None, "", check, "soundness")
             seen = Observation(text, solvers, verdicts)
             settled, judgement = weigh_text(where, seen, runner, _TEXT_LIMITS)
-        self.found.with_model = judgement.formula
-        for sentence in judgement.evidence:
+        self.found.formula = judgement.formula
+        for sentence in judgement.sentences:
             self.found.note(_named(sentence, solvers))
         guilty = next((solver for solver in solvers if solver.name == settled.guilty), None)
         if guilty is not None:

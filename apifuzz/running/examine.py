@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from apifuzz.minimise.session import GOLDEN_FACTOR, look
 from apifuzz.minimise.work import OutOfTime, Work
 from apifuzz.running.faults import Fault
-from apifuzz.running.keys import Key, key_of
+from apifuzz.running.keys import key_of
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from difftest.triage.key import Fingerprint
 from solvers.running.process import Limits
 
 QUICK_SECONDS = 15.0
@@ -27,7 +28,7 @@ class Examined:
     """
 
     fault: Fault
-    key: Key
+    key: Fingerprint
     trace: Trace
     minimised: Trace
     complete: bool

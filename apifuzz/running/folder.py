@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from apifuzz.running.faults import FATAL
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from base.errors import ExhumeError
-from difftest.errors import DifftestError
-from difftest.oracles.base import theories
-from difftest.triage.reading import FindingFolder, read_some
+from difftest.triage.folder import FindingFolder, read_some
+from difftest.triage.markdown import plain
+from smtlib.labels import theories_in
 from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS, find_solver
 
@@ -27,31 +26,65 @@ SCRIPT = "script.py"
 FORMULA = "formula.smt2"
 REDUCED = "reduced.smt2"
 PRINTED = "printed.txt"
-_WRITTEN = ("id", "class", "solver", "key", "fault", "setup")
+ONLY_A_SIGNAL = re.compile(r"\A(SIG\w+|exit status \d+) in \S+\Z")
+_ANSWERS = re.compile(r"\A(\S+) answers (sat|unsat), (\S+) (sat|unsat)\Z")
+_CALL = re.compile(r"(?:\Av\d+ = )?(?:\w+\.)*(\w+)\(")
+# The command, where that is what is said to a solver.
+_SAID_CALL = re.compile(r"(?:\Av\d+ = )?v\d+\.ask(?:_perhaps)?\(['\"]\(([\w-]+)")
+_SETTLED = ("print(", "assert ")
 
 
 @dataclass(frozen=True)
 class CallsFolder(FindingFolder):
     """What stands in the folder of a finding of API fuzzing; nothing in it is trusted."""
 
+    kind: ClassVar[str] = "calls"
+    unit: ClassVar[str] = "calls"
+
     @classmethod
-    def read(cls, path: Path) -> CallsFolder:
-        """The folder at ``path``; DifftestError if it holds no finding of API fuzzing."""
-        try:
-            data = json.loads((path / "finding.json").read_text("utf-8"))
-            _ = [data[name] for name in _WRITTEN], data["fault"]["kind"], data["fault"]["action"]
-            setup = Setup(**data["setup"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
-            raise DifftestError(
-                f"{path}: no finding of API fuzzing can be read there: {problem}"
-            ) from problem
+    def upgrade(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """A document as the newest version has it; KeyError or TypeError if something is missing."""
+        setup, _ = Setup(**data["setup"]), (data["fault"]["kind"], data["fault"]["action"])
         if not isinstance(data.get("solvers"), list):
             # Of a finding written before solvers were asked for their versions one by one.
             told = {"version": str(data.get("version", "unknown"))}
             data["solvers"] = [_entry(spec, data["fault"]) | told for spec in _specs(setup)]
         if "guilty" not in data and setup.cross_check is None:
             data["guilty"] = setup.label
-        return cls(path, data)
+        return data
+
+    @property
+    def detail(self) -> str:
+        """The message of the fault."""
+        return str(self.data["fault"].get("detail", ""))
+
+    @property
+    def message(self) -> str:
+        """What the solver itself said, if it said something."""
+        first = self.detail.partition("\n")[0]
+        return "" if ONLY_A_SIGNAL.match(first) else first
+
+    @property
+    def place(self) -> str:
+        """Where it crashed, if it names a place."""
+        return str(self.data["fault"].get("place") or "")
+
+    @property
+    def call(self) -> str:
+        """The call that fails: of the program where there is one, else of the trace."""
+        action = str(self.data["fault"]["action"]).rpartition(":")[2]
+        if str(self.data["class"]) not in ("crash", "rejected"):
+            return plain(action)
+        lines = [line for line in read_some(self.path / SCRIPT).splitlines() if not line.startswith(_SETTLED)]
+        last = lines[-1] if lines else ""
+        called = _SAID_CALL.findall(last) or _CALL.findall(last.partition("  #")[0])
+        return plain(called[0] if called else action)
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """What two solvers said that contradict each other."""
+        found = _ANSWERS.match(self.detail)
+        return {found[1]: found[2], found[3]: found[4]} if found else {}
 
     @property
     def setup(self) -> Setup:
@@ -59,7 +92,7 @@ class CallsFolder(FindingFolder):
         return Setup(**self.data["setup"])
 
     @property
-    def lines(self) -> tuple[int, int]:
+    def size(self) -> tuple[int, int]:
         """The calls of its trace, as drawn and minimised."""
         before, after = (int(count) for count in (self.data.get("lines") or (0, 0))[:2])
         return before, after
@@ -76,7 +109,7 @@ class CallsFolder(FindingFolder):
 
     @cached_property
     def shown_file(self) -> str:
-        """The same."""
+        """The same: every solver is given the same calls."""
         return self.file
 
     @cached_property
@@ -107,12 +140,12 @@ class CallsFolder(FindingFolder):
     @cached_property
     def theories(self) -> Sequence[str]:
         """Those of the calls, as far as SMT-LIB can say them."""
-        return theories(self.formula) if self.formula.strip() else ()
+        return theories_in(self.formula) if self.formula.strip() else ()
 
     def printed(self, name: str) -> tuple[str, str]:
         """What was printed as the calls were made, without what Python said of its own stack."""
         printed, _, _ = read_some(self.path / PRINTED).partition(FATAL)
-        return printed.strip(), str(self.data["fault"].get("detail", "")).partition("\n")[0]
+        return printed.strip(), self.detail.partition("\n")[0]
 
     def command(self, name: str) -> str:
         """The command line that makes the calls again."""

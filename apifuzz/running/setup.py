@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from apifuzz.engine import Engine
 from apifuzz.engines import ENGINES, EngineMissing, make_engine
-from apifuzz.interface import Engine
 from apifuzz.running.recording import RECORDABLE, SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from apifuzz.running.finding_folders import findings_of, read_folder, rewrite_report
+from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from apifuzz.running.folder import FORMULA, CallsFolder
 from base.version import VERSION
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
+from difftest.triage.folder import read_some
 from difftest.triage.history import compare_with_history
-from difftest.triage.reading import read_some
+from difftest.triage.store import findings_of
 
 STRATEGY = "apifuzz"
 """What stands for a strategy in the corpus's table of batches."""
@@ -24,13 +25,15 @@ def store_findings(corpus: Path, campaign: Path, seed: int) -> int:
     not compared with the corpus's issues yet are, and their reports written anew. CorpusError where another
     process holds the corpus or it cannot be written.
     """
-    folders = [CallsFolder.read(record.path) for record in findings_of(campaign)]
+    folders = [
+        found for r in findings_of(campaign) if isinstance(found := CallsFolder.read(r.path), CallsFolder)
+    ]
     with Corpus.open(corpus, write=True, wait=_WAIT_SECONDS) as opened:
         rows = [_row(found) for found in folders]
         specs = tuple(sorted({str(entry["spec"]) for found in folders for entry in found.solvers}))
         new = store_hunt(opened, BatchRecord(STRATEGY, seed, VERSION, "", specs), rows)
         left = [found.path for found in folders if found.data.get("resembles") is None]
-        compare_with_history(opened, left, read_folder, rewrite_report)
+        compare_with_history(opened, left)
     return new
 
 

@@ -20,16 +20,10 @@ from difftest.campaign.executor import Confirmation, ConfirmTask, TestName
 from difftest.campaign.modes import base_name
 from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
-from difftest.triage.expectation import read_finding
-from difftest.triage.findings import Candidate
-from difftest.triage.fingerprint import fold, needs_reduction
-from difftest.triage.folders import (
-    FindingRecord,
-    duplicates_of,
-    note_duplicate,
-    read_findings,
-    write_finding,
-)
+from difftest.oracles.base import Candidate
+from difftest.triage.folder import read_document
+from difftest.triage.key import fold, needs_reduction
+from difftest.triage.store import FindingRecord, duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
@@ -64,7 +58,7 @@ class _Kept:
     @classmethod
     def read(cls, record: FindingRecord) -> _Kept:
         """As the finding's folder says it."""
-        data = read_finding(record.path)
+        data = read_document(record.path)
         names = frozenset(str(entry["name"]) for entry in data["solvers"])
         return cls(sum(1 for _ in read_triggers(record.path)), names, str(data.get("oracle")))
 

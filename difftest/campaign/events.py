@@ -8,8 +8,8 @@ from typing import Any
 
 from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
-from difftest.triage.findings import Candidate
-from difftest.triage.folders import FindingRecord
+from difftest.oracles.base import Candidate
+from difftest.triage.store import FindingRecord
 from solvers.running.outcomes import Outcome, Verdict
 
 

@@ -17,14 +17,15 @@ from typing import Protocol, Self
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
+from difftest.oracles.base import Candidate
 from difftest.reduction.pairs import pair_of
-from difftest.reduction.variants import LookAgain
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
-from difftest.triage.findings import Candidate, theories
-from difftest.triage.fingerprint import Fingerprint, fingerprint, needs_reduction
-from difftest.triage.folders import Evidence
+from difftest.triage.key import Fingerprint, fingerprint, needs_reduction
+from difftest.triage.store import Shown
+from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.errors import RunnerLost
 from solvers.running import orphans as _orphans
 from solvers.running.outcomes import Outcome, Verdict
@@ -120,7 +121,7 @@ class Confirmation:
     """
 
     task: ConfirmTask
-    evidence: Evidence | None
+    evidence: Shown | None
     solver_seconds: float
     fingerprint: Fingerprint | None = None
     candidate: Candidate | None = None
@@ -192,7 +193,7 @@ def perform(
 
 
 def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:
-    script = Script(test.text.encode("utf-8", "surrogateescape"))
+    script = Script.of(test.text)
     verdicts: dict[str, Verdict] = {}
     spent = 0.0
     for solver in solvers:
@@ -211,7 +212,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     crossed = tuple(
         (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
     )
-    return RunResult(task, verdicts, spent, found, theories(test.text), kept, crossed)
+    return RunResult(task, verdicts, spent, found, theories_in(test.text), kept, crossed)
 
 
 def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

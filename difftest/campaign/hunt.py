@@ -52,8 +52,8 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
-from difftest.triage.fingerprint import QUICK_SECONDS
-from difftest.triage.folders import prepare_output
+from difftest.triage.key import QUICK_SECONDS
+from difftest.triage.store import prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from difftest.errors import DifftestError
+from solvers.asking import AskedOption
 from solvers.options import OptionClass, option_table, split_option
-from solvers.profile import AskedOption
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
@@ -69,7 +69,7 @@ def mode_list(solver: Solver) -> ModeList:
 @functools.cache
 def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
     """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
-    return PROFILES[family].ask(argv)
+    return PROFILES[family].ask_options(argv)
 
 
 @functools.cache

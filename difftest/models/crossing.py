@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
-from difftest.models.totalise import AMBIGUOUS, Totaliser
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_command, print_datatypes, print_term, sort_text
@@ -34,14 +34,7 @@ _SILENCED = frozenset(
     "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
     "block-model-values dbg-params".split()
 )
-# cvc5 takes negative numbers and fractions for values, as constant arrays want them, only in this spelling.
-_CVC5_NUMBER = re.compile(
-    r'"(?:[^"]|"")*"|\(- \(/ ([0-9]+)\.0 ([0-9]+)\.0\)\)|\(/ ([0-9]+)\.0 ([0-9]+)\.0\)|'
-    r"\(- ([0-9]+(?:\.[0-9]+)?)\)"
-)
 _QUOTED = re.compile(r"'[^']*'|\(error \"(?:line \d+ column \d+: |Parse Error: )?")
-# Without it cvc5 reads no constant array, not even those of its own models.
-_ARRAYS = "--arrays-exp"
 _MODELS = b"(set-option :produce-models true)\n"
 
 
@@ -138,9 +131,12 @@ def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple
     """What ``judge`` says to a formula with a model put in, spelled as it takes it: sat, unsat or a word for
     what came instead; and the seconds it took.
     """
-    if _is_experimental(judge, text):
-        judge = replace(judge, checks=(*judge.checks, _ARRAYS))
-    verdict = runner.judge(judge, Script(_spelled(text, judge).encode("utf-8", "surrogateescape")), limits)
+    profile = PROFILES.get(judge.family)
+    if profile is not None:
+        if _is_experimental(judge, text):
+            judge = replace(judge, checks=(*judge.checks, profile.constant_arrays))
+        text = profile.spell_model(text)
+    verdict = runner.judge(judge, Script(text.encode("utf-8", "surrogateescape")), limits)
     if verdict.outcome is Outcome.OK and verdict.is_decided:
         return str(verdict.answers[-1]), verdict.seconds
     if verdict.outcome is Outcome.REFUSED:
@@ -150,25 +146,8 @@ def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple
 
 def _is_experimental(judge: Solver, text: str) -> bool:
     """Whether ``judge`` takes ``text`` only with an option that it calls experimental."""
-    return judge.family == "cvc5" and "(as const " in text and _ARRAYS not in judge.checks
-
-
-def _spelled(text: str, judge: Solver) -> str:
-    """``text`` as ``judge`` takes it."""
-    if judge.family != "cvc5" or "(as const " not in text:
-        return text
-    return "\n".join(
-        _CVC5_NUMBER.sub(_cvc5_number, line) if line.startswith("(define-fun") else line
-        for line in text.split("\n")
-    )
-
-
-def _cvc5_number(match: re.Match[str]) -> str:
-    if match[1]:
-        return f"-{match[1]}/{match[2]}"
-    if match[3]:
-        return f"{match[3]}/{match[4]}"
-    return f"-{match[5]}" if match[5] else match[0]
+    option = PROFILES[judge.family].constant_arrays if judge.family in PROFILES else ""
+    return bool(option) and "(as const " in text and option not in judge.checks
 
 
 def ask_for_model(
@@ -200,8 +179,7 @@ def _with_models(solver: Solver) -> Solver:
     if solver.family not in PROFILES:
         return solver
     more = tuple(option for option in PROFILES[solver.family].models if option not in solver.checks)
-    # cvc5 is told in the script; only what a script cannot say needs an option.
-    return replace(solver, checks=(*solver.checks, *more)) if solver.family == "yices" else solver
+    return replace(solver, checks=(*solver.checks, *more)) if more else solver
 
 
 def _after_answer(run: Run, check: int) -> str:
@@ -214,7 +192,7 @@ def _after_answer(run: Run, check: int) -> str:
             if seen == check + 1:
                 if word != "sat":
                     raise NotCrossed("it does not say sat when asked for the model")
-                # z3's own check may say before the model that it is invalid; that is told elsewhere.
+                # A solver's own check may say before the model that it is invalid; that is told elsewhere.
                 rest = "".join(line for line in lines[number + 1 :] if "an invalid model" not in line)
                 if run.ended != "exit" and not rest.strip():
                     raise NotCrossed(f"the run for the model ended by {run.ended}")
@@ -230,7 +208,8 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     Raises NotCrossed.
     """
     state = _State.at(script, check)
-    model = read_model(printed, list(state.symbols), state.uninterpreted)
+    arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
+    model = read_model(printed, list(state.symbols), state.uninterpreted, arrays)
     formula, open_operators = _total(state.text(model, closed=True), state.logic, state.ranks)
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
@@ -249,7 +228,8 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
     roots += [definition.body for command in state.commands for definition in command.definitions]
-    return tuple(sorted({term.name for term in postorder([*roots, *state.assumed])} & AMBIGUOUS))
+    names = {term.name for term in postorder([*roots, *state.assumed])}
+    return tuple(sorted(names & totalise.read_differently()))
 
 
 @dataclass(slots=True)
@@ -404,7 +384,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
         rank = ranks.get(declaration.name)
         if rank is not None and rank != (declaration.params, declaration.result):
             raise NotCrossed("a value of another sort than is declared", declaration.name)
-    totaliser = Totaliser(checked)
+    totaliser = totalise.Totaliser(checked)
     try:
         lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
     except SortError as problem:
@@ -423,7 +403,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     return "\n".join(whole) + "\n", totaliser.open_operators
 
 
-def _total_command(command: CheckedCommand, totaliser: Totaliser) -> Iterable[tuple[str, str]]:
+def _total_command(command: CheckedCommand, totaliser: totalise.Totaliser) -> Iterable[tuple[str, str]]:
     if command.name == "assert":
         yield "value", f"(assert {print_term(totaliser.total(command.terms[0]))})"
     elif command.definitions:

@@ -5,7 +5,7 @@ apply those selected to what solvers did with one test.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
@@ -20,14 +20,13 @@ from difftest.oracles import (
 )
 from difftest.oracles.base import (
     Candidate,
-    FindingClass,
     Observation,
     Oracle,
     finding_id,
     is_same,
     observe_test,
-    theories,
 )
+from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver
@@ -128,19 +127,31 @@ def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
     """All that is wrong in the eyes of these oracles."""
     found = [candidate for name in names for candidate in ORACLES[name].look(seen)]
     # A wrong sat whose model the solver itself refutes is one fault: the graver name stays.
-    blamed = {c.guilty for c in found if c.finding_class is FindingClass.SOUNDNESS}
-    return [c for c in found if c.finding_class is not FindingClass.INVALID_MODEL or c.guilty not in blamed]
+    blamed = {c.guilty for c in found if c.finding_class == "soundness"}
+    return [c for c in found if c.finding_class != "invalid-model" or c.guilty not in blamed]
+
+
+def find_candidates(
+    text: str,
+    solvers: Sequence[Solver],
+    verdicts: Mapping[str, Verdict],
+    known: Sequence[str | None] = (),
+) -> list[Candidate]:
+    """What is wrong with one test's ``verdicts`` (by solver name) by the oracles that need nothing more,
+    given the answers ``known`` beforehand.
+    """
+    return look(Observation(text, solvers, verdicts, known), PLAIN)
 
 
 __all__ = [
     "ORACLES",
     "PLAIN",
     "Candidate",
-    "FindingClass",
     "Observation",
     "Oracle",
     "UnknownOracle",
     "default_oracles",
+    "find_candidates",
     "finding_id",
     "hunting_oracles",
     "is_same",
@@ -150,5 +161,4 @@ __all__ = [
     "probe",
     "promises",
     "select",
-    "theories",
 ]

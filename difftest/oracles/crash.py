@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.oracles.base import Candidate, Observation, Oracle
 from solvers.running.outcomes import Outcome
 
 
@@ -17,9 +17,7 @@ def look(seen: Observation) -> list[Candidate]:
             # A crash at one place is one crash, whatever options a test added.
             name = solver.base_name if verdict.location else solver.name
             key = f"crash|{name}|{place}"
-            found.append(
-                Candidate(FindingClass.CRASH, (solver.name,), key, solver.name, verdict.detail, None, "crash")
-            )
+            found.append(Candidate("crash", (solver.name,), key, solver.name, verdict.detail, None, "crash"))
     return found
 
 

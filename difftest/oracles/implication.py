@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.oracles.base import Candidate, Observation, Oracle
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -19,7 +19,7 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     """Run the parent in each solver whose answer is not the one that could follow."""
     if seen.parent is None:
         return seen, 0.0
-    script = Script(seen.parent.encode("utf-8", "surrogateescape"))
+    script = Script.of(seen.parent)
     follows = "sat" if seen.parent_is_stronger else "unsat"
     answers: dict[str, str] = {}
     spent = 0.0
@@ -44,9 +44,9 @@ def look(seen: Observation) -> list[Candidate]:
         if seen.parents.get(solver.name) != follows or len(own) != 1:
             continue
         if own[0] == "unknown" and solver.unknown_is_telling:
-            finding_class = FindingClass.INCOMPLETENESS
+            finding_class = "incompleteness"
         elif own[0] in ("sat", "unsat") and own[0] != follows:
-            finding_class = FindingClass.SOUNDNESS
+            finding_class = "soundness"
         else:
             continue
         reason = f"it says {follows} to the formula that this one was {kind} from, and {own[0]} to this one"

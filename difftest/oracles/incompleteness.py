@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from difftest.oracles.releases import has_older_release, older_pairs
 from solvers.running.outcomes import Outcome
 
@@ -29,7 +29,7 @@ def look(seen: Observation) -> list[Candidate]:
                 continue
             reason = f"{older.name} said {was}, it says unknown"
             found[newer.name] = Candidate(
-                FindingClass.INCOMPLETENESS,
+                "incompleteness",
                 tuple(s.name for s in seen.judged if s in (newer, older)),
                 f"incompleteness|{newer.name}|{seen.where}",
                 newer.name,
@@ -67,4 +67,5 @@ ORACLE = Oracle(
     look,
     has_older_release,
     promises=promises,
+    has_own_runs=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.oracles.base import Candidate, Observation, Oracle
 from solvers.running.outcomes import Outcome
 
 
@@ -10,7 +10,7 @@ def look(seen: Observation) -> list[Candidate]:
     """One candidate per solver that refutes its own model."""
     return [
         Candidate(
-            FindingClass.INVALID_MODEL,
+            "invalid-model",
             (solver.name,),
             f"invalid-model|{solver.name}|{seen.where}",
             solver.name,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from difftest.models.crossing import Crossing, cross
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -20,7 +20,7 @@ from solvers.specs import Solver
 
 def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:
     """Put each model into one other solver: at the first check-sat that all who decided it call sat."""
-    script = Script(seen.text.encode("utf-8", "surrogateescape"))
+    script = Script.of(seen.text)
     check = _agreed(seen, len(script.checks))
     if check is None or script.file_command:
         return seen, 0.0
@@ -48,7 +48,7 @@ def _agreed(seen: Observation, checks: int) -> int | None:
 def _judge(owner: Solver, solvers: Sequence[Solver]) -> Solver | None:
     """Another kind of solver if there is one, else another release or mode; None if it is alone."""
     others = [solver for solver in solvers if solver is not owner]
-    strangers = [solver for solver in others if solver.family != owner.family or owner.family == "other"]
+    strangers = [solver for solver in others if solver.kin != owner.kin]
     return next(iter([*strangers, *others]), None)
 
 
@@ -64,7 +64,7 @@ def look(seen: Observation) -> list[Candidate]:
             involved = tuple(s.name for s in seen.judged if s.name in (crossing.owner, judge))
             found.append(
                 Candidate(
-                    FindingClass.INVALID_MODEL,
+                    "invalid-model",
                     involved,
                     key,
                     crossing.owner,
@@ -84,4 +84,5 @@ ORACLE = Oracle(
     look,
     lambda solvers: len(solvers) > 1,
     probe,
+    has_own_runs=True,
 )

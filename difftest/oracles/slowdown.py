@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle
+from difftest.oracles.base import Candidate, Observation, Oracle
 from difftest.oracles.releases import has_older_release, older_pairs
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
@@ -32,7 +32,7 @@ def look(seen: Observation) -> list[Candidate]:
         if newer.name not in found and is_slow(now, before):
             reason = f"{now.seconds:.1f} s ({now.outcome}); {older.name} takes {before.seconds:.2f} s"
             found[newer.name] = Candidate(
-                FindingClass.SLOWDOWN,
+                "slowdown",
                 tuple(s.name for s in seen.judged if s in (newer, older)),
                 f"slowdown|{newer.name}|{seen.where}",
                 newer.name,
@@ -67,7 +67,7 @@ def measure(candidate: Candidate, seen: Observation, runner: Runner, limits: Lim
     """Whether it is so in every one of three measurements."""
     newer = seen.solver(candidate.guilty or "")
     older = next(seen.solver(name) for name in candidate.solvers if name != newer.name)
-    script = Script(seen.text.encode("utf-8", "surrogateescape"))
+    script = Script.of(seen.text)
     fastest, slowest = seen.verdicts[newer.name], seen.verdicts[older.name]
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "formula.smt2"
@@ -89,4 +89,5 @@ ORACLE = Oracle(
     has_older_release,
     measure=measure,
     promises=promises,
+    has_own_runs=True,
 )

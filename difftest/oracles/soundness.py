@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from difftest.oracles.base import Candidate, FindingClass, Observation, Oracle, decided
+from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome, Verdict
 
 
@@ -28,16 +28,16 @@ def look(seen: Observation) -> list[Candidate]:
 def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> Candidate:
     reason = f"it says {said}, and {truth} is known by construction"
     key = f"soundness|{name}|{where}"
-    return Candidate(FindingClass.SOUNDNESS, (name,), key, name, reason, check, "soundness", (reason,))
+    return Candidate("soundness", (name,), key, name, reason, check, "soundness", (reason,))
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
-    # Releases of one solver share its faults: together they have one voice.
-    voices = {s.name: s.name if s.family == "other" else s.family for s in seen.solvers}
+    # Releases and builds of one solver share its faults: together they have one voice.
+    voices = {solver.name: solver.kin for solver in seen.solvers}
     guilty, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)
     key = f"soundness|{guilty or '+'.join(solvers)}|{seen.where}"
-    return Candidate(FindingClass.SOUNDNESS, solvers, key, guilty, reason, check, "soundness")
+    return Candidate("soundness", solvers, key, guilty, reason, check, "soundness")
 
 
 def suspect(
@@ -45,7 +45,7 @@ def suspect(
 ) -> tuple[str | None, str]:
     """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two.
 
-    ``voices`` are the families by solver name.
+    ``voices`` are the solvers by name, releases and builds of one counted as one.
     """
     for name, answer in said.items():
         if answer == "sat" and verdicts[name].outcome is Outcome.INVALID_MODEL:

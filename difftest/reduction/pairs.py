@@ -45,7 +45,7 @@ class Pair:
 
 
 def _commands(text: str) -> Sequence[str]:
-    script = Script(text.encode("utf-8", "surrogateescape"))
+    script = Script.of(text)
     return [script.data[c.start : c.end].decode("utf-8", "surrogateescape") for c in script.commands]
 
 

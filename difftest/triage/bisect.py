@@ -8,46 +8,35 @@ refuse the formula are skipped. What was tried is kept in the finding's ``bisect
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import importlib.metadata
 import json
+import math
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from base.files import put_json
-from difftest.errors import DifftestError
-from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import (
-    Expectation,
-    NotShown,
-    expectation_of_finding,
-    read_finding,
-    read_formula,
-)
-from difftest.triage.folders import FORMULA
-from difftest.triage.reports import rewrite_report
-from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
-from solvers.specs import DISTRIBUTIONS, Solver, find_solver, parse_spec
+from packaging.version import Version
 
-CACHE = "bisect.json"
+from base.errors import ExhumeError
+from base.files import put_json, put_text
+from difftest.errors import DifftestError, NotShown
+from difftest.triage.classes.base import Expectation
+from difftest.triage.confirm import Confirmer
+from difftest.triage.expectation import expectation_of_finding, read_formula
+from difftest.triage.folder import BISECTED, FindingFolder
+from difftest.triage.kinds import State, Subject, kind_of, rewrite_report
+from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+from solvers.specs import DISTRIBUTIONS, Solver, find_solver
+
 _SCHEMA = 1
-_REDUCED = "reduced.smt2"
 # Other releases may be far slower; what is not decided by then counts as not affected.
 _SECONDS = 20.0
-
-
-class State(StrEnum):
-    """What a release does with the formula."""
-
-    AFFECTED = "affected"
-    FREE = "free"
-    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +89,6 @@ def find_release(family: str, release: str) -> Solver | None:
         solver = find_solver(f"{family}=={release}")
     except (ReleaseNotFound, SolverMissing):
         return None
-    except EnvironmentProblem as problem:
-        if "reads no SMT-LIB" in str(problem):
-            return None
-        raise
     return None if solver.version() == "unknown" else solver
 
 
@@ -114,38 +99,26 @@ def bisect(
 ) -> BisectReport:
     """Search the releases of a finding's guilty solver; a finished search is not done twice unless ``again``.
 
-    The reduced formula is used where there is one that was confirmed. Raises DifftestError for a finding
-    whose solver has no releases, NotShown if its own release does not show it.
+    What is reduced is used where it was confirmed. Raises DifftestError for a finding whose solver has no
+    releases, NotShown if its own release does not show it.
     """
-    data = read_finding(folder)
-    reduced = folder / _REDUCED
-    use_reduced = bool(data.get("reduced", {}).get("confirmed")) and reduced.is_file()
-    file = reduced if use_reduced else folder / FORMULA
-    text = read_formula(file)
-    expected = expectation_of_finding(folder)
+    found = FindingFolder.read(folder)
+    report = search(folder, kind_of(found).subject(found), again, on_try)
+    rewrite_report(folder)
+    return report
+
+
+def subject_of_formula(found: FindingFolder) -> Subject:
+    """What releases are given of a finding about a formula."""
+    file = found.path / found.file
+    text, expected = read_formula(file), expectation_of_finding(found.path)
     solver = accused(expected)
     family, release = release_of(solver)
 
     def look(release: str) -> State:
         return try_formula(text, expected, solver, family, release)
 
-    report = search(folder, Subject(solver.name, family, release, file.name, text, look), again, on_try)
-    rewrite_report(folder)
-    return report
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is searched: the ``release`` of a solver that shows the finding, of which ``family``, by the
-    ``text`` of ``file``; ``look`` says what another release does with that.
-    """
-
-    name: str
-    family: str
-    release: str
-    file: str
-    text: str
-    look: Callable[[str], State]
+    return Subject(solver.name, family, release, file.name, text, look)
 
 
 def search(
@@ -165,18 +138,23 @@ def search(
     under_way = _Search(subject, dict(kept.get("states", {})), on_try)
     releases = list_releases(DISTRIBUTIONS[subject.family])
     try:
-        report = under_way.run(releases)
+        report = _search_both_ways(under_way, releases)
     finally:
         keep_states(folder, subject.text, under_way.states)
     done = {"complete": True, "states": under_way.states, "report": report.to_json()}
-    put_json(folder / CACHE, {"schema": _SCHEMA, "sha256": digest, **done})
+    put_json(folder / BISECTED, {"schema": _SCHEMA, "sha256": digest, **done})
     return report
 
 
 def keep_states(folder: Path, text: str, states: Mapping[str, str]) -> None:
     """Leave what releases do with ``text`` in a folder, for a search that is not finished."""
+    put_text(folder / BISECTED, kept_states(text, states))
+
+
+def kept_states(text: str, states: Mapping[str, str]) -> str:
+    """The text of a ``bisect.json`` of a search that is not finished."""
     document = {"schema": _SCHEMA, "sha256": _digest(text), "complete": False, "states": dict(states)}
-    put_json(folder / CACHE, document)
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _digest(text: str) -> str:
@@ -198,67 +176,162 @@ def try_formula(text: str, expected: Expectation, solver: Solver, family: str, r
         return State.SKIPPED if confirmer.refused else State.FREE
 
 
+class _Enough(Exception):
+    """No further release is tried."""
+
+
+@dataclass(slots=True)
 class _Search:
-    """Tries releases, each once."""
+    """Tries releases, each once: at most ``most`` that run, and none after the time ``end``."""
 
-    def __init__(self, subject: Subject, states: dict[str, str], on_try: Callable[[int, int], None]) -> None:
-        self.states = states
-        self._subject = subject
-        self._on_try = on_try
+    subject: Subject
+    states: dict[str, str] = field(default_factory=dict)
+    on_try: Callable[[int, int], None] = lambda done, most: None
+    most: int | None = None
+    end: float = math.inf
 
-    def run(self, releases: Sequence[str]) -> BisectReport:
-        """Both searches, from the subject's release."""
-        subject = self._subject
-        start = position(releases, subject.release)
-        if self._state(releases[start]) is not State.AFFECTED:
-            raise NotShown(f"{subject.family} {releases[start]} does not show the finding")
-        first, before = self._edge(releases, start, range(start - 1, -1, -1))
-        last, after = self._edge(releases, start, range(start + 1, len(releases)))
-        tried = tuple((r, State(self.states[r])) for r in releases if r in self.states)
-        return BisectReport(
-            subject.name, releases[start], subject.file, releases[first], before is None, releases[last],
-            None if after is None else releases[after], tried,
-        )  # fmt: skip
-
-    def _edge(self, releases: Sequence[str], start: int, way: range) -> tuple[int, int | None]:
-        """The farthest affected release on the ``way`` and the nearest one that is free (None: none is)."""
-        places = list(way)
-        near, known_free = -1, None
-        # The end first: most often it tells that there is a change at all.
-        far = len(places)
-        for index in range(len(places) - 1, -1, -1):
-            state = self._state(releases[places[index]])
-            if state is State.SKIPPED:
-                continue
-            if state is State.AFFECTED:
-                return places[index], None
-            far = known_free = index
-            break
-        while far - near > 1:
-            middle = self._nearest_that_runs(releases, places, near, far)
-            if middle is None:
-                break
-            if self._state(releases[places[middle]]) is State.AFFECTED:
-                near = middle
-            else:
-                far = known_free = middle
-        reached = start if near < 0 else places[near]
-        return reached, None if known_free is None else places[known_free]
-
-    def _nearest_that_runs(
-        self, releases: Sequence[str], places: Sequence[int], near: int, far: int
-    ) -> int | None:
-        middle = (near + far) // 2
-        for index in sorted(range(near + 1, far), key=lambda i: abs(i - middle)):
-            if self._state(releases[places[index]]) is not State.SKIPPED:
-                return index
-        return None
-
-    def _state(self, release: str) -> State:
+    def state(self, release: str) -> State:
+        """What a release does with it."""
         if release not in self.states:
-            self.states[release] = str(self._subject.look(release))
-            self._on_try(len(self.states), 0)
+            ran = sum(state != State.SKIPPED for state in self.states.values())
+            if (self.most is not None and ran >= self.most) or time.monotonic() > self.end:
+                raise _Enough
+            self.states[release] = str(self.subject.look(release))
+            self.on_try(len(self.states), 0)
         return State(self.states[release])
+
+    def edge(self, way: Sequence[str], nearest_first: bool = False) -> tuple[str | None, str | None]:
+        """The farthest affected release on the ``way``, which begins beside an affected one, and the nearest
+        one that is free; None where there is none.
+
+        The far end comes first: most often it tells that there is a change at all. ``nearest_first`` goes
+        there in growing steps instead.
+        """
+        affected, free = self._steps(way) if nearest_first else self._far_end(way)
+        left = list(range(affected + 1, free))
+        while left:
+            place = left[len(left) // 2]
+            state = self.state(way[place])
+            if state is State.FREE:
+                free, left = place, [n for n in left if n < place]
+            elif state is State.AFFECTED:
+                affected, left = place, [n for n in left if n > place]
+            else:
+                left.remove(place)
+        return (
+            None if affected < 0 else way[affected],
+            way[free] if free < len(way) and self.states[way[free]] == State.FREE else None,
+        )
+
+    def _far_end(self, way: Sequence[str]) -> tuple[int, int]:
+        for place in reversed(range(len(way))):
+            state = self.state(way[place])
+            if state is State.AFFECTED:
+                return place, place + 1
+            if state is State.FREE:
+                return -1, place
+        return -1, 0
+
+    def _steps(self, way: Sequence[str]) -> tuple[int, int]:
+        affected, place, step = -1, 0, 1
+        while place < len(way):
+            state = self.state(way[place])
+            if state is State.FREE:
+                return affected, place
+            if state is State.AFFECTED:
+                affected, place, step = place, place + step, 2 * step
+            else:
+                place += 1
+        return affected, len(way)
+
+
+def _search_both_ways(under_way: _Search, releases: Sequence[str]) -> BisectReport:
+    """Search from the subject's release to the oldest and to the newest."""
+    subject = under_way.subject
+    start = position(releases, subject.release)
+    own = releases[start]
+    if under_way.state(own) is not State.AFFECTED:
+        raise NotShown(f"{subject.family} {own} does not show the finding")
+    first, before = under_way.edge(releases[:start][::-1])
+    last, after = under_way.edge(releases[start + 1 :])
+    tried = tuple((r, State(under_way.states[r])) for r in releases if r in under_way.states)
+    return BisectReport(
+        *(subject.name, own, subject.file, first or own, before is None, last or own, after), tried
+    )
+
+
+@dataclass(slots=True)
+class LookBack:
+    """What older releases do, as far as they were asked: ``sentences`` for the evidence, and the ``states``
+    of the releases that were tried, in that order.
+    """
+
+    sentences: list[str]
+    states: dict[str, str] = field(default_factory=dict)
+
+
+def look_back(subject: Subject, most: int, seconds: float) -> LookBack:
+    """Ask at most ``most`` older releases, and none after so many ``seconds``: the one before first, then in
+    growing steps back to one that does not show it, then between the two.
+
+    Where none can be asked (no network), the only sentence says so.
+    """
+    under_way = _Search(subject, most=most, end=time.monotonic() + seconds)
+    first, is_complete, problem = None, False, ""
+    try:
+        releases = _known_releases(subject.family)
+        older = releases[: position(releases, subject.release)][::-1]
+        first, _ = under_way.edge(older, nearest_first=True)
+        is_complete = True
+    except _Enough:
+        pass
+    except ExhumeError as error:
+        problem = " ".join(str(error).split())[:300]
+        if not under_way.states:
+            return LookBack([f"no older release of {subject.family} was asked: {problem}"])
+    said = _sentences(subject, under_way.states, first or subject.release, is_complete, problem)
+    return LookBack(list(said), under_way.states)
+
+
+def _sentences(
+    subject: Subject, states: Mapping[str, str], first: str, is_complete: bool, problem: str
+) -> Iterator[str]:
+    """What was found out, in the order of asking."""
+    family = subject.family
+    shown = [release for release, state in states.items() if state == State.AFFECTED]
+    free = [release for release, state in states.items() if state == State.FREE]
+    if shown:
+        yield f"{family} {', '.join(shown)} {'shows' if len(shown) == 1 else 'show'} it, too"
+    if free:
+        yield f"{family} {', '.join(free)} {'does' if len(free) == 1 else 'do'} not show it"
+    if problem:
+        yield f"no further release of {family} was asked: {problem}"
+    elif is_complete and (shown or free):
+        yield f"first affected release: {family} {first}{'' if free else ', the oldest that runs here'}"
+    elif shown or free:
+        yield "exhume bisect finds the first affected release"
+    elif states:
+        yield f"none of {len(states)} older releases of {family} that were tried runs the program here"
+    elif is_complete:
+        yield f"there is no older release of {family}"
+    else:
+        yield f"no older release of {family} was asked in time"
+
+
+@functools.cache
+def _listed(family: str) -> tuple[tuple[str, ...], str]:
+    """The releases, or why they cannot be listed: asked once, for without a network that takes long."""
+    try:
+        return tuple(list_releases(DISTRIBUTIONS[family])), ""
+    except EnvironmentProblem as problem:
+        return (), str(problem)
+
+
+def _known_releases(family: str) -> tuple[str, ...]:
+    releases, problem = _listed(family)
+    if problem:
+        raise EnvironmentProblem(problem)
+    return releases
 
 
 def accused(expected: Expectation) -> Solver:
@@ -277,28 +350,23 @@ def accused(expected: Expectation) -> Solver:
 
 def release_of(solver: Solver) -> tuple[str, str]:
     """The family of a solver and the release it is; DifftestError if it has no releases."""
-    if solver.family not in DISTRIBUTIONS:
+    if solver.release is None:
         raise DifftestError(f"{solver.name} is a command line: there are no releases of it to bisect")
-    release = parse_spec(solver.spec).release
-    return solver.family, release or importlib.metadata.version(DISTRIBUTIONS[solver.family])
+    return solver.family, solver.release
 
 
 def position(releases: Sequence[str], release: str) -> int:
     """Where a release stands among those listed; DifftestError if it does not."""
+    # 4.8.5 and 4.8.5.0 are one release.
     for number, other in enumerate(releases):
-        if _plain(other) == _plain(release):
+        if Version(other) == Version(release):
             return number
     raise DifftestError(f"the package index lists no release {release} for this machine")
 
 
-def _plain(release: str) -> str:
-    """4.8.5 and 4.8.5.0 are one release."""
-    return re.sub(r"(?:\.0)+$", "", release)
-
-
 def _read_cache(folder: Path, digest: str) -> dict[str, Any]:
     try:
-        data = json.loads((folder / CACHE).read_text("utf-8"))
+        data = json.loads((folder / BISECTED).read_text("utf-8"))
         return dict(data) if data["schema"] == _SCHEMA and data["sha256"] == digest else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

@@ -23,20 +23,17 @@ from typing import Self
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
 from difftest.oracles import ORACLES, probe
-from difftest.oracles.base import Observation
+from difftest.oracles.base import Observation, Oracle
 from difftest.reduction.pairs import Pair
-from difftest.triage.expectation import Expectation, answer_at, complaints_of, load_expectation
-from difftest.triage.findings import FindingClass, find_candidates
+from difftest.triage.classes import class_of
+from difftest.triage.classes.base import Expectation
+from difftest.triage.expectation import complaints_of, load_expectation
 from solvers.errors import RunnerLost
-from solvers.running.crash_places import file_of
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
-
-# Oracles that take more than one run of each solver on the formula.
-_WITH_OWN_RUNS = ("model-cross-check", "incompleteness", "slowdown")
 
 
 class Confirmer:
@@ -66,7 +63,7 @@ class Confirmer:
 
     def __call__(self, text: str) -> bool:
         """Whether ``text`` shows it; where there are several tries, in two of them."""
-        script = Script(text.encode("utf-8", "surrogateescape"))
+        script = Script.of(text)
         if script.file_command or not script.commands:
             return False
         # Once would do for formulas that hardly ever show it, and reduction would end with one of these.
@@ -76,7 +73,7 @@ class Confirmer:
 
     def times_shown(self, text: str, tries: int) -> int:
         """In how many of so many fresh processes ``text`` shows it."""
-        script = Script(text.encode("utf-8", "surrogateescape"))
+        script = Script.of(text)
         before, self._fast = self._fast, False
         try:
             return sum(self._look(text, script) for _ in range(tries))
@@ -87,21 +84,10 @@ class Confirmer:
         self.refused = False
         if self.expected.pair is not None:
             return self._does_not_follow(self.expected.pair, text, script)
-        if self.expected.oracle in _WITH_OWN_RUNS:
-            return self._shows(text, script)
-        if self.expected.finding_class is FindingClass.SOUNDNESS:
-            return self._disagrees(text, script)
-        guilty = self._accused()
-        verdict = self._judge(guilty, script)
-        if verdict is None or str(verdict.outcome) != str(self.expected.finding_class):
-            return False
-        if self.expected.finding_class is FindingClass.INVALID_MODEL:
-            return True
-        if self.expected.location is not None:
-            if not self.expected.exact:
-                return file_of(verdict.location or "") == file_of(self.expected.location)
-            return verdict.location == self.expected.location
-        return verdict.location is None and verdict.shape == self.expected.shape
+        oracle = ORACLES.get(self.expected.oracle)
+        if oracle is not None and oracle.has_own_runs:
+            return self._sees(oracle, text, script)
+        return class_of(self.expected.finding_class).confirm(self, text, script)
 
     def fresh(self, text: str) -> bool:
         """The same in fresh processes, by the command line that a report shows."""
@@ -111,58 +97,15 @@ class Confirmer:
         finally:
             self._fast = before
 
-    def _accused(self) -> Solver:
-        names = {solver.name: solver for solver in self.expected.solvers}
-        return names.get(self.expected.guilty or "", self.expected.solvers[0])
-
-    def _disagrees(self, text: str, script: Script) -> bool:
-        """Whether some check-sat has the answers expected, each from a run that was not spoilt."""
-        expected = self.expected
-        verdicts: dict[str, Verdict] = {}
-        for solver in expected.solvers:
-            wanted = expected.answers.get(solver.name)
-            verdict = self._judge(solver, script)
-            if verdict is None or (wanted is not None and wanted not in verdict.answers):
-                return False
-            verdicts[solver.name] = verdict
-        checks = [
-            check
-            for check in range(len(script.checks))
-            if all(
-                answer_at(verdicts[name].answers, check) == answer
-                for name, answer in expected.answers.items()
-            )
-        ]
-        if not checks:
-            return False
-        if expected.truth is None:
-            known: tuple[str | None, ...] = ()
-        else:
-            told = [
-                verdict.answers for solver in expected.references if (verdict := self._judge(solver, script))
-            ]
-            checks = [c for c in checks if any(answer_at(answers, c) == expected.truth for answers in told)]
-            if not checks:
-                return False
-            known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
-        again = find_candidates(text, expected.solvers, verdicts, known)
-        return any(
-            c.finding_class is FindingClass.SOUNDNESS
-            and c.guilty in (None, expected.guilty)
-            and c.check in checks
-            for c in again
-        )
-
-    def _shows(self, text: str, script: Script) -> bool:
+    def _sees(self, oracle: Oracle, text: str, script: Script) -> bool:
         """Whether the oracle that saw it sees it again, by whatever runs it takes."""
         expected = self.expected
         verdicts: dict[str, Verdict] = {}
         for solver in expected.solvers:
-            verdict = self._judge(solver, script)
+            verdict = self.judge(solver, script)
             if verdict is None:
                 return False
             verdicts[solver.name] = verdict
-        oracle = ORACLES[expected.oracle]
         limits = Limits(seconds=expected.seconds)
         with contextlib.ExitStack() as stack:
             runner = (
@@ -181,18 +124,18 @@ class Confirmer:
         if parent is None:
             return False
         wrong = "unsat" if pair.follows == "sat" else "sat"
-        wanted = wrong if self.expected.finding_class is FindingClass.SOUNDNESS else "unknown"
-        accused = self._accused()
+        wanted = wrong if self.expected.finding_class == "soundness" else "unknown"
+        accused = self.expected.accused
         for formula, answer in (
             (script, wanted),
-            (Script(parent.encode("utf-8", "surrogateescape")), pair.follows),
+            (Script.of(parent), pair.follows),
         ):
-            verdict = self._judge(accused, formula)
+            verdict = self.judge(accused, formula)
             if verdict is None or verdict.answers != (answer,):
                 return False
         return True
 
-    def _judge(self, solver: Solver, script: Script) -> Verdict | None:
+    def judge(self, solver: Solver, script: Script) -> Verdict | None:
         """One run's meaning; None where it was refused or spoilt."""
         self.runs += 1
         limits = Limits(seconds=self.expected.seconds)

@@ -10,22 +10,20 @@ because of it.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from base.files import put_json
 from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
-from difftest.triage.fingerprint import NEUTRAL
-from difftest.triage.reading import FindingFolder
-from difftest.triage.reports import rewrite_report
+from difftest.triage.folder import FindingFolder
+from difftest.triage.store import update_finding
+from smtlib import default_theories
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import message_shape
 
@@ -71,25 +69,16 @@ def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[R
     return _merged([_weighed(row, family) for row in rows])[:limit]
 
 
-def compare_with_history(
-    corpus: Corpus,
-    folders: Iterable[Path],
-    read: Callable[[Path], FindingFolder] = FindingFolder.read,
-    rewrite: Callable[[Path], str] = rewrite_report,
-) -> int:
+def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
     """Write into each finding which issues it resembles, and its report anew; how many resemble any.
 
-    DifftestError where a folder holds no finding that ``read`` can read.
+    DifftestError where a folder holds no finding.
     """
     count = 0
     for folder in folders:
-        rows = resembled(corpus, read(folder))
+        rows = resembled(corpus, FindingFolder.read(folder))
         count += bool(rows)
-        file = folder / "finding.json"
-        data = json.loads(file.read_text("utf-8"))
-        data["resembles"] = [{**asdict(row), "score": round(row.score, 3)} for row in rows]
-        put_json(file, data)
-        rewrite(folder)
+        update_finding(folder, {"resembles": [{**asdict(row), "score": round(row.score, 3)} for row in rows]})
     return count
 
 
@@ -133,10 +122,11 @@ def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
     except QueryError:
         return
     traits = examine(found.formula).traits
-    mine = {*(traits.operators if traits else ())} - NEUTRAL
+    neutral = default_theories().marked(":neutral")
+    mine = {*(traits.operators if traits else ())} - neutral
     own = set((found.data.get("test") or {}).get("issues") or ())
     known = {
-        formula: (solver, {*operators} - NEUTRAL)
+        formula: (solver, {*operators} - neutral)
         for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
     }
     for row in near:

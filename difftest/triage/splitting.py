@@ -25,32 +25,19 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json, put_text
+from difftest.errors import NotShown
 from difftest.oracles import look, probe
 from difftest.oracles.base import Candidate, observe_test
-from difftest.reduction.reduce import reduce
-from difftest.reduction.variants import LookAgain
-from difftest.triage.bisect import (
-    BisectReport,
-    State,
-    Subject,
-    accused,
-    bisect,
-    release_of,
-    search,
-    try_formula,
-)
-from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding, read_finding
-from difftest.triage.fingerprint import refined
-from difftest.triage.folders import (
-    FORMULA,
-    FindingRecord,
-    duplicates_of,
-    note_duplicate,
-    read_findings,
-    write_finding,
-)
-from difftest.triage.reading import REDUCED, FindingFolder
+from difftest.triage.bisect import BisectReport, accused, bisect, release_of, search, try_formula
+from difftest.triage.classes.base import Expectation
+from difftest.triage.expectation import expectation_of_finding
+from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
+from difftest.triage.key import refined
+from difftest.triage.kinds import State, Subject
+from difftest.triage.reduce import reduce
+from difftest.triage.store import FindingRecord, duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
+from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -123,7 +110,7 @@ class _Splitter:
     """Places the tests of one finding."""
 
     def __init__(self, folder: Path, report: BisectReport) -> None:
-        data = read_finding(folder)
+        data = read_document(folder)
         self._beside = folder.parent
         self._report = report
         self._key = str(data["key"])
@@ -146,7 +133,7 @@ class _Splitter:
         if all(look(release) in (state, State.SKIPPED) for release, state in edges_of(self._report).items()):
             return _ALIKE
         release = self._report.release
-        subject = Subject(self._solver.name, self._family, release, FORMULA, trigger.reduced, look)
+        subject = Subject(self._solver.name, self._family, release, ORIGINAL, trigger.reduced, look)
         with tempfile.TemporaryDirectory(prefix="exhume-split-") as scratch:
             own = search(Path(scratch), subject)
         if (own.first_affected, own.first_fixed) == (self._report.first_affected, self._report.first_fixed):
@@ -204,11 +191,11 @@ class _Splitter:
     def _seen_in(self, test: GeneratedTest, runner: Runner, limits: Limits) -> Candidate | None:
         """What the finding's oracle sees in the whole test."""
         solvers, wanted = self._expected.solvers, self._expected.finding_class
-        script = Script(test.text.encode("utf-8", "surrogateescape"))
+        script = Script.of(test.text)
         for _ in range(self._expected.tries):
             verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
             seen, _spent = probe(observe_test(test, solvers, verdicts), self._oracles, runner, limits)
-            found = [other for other in look(seen, self._oracles) if other.finding_class is wanted]
+            found = [other for other in look(seen, self._oracles) if other.finding_class == wanted]
             if found:
                 return found[0]
         return None
@@ -216,7 +203,7 @@ class _Splitter:
 
 def _is_of(record: FindingRecord, test: GeneratedTest) -> bool:
     """Whether a finding was made of that test."""
-    told = read_finding(record.path).get("test") or {}
+    told = read_document(record.path).get("test") or {}
     return (told.get("strategy"), told.get("index")) == (test.strategy, test.index)
 
 

@@ -12,12 +12,12 @@ from apifuzz.engines import ENGINES
 from apifuzz.minimise.files import MinimisingOptions
 from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
-from apifuzz.running.findings import Finding
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
 from base.errors import Exit
 from corpus.errors import CorpusError
 from difftest import Limits
+from difftest.triage.store import FindingRecord
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
 from exhume.screens.apifuzz import ApifuzzScreen, show_statistics, show_summary
@@ -39,7 +39,7 @@ def apifuzz_command(
         typer.Option(
             "--solver",
             metavar="SPEC",
-            help="z3, cvc5, bitwuzla, smtlib (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
+            help=f"{', '.join(ENGINES)} (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
         ),
     ] = None,
     out_folder: Annotated[
@@ -170,7 +170,7 @@ def _campaign(
     last: Summary | None = None
     with stop_on_interrupt() as stop, screen:
         for told in campaign(setup, drawing, options, stop):
-            if isinstance(told, Finding):
+            if isinstance(told, FindingRecord):
                 screen.found(told)
             else:
                 last = told
@@ -227,7 +227,7 @@ def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:
 def _check_theories(names: tuple[str, ...]) -> None:
     from smtlib import default_theories
 
-    known = sorted(default_theories().about)
+    known = sorted(default_theories().theories)
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; there are {', '.join(known)}")

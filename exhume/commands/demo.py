@@ -25,10 +25,10 @@ from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
 from generator import write_batch
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
+from solvers.registry import OLD_RELEASE, REFERENCES
 
 TESTS = 300
-OLD_RELEASE = "z3==4.8.5"
 
 _MIN_SUPPORT = 4
 """The starter tracker is small: rules from four formulas on, where a real corpus takes nine."""
@@ -73,7 +73,9 @@ def _mine_and_learn(corpus: Path) -> None:
     with Corpus.open(corpus, write=True) as opened:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
-        headline("1. mine", f": {mined.issues} issues of the starter tracker, {mined.formulas} formulas")
+        headline(
+            "1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas"
+        )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
         with progress("asking solvers") as tick:
@@ -84,13 +86,13 @@ def _mine_and_learn(corpus: Path) -> None:
 
 
 def _solvers() -> tuple[str, ...]:
-    """z3, cvc5 and an old z3; without the old one where it cannot be fetched."""
+    """The references and an old release; without that where it cannot be fetched."""
     try:
         find_solver(OLD_RELEASE)
     except EnvironmentProblem as problem:
         say(f"without {OLD_RELEASE}: {problem}")
-        return ("z3", "cvc5")
-    return ("z3", "cvc5", OLD_RELEASE)
+        return REFERENCES
+    return (*REFERENCES, OLD_RELEASE)
 
 
 def _generate(campaign: Campaign, folder: Path) -> None:

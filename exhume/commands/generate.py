@@ -38,6 +38,7 @@ from generator import (
 )
 from generator.build import Sources, build_strategy
 from generator.seeds.source import count_causes
+from solvers.registry import REFERENCES
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +56,7 @@ def generate_command(
     strategy: StrategyName = "skeletons",
     solvers: Annotated[
         str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
-    ] = "z3,cvc5",
+    ] = ",".join(REFERENCES),
     seeds: Seeds = None,
     settings: Settings = None,
     rules: RulesOption = "full",
@@ -183,7 +184,7 @@ def label_command(
         f" {report.texts - report.sat - report.unsat} not known"
     )
     for origin in source.origins_of(report.contradictions):
-        out.print(f"z3 and cvc5 contradict each other: {origin}")
+        out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}")
     _show_skipped(source.skipped)
 
 

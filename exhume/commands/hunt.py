@@ -58,7 +58,7 @@ Bandit = Annotated[
 ]
 Modes = Annotated[
     ModeKind,
-    typer.Option(help="What some tests run a solver under: option settings, z3's tactics, both, none."),
+    typer.Option(help="What some tests run a solver under: option settings, tactics, both, none."),
 ]
 ModeShare = Annotated[
     float, typer.Option(help="Share of the tests that run a solver under those.", min=0, max=1)

@@ -14,6 +14,7 @@ from corpus.stats import stats
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Jobs, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
+from solvers.registry import REFERENCES
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +72,9 @@ def learn_command(
     min_confidence: Annotated[
         float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
     ] = 0.5,
-    probe: Annotated[bool, typer.Option(help="Ask z3 and cvc5 which formulas they accept.")] = True,
+    probe: Annotated[
+        bool, typer.Option(help=f"Ask {' and '.join(REFERENCES)} which formulas they accept.")
+    ] = True,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:

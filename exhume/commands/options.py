@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from solvers.registry import OLD_RELEASE, PROFILES, REFERENCES
+
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
@@ -20,7 +22,7 @@ OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")
 ]
 SOLVER_HELP = (
-    "z3, cvc5, bitwuzla, yices; a release like z3==4.8.5; with options z3[NAME=VALUE,...];"
+    f"{', '.join(PROFILES)}; a release like {OLD_RELEASE}; with options {REFERENCES[0]}[NAME=VALUE,...];"
     " or NAME=COMMAND LINE. Give it once per solver."
 )
 SolverSpecs = Annotated[

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from apifuzz.running.bisecting import bisect_calls
-from apifuzz.running.finding_folders import is_of_calls
+from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
+from apifuzz.running.folder import CallsFolder
 from difftest import DifftestError, find_solvers
-from difftest.reduction.reduce import ReductionReport, Step, reduce
+from difftest.reduction.text import Step
 from difftest.triage.bisect import BisectReport, bisect
-from difftest.triage.splitting import SplitReport, split
+from difftest.triage.folder import FindingFolder
+from difftest.triage.reduce import ReductionReport, reduce
+from difftest.triage.splitting import split
 from exhume.commands.options import Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 
@@ -59,7 +61,7 @@ def reduce_command(
         raise typer.BadParameter("a finding says itself which solvers it takes; --solver is for a FILE")
     if not target.is_dir() and not solver:
         raise typer.BadParameter("name the solvers that go wrong on the file with --solver")
-    if is_of_calls(target):
+    if target.is_dir() and isinstance(FindingFolder.read(target), CallsFolder):
         raise DifftestError(f"{target}: its trace is made small by exhume apifuzz --minimise {target}")
     solvers = find_solvers(solver or [])
 
@@ -103,14 +105,11 @@ def bisect_command(
     Tests that a hunt counted under the same key become findings of their own if the releases tell them apart.
     """
     with progress("trying releases", json) as tick:
-        search = bisect_calls if is_of_calls(target) else bisect
-        report = search(target, again=again, on_try=tick)
+        report = bisect(target, again=again, on_try=tick)
     if not json:
         _show_bisection(report)
-    others = SplitReport(0, ())
-    if not is_of_calls(target):
-        with progress("comparing tests of the same key", json) as tick:
-            others = split(target, report, again=again, on_try=tick)
+    with progress("comparing tests of the same key", json) as tick:
+        others = split(target, report, again=again, on_try=tick)
     if json:
         print_json(report.to_json() | {"same_key": others.to_json()})
     elif others.compared:

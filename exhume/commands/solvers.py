@@ -12,7 +12,7 @@ from difftest.campaign.modes import mode_list
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, show_table
 from solvers.abilities import probe_abilities
-from solvers.registry import PROFILES
+from solvers.registry import OLD_RELEASE, PROFILES
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +91,7 @@ def _told(solver: Solver) -> dict[str, Any]:
 
 
 def install_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A release such as z3==4.8.5.")],
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help=f"A release such as {OLD_RELEASE}.")],
     json: Json = False,
 ) -> None:
     """Fetch a solver's release into the cache."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn
 
 import typer
 
-from apifuzz.interface import Engine
+from apifuzz.engine import Engine
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, minimise_file
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from apifuzz.running.finding_folders import findings_of, read_folder, rewrite_report
-from apifuzz.running.overview import overview
+from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from corpus.store import Corpus
-from difftest.triage.folders import FindingRecord
 from difftest.triage.history import compare_with_history
+from difftest.triage.overview import overview
+from difftest.triage.store import FindingRecord, findings_of
 from exhume.commands.options import Json
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
@@ -49,7 +49,7 @@ def triage_command(
     if corpus is not None:
         with Corpus.open(corpus) as opened, progress("comparing", json) as tick:
             for number, record in enumerate(found, 1):
-                compare_with_history(opened, [record.path], read_folder, rewrite_report)
+                compare_with_history(opened, [record.path])
                 tick(number, len(found))
     rows, groups = overview(found)
     if json:
@@ -63,7 +63,7 @@ def triage_command(
             "class",
             "solver",
             "where",
-            "calls" if all(row["calls"] for row in rows) else "bytes",
+            " or ".join(sorted({row["unit"] for row in rows})),
             "affected",
             "resembles",
             "folder",
@@ -107,7 +107,7 @@ def report_command(
 
 
 def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
-    before, after = row["calls"] or (row["size"], row["reduced_size"])
+    before, after = row["size"], row["reduced_size"]
     size = f"{before} to {after}" if after is not None else str(before)
     if not row["bisected"]:
         affected = "-"

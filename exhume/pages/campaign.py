@@ -13,27 +13,9 @@ from markupsafe import Markup
 
 from difftest import Outcome
 from difftest.campaign.stored import CROSSING, Campaign
+from difftest.triage.classes.base import FindingClass
 from exhume.pages.plots import Plot, columns, lines_over_time, stacked_bars
 
-CLASSES = (
-    *("soundness", "answer", "invalid-model", "model", "core", "assumptions", "crash", "value"),
-    *("sort", "term", "print", "rejected", "leak", "incompleteness", "slowdown", "internal"),
-)
-# Those of their labels in the template's style.
-_CLASS_COLOURS = {
-    **{"soundness": 5, "invalid-model": 2, "crash": 6, "incompleteness": 3, "slowdown": 1},
-    **{
-        "answer": 5,
-        "model": 2,
-        "core": 2,
-        "assumptions": 2,
-        "value": 2,
-        "rejected": 3,
-        "leak": 1,
-        "internal": 4,
-    },
-    **dict.fromkeys(("sort", "term", "print"), 7),
-}
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 _MOST_BARS = 24
 _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
@@ -124,7 +106,7 @@ class Affected:
     """What is drawn of a finding: its solver's family, its class, and what bisection told (or nothing)."""
 
     family: str
-    finding_class: str
+    finding_class: FindingClass
     told: Mapping[str, Any]
 
 
@@ -136,12 +118,15 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
             families[finding.family].append(finding)
     for number, (family, members) in enumerate(sorted(families.items())):
         releases = sorted({r for f in members for r in _tried(f.told)}, key=_version)
-        classes = [c for c in CLASSES if any(f.finding_class == c for f in members)]
+        classes = {f.finding_class.name: f.finding_class for f in members}
+        classes = dict(sorted(classes.items(), key=lambda pair: pair[1].rank))
         series = {
-            name: [sum(_affects(f.told, r) for f in members if f.finding_class == name) for r in releases]
+            name: [
+                sum(_affects(f.told, r) for f in members if f.finding_class.name == name) for r in releases
+            ]
             for name in classes
         }
-        colours = [_CLASS_COLOURS.get(name, 4) for name in classes]
+        colours = [found.colour for found in classes.values()]
         left = sum(f.family == family for f in found) - len(members)
         note = (
             f"Findings that affect each release of {family} that was tried, from the first affected release"

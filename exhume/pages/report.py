@@ -17,16 +17,18 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from apifuzz.running.finding_folders import read_folder, title_of
 from apifuzz.running.folder import CallsFolder
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
-from difftest.triage.folders import FindingRecord
+from difftest.triage.classes import class_of
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
+from difftest.triage.store import FindingRecord
 from exhume.pages.calls import read_counts
-from exhume.pages.campaign import CLASSES, Affected, campaign_plots, release_plots
+from exhume.pages.campaign import Affected, campaign_plots, release_plots
 
 MAX_BYTES = 5_000_000
 """The page's size for a thousand findings; formulas and outputs are cut so that they fit."""
@@ -116,22 +118,18 @@ class _Finding:
     def __init__(self, record: FindingRecord, state: FindingState | None) -> None:
         self.record = record
         self.state = state
-        self.folder = read_folder(record.path)
+        self.folder = FindingFolder.read(record.path)
 
     @property
     def order(self) -> tuple[int, int, str]:
-        kind = str(self.record.finding_class)
-        place = CLASSES.index(kind) if kind in CLASSES else len(CLASSES)
-        return place, -self.duplicates, self.record.id
+        rank = class_of(self.record.finding_class, self.folder.kind).rank
+        return rank, -self.duplicates, self.record.id
 
     @property
     def duplicates(self) -> int:
         if self.state is not None:
             return self.state.duplicates
-        try:
-            return (self.record.path / "duplicates.txt").read_bytes().count(b"\n")
-        except OSError:
-            return 0
+        return self.folder.duplicates
 
     @property
     def strategy(self) -> str:
@@ -144,7 +142,8 @@ class _Finding:
         """For the plot of releases."""
         entry = self.folder.guilty or {}
         family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
-        return Affected(family, str(self.record.finding_class), self.folder.bisection)
+        kind = class_of(self.record.finding_class, self.folder.kind)
+        return Affected(family, kind, self.folder.bisection)
 
     def shown(self, of: int) -> dict[str, Any]:
         """For the template; the more findings there are, the less of each one's texts."""
@@ -154,7 +153,8 @@ class _Finding:
         file, text = folder.reproduction
         return {
             "id": self.record.id,
-            "class": str(self.record.finding_class),
+            "class": self.record.finding_class,
+            "colour": class_of(self.record.finding_class, folder.kind).colour,
             "solver": self.record.solver,
             "title": title_of(folder),
             "key": folder.key,
@@ -170,7 +170,7 @@ class _Finding:
             "compared": folder.data.get("resembles") is not None,
             "file": file,
             "formula": _cut(text, room * 2 // 3),
-            "calls": folder.lines if isinstance(folder, CallsFolder) else None,
+            "calls": folder.size if isinstance(folder, CallsFolder) else None,
             "runs": [
                 {
                     "command": folder.command(str(entry.get("name"))),
@@ -264,9 +264,9 @@ def _fact(value: Any) -> str:
 
 def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:
     """The few numbers on top."""
-    counts = Counter(str(f.record.finding_class) for f in found)
+    counts = Counter(f.record.finding_class for f in found)
     cards = [("findings", str(len(found)))]
-    cards += [(name, str(counts[name])) for name in sorted(counts, key=lambda n: (n not in CLASSES, n))]
+    cards += [(name, str(count)) for name, count in sorted(counts.items())]
     if campaign is not None:
         tests = sum(bucket.tests for bucket in campaign.buckets)
         decided = sum(bucket.decided for bucket in campaign.buckets)

@@ -9,7 +9,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from apifuzz.running.campaign import Summary
-from apifuzz.running.findings import Finding
+from difftest import FindingRecord
+from difftest.triage.folder import FindingFolder
 from exhume.screens.console import headline, out, show_table
 from exhume.screens.live import LiveScreen, span
 
@@ -22,9 +23,9 @@ _ANSWERS = ("sat", "unsat", "unknown")
 class ApifuzzScreen(LiveScreen[Summary]):
     """Progress of a campaign of API fuzzing."""
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: FindingRecord) -> None:
         """A finding was filed."""
-        self.latest.append(f"{finding.kind} {_where(finding)} ({finding.path.name})")
+        self.latest.append(f"{finding.finding_class} {_where(finding)} ({finding.path.name})")
 
     def counted(self, summary: Summary) -> tuple[float, int, int]:
         """Runs and calls."""
@@ -92,7 +93,7 @@ def show_summary(summary: Summary) -> None:
     told = f", {old} of them from an earlier campaign" if old else ""
     headline(f"\n{len(summary.findings)} finding{'s' * (len(summary.findings) > 1)}", told)
     rows = [
-        [f.kind, _where(f), f"{f.lines[0]} to {f.lines[1]}", str(max(tally.seen[f.key], 1)), f.path.name]
+        [f.finding_class, _where(f), _calls(f), str(max(tally.seen[f.key], 1)), f.path.name]
         for f in summary.findings
     ]
     show_table(["class", "where", "calls", "runs", "folder"], rows[:_ROWS], frozenset({2, 3}), shrink=1)
@@ -101,7 +102,12 @@ def show_summary(summary: Summary) -> None:
     out.print(f"{f'and {more} more' if more > 0 else 'all'} in {folder}")
 
 
-def _where(finding: Finding) -> str:
+def _calls(finding: FindingRecord) -> str:
+    before, after = FindingFolder.read(finding.path).size
+    return f"{before} to {after}"
+
+
+def _where(finding: FindingRecord) -> str:
     text = finding.key.split("|", 2)[-1].replace("|", ", ")
     return text if len(text) <= _DETAIL else text[: _DETAIL - 3] + "..."
 

@@ -26,6 +26,7 @@ from generator.errors import GenerationError
 from generator.loading import select_usable
 from generator.seeds.script import SeedScript, read_seed
 from generator.strategy import Strategy
+from solvers.registry import REFERENCES
 
 Answer = Literal["sat", "unsat"]
 
@@ -241,7 +242,7 @@ where formula.id in (select formula_id from usable) and check_sats = 1 and text.
 
 def seeds_of_corpus(
     corpus: Corpus,
-    solvers: Sequence[str] = ("z3", "cvc5"),
+    solvers: Sequence[str] = REFERENCES,
     answers: Mapping[str, Answer] | None = None,
 ) -> SeedSource:
     """The corpus's formulas that all these solvers accept, each text once: well-sorted, not superseded,

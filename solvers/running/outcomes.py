@@ -13,6 +13,8 @@ import signal
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from solvers.profile import Says, any_of
+from solvers.registry import PROFILES
 from solvers.running.crash_places import GOES_ON, find_crash_place
 from solvers.running.process import Run
 from solvers.running.script import ANSWERS, Script
@@ -58,30 +60,20 @@ _CRASH_SIGNALS = {
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
     if hasattr(signal, name)
 }
-# z3's own exit codes (util/error_codes.h).
-_Z3_MEMOUT_CODES = frozenset({101, 113})
-_Z3_CRASH_CODES = frozenset({104, 110, 114})
-
 # Characters of a message that its shape is made of.
 _MOST_MESSAGE = 2000
 
-# What begins a part that is looked for to the end of its line is not in that part again: time is linear.
-# In order: z3, cvc5, cvc4, cvc5, bitwuzla. yices does not check its models.
-_INVALID_MODEL = re.compile(
-    r"an invalid model was generated|ERRORS SATISFYING ASSERTIONS WITH MODEL|[Ii]nvalid model generated|"
-    r"checkModel\(\): (?:(?!checkModel\(\): ).)*(?:ERROR|failed)|"
-    r"^(?:\[bzla\] |\(error \")?(?:\w+: )*model check failed"
-)
-_CRASH = re.compile(
-    r"ASSERTION VIOLATION|UNEXPECTED CODE WAS REACHED|Fatal failure within|Internal error detected|"
-    r"Failed to verify:|unreachable code was reached|[Ss]egmentation fault|cvc5 suffered a segfault|"
+_SAYS = [profile.says for profile in PROFILES.values()]
+_INVALID_MODEL = any_of(pattern for says in _SAYS for pattern in says.invalid_model)
+# What begins a part that is searched to the end of its line is not in that part again: time is linear.
+_COMMON_CRASH = re.compile(
+    r"unreachable code was reached|[Ss]egmentation fault|"
     r"(?:ERROR|WARNING): \w*Sanitizer|: runtime error: |Assertion [`'](?:(?!Assertion [`']).)*failed|"
-    r"^Assertion failed|"
-    r"ast_manager LEAKED|terminate called|std::(?:logic|runtime)_error|double free|corrupted size|"
-    r"[Ii]llegal (?:argument|instruction) detected|Unhandled case encountered|panicked at|"
-    # yices; Java; OCaml
-    r"^FATAL ERROR(?::|$)|^BUG(?:: unexpected| detected)|^Exception in thread \"|^Fatal error: exception "
+    r"^Assertion failed|terminate called|std::(?:logic|runtime)_error|double free|corrupted size|panicked at|"
+    # Java; OCaml
+    r"^Exception in thread \"|^Fatal error: exception "
 )
+_CRASH = any_of((_COMMON_CRASH, *(pattern for says in _SAYS for pattern in says.crash)))
 _MEMORY = re.compile(
     r"out[ _]of[ _]memory|OutOfMemoryError|bad_alloc|memory limit|max\. memory exceeded|memout",
     re.I,
@@ -90,14 +82,8 @@ _TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b
 # cvc5 adds its reason: unknown (INCOMPLETE).
 _REASON = re.compile(r"^unknown \([A-Z_]+\)$")
 _POSITION = re.compile(r"line (\d+),? column (\d+)")
-_Z3_UNSUPPORTED = re.compile(r"^; (\S+) line: \d+ position: \d+", re.M)
-_BENIGN = re.compile(
-    r"(?:model|unsat assumptions|proof|value|assignment|interpolant|core)s? (?:is|are) not available|"
-    r"cannot get |cannot (?:print|provide) |unless (?:after|immediately|explicitly|model|preceded)|"
-    r"core construction is not enabled|proof construction is not enabled|unknown parameter|"
-    r"last result wasn't|there is no current model",
-    re.I,
-)
+_UNSUPPORTED = {pattern.pattern: pattern for says in _SAYS for pattern in says.unsupported}
+_NOT_ABOUT_FORMULA = any_of(pattern for says in _SAYS for pattern in says.not_about_formula)
 
 
 @dataclass(slots=True)
@@ -118,14 +104,15 @@ class _Reading:
 
 
 def judge(script: Script, run: Run, family: str = "other") -> Verdict:
-    """Give the meaning of ``run`` on ``script``; ``family`` (z3, cvc5, other) tells the exit codes."""
+    """Give the meaning of ``run`` on ``script``; ``family`` decides what exit codes mean."""
+    says = PROFILES[family].says if family in PROFILES else Says()
     reading = _Reading(script, [None] * len(script.checks))
-    reading.harmless = _is_harmless(run, family)
+    reading.harmless = _is_harmless(run, says)
     for line in _messages(run.stdout):
         _read_line(reading, line)
     for line in run.stderr.splitlines():
         _read_stray(reading, line, _CRASH)
-    outcome, detail = _decide(reading, run, family)
+    outcome, detail = _decide(reading, run, says)
     location = shape = None
     if outcome is Outcome.CRASH:
         found = find_crash_place(run.stderr, run.stdout)
@@ -139,16 +126,16 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     return Verdict(outcome, tuple(reading.answers), run.seconds, detail, location, shape)
 
 
-def _is_harmless(run: Run, family: str) -> bool:
+def _is_harmless(run: Run, says: Says) -> bool:
     """Whether what the solver calls unsupported has no bearing on the formula.
 
-    z3 names each such command, on standard error or in a line of its own; cvc5 says it of options and queries
-    only.
+    Some name each such command, on standard error or in a line of its own.
     """
-    named = _Z3_UNSUPPORTED.findall(run.stderr + "\n" + run.stdout)
+    text = run.stderr + "\n" + run.stdout
+    named = [name for pattern in _UNSUPPORTED.values() for name in pattern.findall(text)]
     if named:
         return all(name.startswith(("get-", "set-", ":", "echo")) for name in named)
-    return family == "cvc5"
+    return says.unsupported_is_harmless
 
 
 def _messages(text: str) -> list[str]:
@@ -227,19 +214,19 @@ def _take_error(reading: _Reading, message: str) -> None:
                 break
             reading.position += 1
         reading.note("failed", message)
-    elif not (name.startswith(("get-", "set-", "echo")) or _BENIGN.search(message)):
+    elif not (name.startswith(("get-", "set-", "echo")) or _NOT_ABOUT_FORMULA.search(message)):
         reading.note("refused", message)
         reading.trusted = False
 
 
-def _decide(reading: _Reading, run: Run, family: str) -> tuple[Outcome, str]:
+def _decide(reading: _Reading, run: Run, says: Says) -> tuple[Outcome, str]:
     notes = reading.notes
     crash = notes.get("crash", notes.get("report"))
     if "memory" in notes and (run.signal or run.code):
         return Outcome.MEMOUT, notes["memory"]
     if "invalid" in notes:
         return Outcome.INVALID_MODEL, notes["invalid"]
-    if run.ended == "exit" and (how := _died(run, family)):
+    if run.ended == "exit" and (how := _died(run, says)):
         return Outcome.CRASH, crash or how
     if crash is not None:
         return Outcome.CRASH, crash
@@ -247,7 +234,7 @@ def _decide(reading: _Reading, run: Run, family: str) -> tuple[Outcome, str]:
         return Outcome.TIMEOUT, f"{run.ended} after {run.seconds:.2f} s"
     if run.ended in ("memory", "output"):
         return Outcome.MEMOUT, f"killed: over its {run.ended} limit"
-    if run.signal == signal.SIGKILL or (family == "z3" and run.code in _Z3_MEMOUT_CODES):
+    if run.signal == signal.SIGKILL or run.code in says.memout_codes:
         return Outcome.MEMOUT, notes.get("memory", "killed from outside, as when memory is out")
     return _decide_by_answers(reading, run)
 
@@ -265,7 +252,7 @@ def _decide_by_answers(reading: _Reading, run: Run) -> tuple[Outcome, str]:
     return Outcome.REFUSED, last or f"no answer, exit status {run.code}"
 
 
-def _died(run: Run, family: str) -> str | None:
+def _died(run: Run, says: Says) -> str | None:
     """How the process died, if it did so as only a crash does."""
     number = run.signal
     if number is None and run.code is not None and run.code > 128:
@@ -273,7 +260,7 @@ def _died(run: Run, family: str) -> str | None:
         number = run.code - 128
     if number in _CRASH_SIGNALS:
         return f"signal {signal.Signals(number).name}" if number else None
-    if family == "z3" and run.code in _Z3_CRASH_CODES:
+    if run.code in says.crash_codes:
         return f"exit status {run.code}"
     return None
 

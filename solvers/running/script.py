@@ -24,6 +24,16 @@ class Script:
 
     data: bytes
 
+    @classmethod
+    def of(cls, text: str) -> Script:
+        """The script of a text; bytes that were read with ``surrogateescape`` are what they were."""
+        return cls(text.encode("utf-8", "surrogateescape"))
+
+    @property
+    def text(self) -> str:
+        """The opposite of ``of``."""
+        return self.data.decode("utf-8", "surrogateescape")
+
     @cached_property
     def _text(self) -> str:
         # Latin-1 maps every byte to one character, so offsets in the text are offsets in the bytes.

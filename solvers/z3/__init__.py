@@ -1,36 +1,13 @@
-"""z3: a program and a library in its wheel."""
+"""z3: reading its descriptions of parameters and tactics."""
 
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from solvers import releases
-from solvers.errors import SolverMissing
-from solvers.profile import AskedOption, Located, Profile, ask, installed_files, program_among
-from solvers.z3.tracker import FORM
-
-# Some wheels for Linux (4.8.14) hold macOS's library, too.
-_LIBRARY = "libz3.dylib" if sys.platform == "darwin" else "libz3.so"
-
-
-def _locate(spec: str, release: str | None) -> Located:
-    if release is not None:
-        folder = releases.fetch_release("z3-solver", release)
-        program = releases.executable_in(folder, "z3")
-        libraries = list(folder.glob(f"z3/lib/{_LIBRARY}"))
-    else:
-        files = installed_files("z3", "z3-solver", None)
-        libraries = [path for path in files if path.name == _LIBRARY]
-        found = program_among(files, "z3")
-        if found is None:
-            raise SolverMissing("solver 'z3': the installed z3-solver package has no program bin/z3")
-        program = found
-    return Located((str(program),), str(libraries[0]) if libraries else None)
-
+from solvers.asking import AskedOption, ask
 
 _MODULE = re.compile(r"\[module\] ([\w.]+)")
 _PARAMETER = re.compile(r"    ([\w.]+) \((bool|unsigned int|double|symbol|string)\)(.*)")
@@ -39,7 +16,7 @@ _KINDS = {"bool": "bool", "unsigned int": "int", "double": "float", "symbol": "t
 
 
 def parse_parameters(described: str) -> dict[str, AskedOption]:
-    """The parameters in what ``z3 -pd`` prints; which values a symbol may have is not told in one form."""
+    """The parameters in what ``z3 -pd`` prints; it says in no one form which values a symbol may have."""
     found: dict[str, AskedOption] = {}
     module = ""
     for line in described.splitlines():
@@ -52,31 +29,15 @@ def parse_parameters(described: str) -> dict[str, AskedOption]:
     return found
 
 
-def _ask(argv: Sequence[str]) -> dict[str, AskedOption]:
+def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
+    """Its parameters."""
     return parse_parameters(ask(argv, "-pd"))
 
 
-def _ask_tactics(argv: Sequence[str]) -> frozenset[str]:
+def ask_tactics(argv: Sequence[str]) -> frozenset[str]:
+    """The names of its tactics."""
     # Not -tactics, which releases before 4.12 do not take.
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "tactics.smt2"
         file.write_text("(help-tactic)\n", "utf-8")
         return frozenset(re.findall(r"^- ([\w-]+)", ask(argv, str(file)), re.M))
-
-
-PROFILE = Profile(
-    "z3",
-    "z3-solver",
-    "z3",
-    _locate,
-    prefix="",
-    checks=("model_validate=true",),
-    theories=frozenset(
-        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx UF Sequences "
-        "FiniteSets FiniteFields Lists Tuples Z3Extras Datatypes Quantifiers".split()
-    ),
-    ask=_ask,
-    ask_tactics=_ask_tactics,
-    form=FORM,
-    rank=1,
-)

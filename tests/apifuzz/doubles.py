@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from apifuzz import calls
+from apifuzz.engine import Engine, R
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Around
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.witness import Witness
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Engine, LimitReached, Option, Rejected
+from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected
 
 CHUNK = 2 << 20
 _kept: list[bytearray] = []
@@ -31,11 +33,11 @@ class CrashesAfterPops(Around):
         self.pops = self.left = pops
 
     def new(self) -> None:
-        super().new()
+        self.inner.perform(calls.New())
         self.left = self.pops
 
     def pop(self, levels: int) -> None:
-        super().pop(levels)
+        self.inner.perform(calls.Pop(levels))
         self.left -= 1
         if not self.left:
             os.kill(os.getpid(), signal.SIGSEGV)
@@ -49,64 +51,42 @@ class ForgetsDeclarations(Around):
         self.scopes: list[set[str]] = [set()]
         self.lost: set[str] = set()
 
-    def make_constant(self, name: str, sort: ApiSort) -> Any:
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
         self.scopes[-1].add(name)
-        return super().make_constant(name, sort)
+        return self.inner.perform(calls.MakeConstant(sort, name))
 
     def push(self, levels: int) -> None:
-        super().push(levels)
+        self.inner.perform(calls.Push(levels))
         self.scopes += [set() for _ in range(levels)]
 
     def pop(self, levels: int) -> None:
-        super().pop(levels)
+        self.inner.perform(calls.Pop(levels))
         for _ in range(levels):
             self.lost |= self.scopes.pop()
 
     def assert_formula(self, term: ApiTerm) -> None:
         for name in sorted(names_in(term) & self.lost):
             raise Rejected(f"symbol '{name}' is not declared")
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
 
 
 class Watching(Around):
-    """Knows what is asserted, how many levels are open, and how many pops there were."""
+    """Knows how many pops there were."""
 
     def __init__(self, inner: Engine) -> None:
         super().__init__(inner)
-        self._start()
-
-    def _start(self) -> None:
-        self.levels: list[list[ApiTerm]] = [[]]
         self.pops = 0
 
-    def new(self) -> None:
-        super().new()
-        self._start()
-
-    def reset(self) -> None:
-        super().reset()
-        self._start()
-
-    def reset_assertions(self) -> None:
-        super().reset_assertions()
-        self._start()
-
-    def push(self, levels: int) -> None:
-        super().push(levels)
-        self.levels += [[] for _ in range(levels)]
-
-    def pop(self, levels: int) -> None:
-        super().pop(levels)
-        del self.levels[len(self.levels) - levels :]
-        self.pops += 1
-
-    def assert_formula(self, term: ApiTerm) -> None:
-        super().assert_formula(term)
-        self.levels[-1].append(term)
+    def perform(self, call: calls.Call[R]) -> R:
+        made = super().perform(call)
+        if isinstance(call, (calls.New, calls.Reset, calls.ResetAssertions)):
+            self.pops = 0
+        self.pops += isinstance(call, calls.Pop)
+        return made
 
     def asserts(self, operator: str) -> bool:
         """Whether an assertion has the operator."""
-        return any(operator in operators_in(term) for level in self.levels for term in level)
+        return any(operator in operators_in(term) for term in self.stack.terms)
 
 
 class AnswersWrongly(Watching):
@@ -117,7 +97,7 @@ class AnswersWrongly(Watching):
         self.operator = operator
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        answer = super().check_sat(assumptions)
+        answer = self.inner.perform(calls.CheckSat(assumptions))
         if self.asserts(self.operator):
             return {Answer.SAT: Answer.UNSAT, Answer.UNSAT: Answer.SAT}.get(answer, answer)
         return answer
@@ -127,18 +107,18 @@ class ReturnsWrongCores(Around):
     """Leaves the last assertion out of a core."""
 
     def unsat_core(self) -> list[ApiTerm]:
-        return super().unsat_core()[:-1]
+        return self.inner.perform(calls.UnsatCore())[:-1]
 
 
 class DislikesOptions(Around):
     """Takes options one by one, and some not together, which it says at the next check."""
 
     def new(self) -> None:
-        super().new()
+        self.inner.perform(calls.New())
         self.set: set[str] = set()
 
     def set_option(self, name: str, value: str) -> None:
-        super().set_option(name, value)
+        self.inner.perform(calls.SetOption(name, value))
         self.set.add(f"{name}={value}")
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
@@ -148,14 +128,14 @@ class DislikesOptions(Around):
             raise LimitReached("c is never no")
         if "d=true" in self.set:
             os.abort()
-        return super().check_sat(assumptions)
+        return self.inner.perform(calls.CheckSat(assumptions))
 
 
 class Leaks(Around):
     """Keeps some memory for each assertion, for ever."""
 
     def assert_formula(self, term: ApiTerm) -> None:
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
         _kept.append(bytearray(os.urandom(1) * CHUNK))
 
 
@@ -165,13 +145,15 @@ class CrashesInForksOnly(CrashesAfterPops):
     def pop(self, levels: int) -> None:
         if Path(sys.argv[0]).name == "_supervisor.py":
             super().pop(levels)
+        else:
+            self.inner.perform(calls.Pop(levels))
 
 
 class Breaks(Around):
     """Has a bug of its own."""
 
     def push(self, levels: int) -> None:
-        super().push(levels // 0)
+        self.inner.perform(calls.Push(levels // 0))
 
 
 def operators_in(term: ApiTerm) -> set[str]:

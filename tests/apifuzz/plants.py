@@ -15,9 +15,10 @@ from typing import Any
 
 from doubles import CrashesAfterPops, Watching, operators_in
 
+from apifuzz import calls
+from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
-from apifuzz.interface import Answer, ApiTerm, Engine, Head, Misbehaviour, Rejected
-from smtlib import Sort
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, Misbehaviour, Rejected
 
 OPERATORS = ("and", "ite", "bvadd", "not", "+", "distinct")
 BELOW = ("or", "not", "bvand", "and", "-", "=")
@@ -34,21 +35,21 @@ class Planted(Watching):
 class Aborts(Planted):
     """Aborts at a term with ``operator`` right above ``below``."""
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         if head.name == self.operator and any(a.head is not None and a.head.name == self.below for a in args):
             sys.stderr.write("Fatal failure within rewrite() at rewriter.cpp:12\n")
             sys.stderr.flush()
             os.abort()
-        return super().make_term(head, sort, args)
+        return self.inner.perform(calls.MakeTerm(sort, head, args))
 
 
 class Rejects(Planted):
     """Rejects assertions with ``operator`` while two levels are open."""
 
     def assert_formula(self, term: ApiTerm) -> None:
-        if len(self.levels) > 2 and self.operator in operators_in(term):
+        if len(self.stack.levels) > 2 and self.operator in operators_in(term):
             raise Rejected(f"no {self.operator} here")
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
 
 
 class Answers(Planted):
@@ -57,7 +58,7 @@ class Answers(Planted):
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         if self.pops and self.asserts(self.operator):
             raise Misbehaviour("answer", "sat, but it is unsat")
-        return super().check_sat(assumptions)
+        return self.inner.perform(calls.CheckSat(assumptions))
 
 
 class Prints(Planted):
@@ -66,7 +67,7 @@ class Prints(Planted):
     def read_back(self, term: ApiTerm) -> None:
         if self.operator in operators_in(term) and self.asserts(self.below):
             raise Misbehaviour("print", "it reads back as another term")
-        super().read_back(term)
+        self.inner.perform(calls.ReadBack(term))
 
 
 def _plant(number: int) -> Callable[[], Engine]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import older
+from apifuzz.running import releases
 from difftest.triage import bisect
 from solvers.errors import ReleaseNotFound
 
@@ -34,6 +34,6 @@ def plant_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules: dic
         (package / "bitwuzla.py").write_text(modules[number])
         return package
 
-    monkeypatch.setattr(older, "fetch_release", fetch)
+    monkeypatch.setattr(releases, "fetch_release", fetch)
     monkeypatch.setattr(bisect, "list_releases", lambda distribution: RELEASES)
     return fetched

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import bisecting, folder
-from apifuzz.running.bisecting import bisect_calls
+from apifuzz.running import folder, releases
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
+from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
 from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
@@ -30,7 +30,16 @@ def finding(path: Path, fault: Fault, script: str | None = SCRIPT, setup: Setup 
     files = {} if script is None else {"script.py": script}
     setup = setup or Setup("bitwuzla")
     seen = Seen(
-        fault, f"{fault.kind}|x", TRACE, TRACE, True, setup, "0.5.0", {"seed": 1, "run": 2}, "", files
+        fault,
+        f"{fault.kind}|x",
+        TRACE,
+        TRACE,
+        True,
+        setup,
+        "0.5.0",
+        {"seed": 1, "run": 2},
+        "",
+        Description({}, files),
     )
     return file_finding(path, seen).path
 
@@ -45,7 +54,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     def make(modules: dict[int, str]) -> list[str]:
         fetched = plant_releases(tmp_path, monkeypatch, modules)
         installed = Solver("bitwuzla==0.5.0", "bitwuzla", "bitwuzla", ("true",))
-        monkeypatch.setattr(bisecting, "find_solvers", lambda specs: [installed])
+        monkeypatch.setattr(releases, "find_solver", lambda spec: installed)
         monkeypatch.setattr(folder, "find_solver", missing)
         return fetched
 
@@ -56,7 +65,7 @@ def test_both_edges_are_found_and_kept(planted: Plant, tmp_path: Path) -> None:
     modules = {number: RAISES if 3 <= number < 8 else GOES for number in range(1, 10)}
     fetched = planted({**modules, 2: LACKS})
     path = finding(tmp_path, REJECTED)
-    report = bisect_calls(path)
+    report = bisect(path)
     assert (report.first_affected, report.first_fixed) == ("0.3.0", "0.8.0")
     states = {release: str(state) for release, state in report.tried}
     # One that cannot be had, and one without what the program calls.
@@ -66,7 +75,7 @@ def test_both_edges_are_found_and_kept(planted: Plant, tmp_path: Path) -> None:
         in (path / "report.md").read_text()
     )
     count = len(fetched)
-    assert bisect_calls(path) == report
+    assert bisect(path) == report
     assert len(fetched) == count
     assert json.loads((path / "bisect.json").read_text())["complete"]
 
@@ -74,19 +83,19 @@ def test_both_edges_are_found_and_kept(planted: Plant, tmp_path: Path) -> None:
 def test_places_of_crashes_move_from_release_to_release(planted: Plant, tmp_path: Path) -> None:
     planted({number: DIES.format(number) if number > 4 else GOES for number in range(10)})
     fault = Fault("crash", "make-sort", "Fatal failure at rewriter.cpp:5", "rewriter.cpp:5", "SIGABRT Fatal")
-    report = bisect_calls(finding(tmp_path, fault))
+    report = bisect(finding(tmp_path, fault))
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
 
 
 def test_what_cannot_be_bisected_is_told(planted: Plant, tmp_path: Path) -> None:
     planted({5: GOES})
     with pytest.raises(NotShown, match=r"bitwuzla 0\.5\.0 does not show the finding"):
-        bisect_calls(finding(tmp_path / "a", REJECTED))
+        bisect(finding(tmp_path / "a", REJECTED))
     with pytest.raises(DifftestError, match="no program and no SMT-LIB script shows it"):
-        bisect_calls(finding(tmp_path / "b", REJECTED, None))
+        bisect(finding(tmp_path / "b", REJECTED, None))
     with pytest.raises(DifftestError, match="which of bitwuzla and z3 is wrong is not known"):
-        bisect_calls(finding(tmp_path / "c", REJECTED, SCRIPT, Setup("bitwuzla", "z3")))
+        bisect(finding(tmp_path / "c", REJECTED, SCRIPT, Setup("bitwuzla", "z3")))
     with pytest.raises(DifftestError, match="other is a command line"):
-        bisect_calls(finding(tmp_path / "d", REJECTED, SCRIPT, Setup("other=solver")))
-    with pytest.raises(DifftestError, match="no finding of API fuzzing"):
-        bisect_calls(tmp_path)
+        bisect(finding(tmp_path / "d", REJECTED, SCRIPT, Setup("other=solver")))
+    with pytest.raises(DifftestError, match="no finding can be read"):
+        bisect(tmp_path)

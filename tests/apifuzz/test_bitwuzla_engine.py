@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
 pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not installed")
 
+from apifuzz import calls
 from apifuzz.engines.bitwuzla import BitwuzlaEngine, inspection
 from apifuzz.engines.bitwuzla.limits import TERMINATOR_CALLS
 from apifuzz.engines.bitwuzla.operators import LACKING
@@ -50,31 +52,39 @@ class Kit:
     def __init__(self, *options: str) -> None:
         self.engine = BitwuzlaEngine()
         self.engine.random.seed(1)
-        self.engine.new()
+        self.perform(calls.New())
         for name in options:
-            self.engine.set_option(name, "true")
+            self.perform(calls.SetOption(name, "true"))
         self.count = 0
 
+    def perform(self, call: calls.Call[Any]) -> Any:
+        return self.engine.perform(call)
+
     def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.engine.make_sort(sort, [self.sort(a) for a in sort.args]))
+        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
 
     def constant(self, name: str, sort: Sort) -> ApiTerm:
         own = self.sort(sort)
-        return ApiTerm(0, own, self.engine.make_constant(name, own), TermKind.CONSTANT)
+        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name)), TermKind.CONSTANT)
 
     def variable(self, name: str, sort: Sort) -> ApiTerm:
         own = self.sort(sort)
-        made = ApiTerm(0, own, self.engine.make_variable(name, own), TermKind.VARIABLE)
+        made = ApiTerm(0, own, self.perform(calls.MakeVariable(own, name)), TermKind.VARIABLE)
         made.free = frozenset((made,))
         return made
 
     def value(self, sort: Sort, text: str) -> ApiTerm:
         own = self.sort(sort)
-        return ApiTerm(0, own, self.engine.make_value(own, text), TermKind.VALUE)
+        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
 
     def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
         head = Head(HeadKind.OPERATOR, name, indices)
-        return ApiTerm(0, self.sort(sort), self.engine.make_term(head, sort, args), TermKind.TERM)
+        return ApiTerm(
+            0,
+            self.sort(sort),
+            self.perform(calls.MakeTerm(self.sort(sort), head, args)),
+            TermKind.TERM,
+        )
 
     def equal(self, one: ApiTerm, other: ApiTerm) -> ApiTerm:
         return self.term("=", BOOL, one, other)
@@ -117,9 +127,9 @@ def test_every_operator_is_made_with_the_sort_of_the_theory_files() -> None:
             args = [constants[sort][n] for n, sort in enumerate(sorts)]
             for _ in range(3):
                 term = kit.term(signature.name, result, *args, indices=indices)
-                assert engine.same_sort(engine.sort_of(term), term.sort), f"{signature} {indices} {sorts}"
-                engine.inspect_term(term)
-                engine.read_back(term)
+                assert engine.perform(calls.HasSort(term, term.sort)), f"{signature} {indices} {sorts}"
+                engine.perform(calls.InspectTerm(term))
+                engine.perform(calls.ReadBack(term))
             made.add(signature.name)
     everything = {s.name for s in signatures()}
     assert made == everything
@@ -147,7 +157,7 @@ def test_all_ways_to_make_an_operator_are_equal(name: str) -> None:
             terms[term.handle.id()] = term
         first, *others = terms.values()
         for other in others:
-            assert kit.engine.check_sat([kit.term("distinct", BOOL, first, other)]) is Answer.UNSAT
+            assert kit.perform(calls.CheckSat([kit.term("distinct", BOOL, first, other)])) is Answer.UNSAT
 
 
 @pytest.mark.parametrize(
@@ -171,7 +181,7 @@ def test_all_ways_to_make_an_operator_are_equal(name: str) -> None:
 def test_a_value_is_the_same_in_every_way_to_write_it(sort: Sort, text: str) -> None:
     kit = Kit()
     first = kit.value(sort, text)
-    kit.engine.inspect_term(first)
+    kit.perform(calls.InspectTerm(first))
     for seed in range(40):
         kit.engine.random.seed(seed)
         assert kit.value(sort, text).handle == first.handle
@@ -191,7 +201,7 @@ def test_what_bitwuzla_lacks_is_unsupported() -> None:
     with pytest.raises(Unsupported):
         kit.term("to_fp", floating_point(3, 5), kit.constant("x", B8), indices=(3, 5))
     with pytest.raises(Unsupported):
-        kit.engine.set_option("finite-model-find", "true")
+        kit.perform(calls.SetOption("finite-model-find", "true"))
 
 
 def test_takes_refuses_other_floats_numbers_and_comparisons_of_functions() -> None:
@@ -210,7 +220,7 @@ def test_takes_refuses_other_floats_numbers_and_comparisons_of_functions() -> No
 def test_sorts_are_what_they_were_made_of() -> None:
     kit = Kit()
     uninterpreted = make_sort("U 1")
-    kit.engine.declare_sort("U 1", 0)
+    kit.perform(calls.DeclareSort("U 1", 0))
     for sort in (
         *SAMPLES,
         uninterpreted,
@@ -218,27 +228,29 @@ def test_sorts_are_what_they_were_made_of() -> None:
         make_sort("->", (), (B4, BOOL, HALF)),
     ):
         own = kit.sort(sort)
-        kit.engine.inspect_sort(own)
-        assert kit.engine.same_sort(own.handle, own)
+        kit.perform(calls.InspectSort(own))
+        assert own.sort.is_function or kit.perform(
+            calls.HasSort(kit.constant(f"of {own.sort}", own.sort), own)
+        )
     with pytest.raises(Misbehaviour, match="bv_size"):
-        kit.engine.inspect_sort(ApiSort(1, B4, kit.sort(B8).handle))
+        kit.perform(calls.InspectSort(ApiSort(1, B4, kit.sort(B8).handle)))
     with pytest.raises(Misbehaviour, match="is_bool"):
-        kit.engine.inspect_sort(ApiSort(1, BOOL, kit.sort(B8).handle))
-    assert not kit.engine.same_sort(kit.sort(B8).handle, kit.sort(B4))
+        kit.perform(calls.InspectSort(ApiSort(1, BOOL, kit.sort(B8).handle)))
+    assert not kit.perform(calls.HasSort(kit.constant("wide", B8), kit.sort(B4)))
 
 
 def test_a_term_that_is_not_what_it_was_made_of_is_noticed() -> None:
     kit = Kit()
     x = kit.constant("x", B8)
     term = kit.term("bvudiv", B8, x, x)
-    kit.engine.inspect_term(term)
+    kit.perform(calls.InspectTerm(term))
     kind, children, indices = kit.engine.session.made[term.handle.id()]
     kit.engine.session.made[term.handle.id()] = (kind, children[:1], indices)
     with pytest.raises(Misbehaviour, match="children"):
-        kit.engine.inspect_term(term)
+        kit.perform(calls.InspectTerm(term))
     kit.engine.session.names[x.handle.id()] = "y"
     with pytest.raises(Misbehaviour, match="symbol"):
-        kit.engine.inspect_term(x)
+        kit.perform(calls.InspectTerm(x))
 
 
 def test_a_term_that_reads_back_as_another_is_noticed() -> None:
@@ -256,13 +268,13 @@ def test_quantifiers_and_names_that_need_bars_read_back() -> None:
     odd, x, y = kit.constant("a b", B4), kit.variable("x", B4), kit.variable("y 1", B4)
     body = kit.term("bvult", BOOL, x, kit.term("bvadd", B4, y, odd))
     body.free = x.free | y.free
-    kit.engine.read_back(body)
+    kit.perform(calls.ReadBack(body))
     for seed in range(6):
         kit.engine.random.seed(seed)
-        handle = kit.engine.make_binder("forall", [x, y], body)
+        handle = kit.perform(calls.MakeBinder(kit.sort(BOOL), "forall", [x, y], body))
         closed = ApiTerm(0, body.sort, handle, TermKind.TERM)
-        kit.engine.read_back(closed)
-        kit.engine.inspect_term(closed)
+        kit.perform(calls.ReadBack(closed))
+        kit.perform(calls.InspectTerm(closed))
 
 
 def test_every_option_can_be_set_in_every_way() -> None:
@@ -280,20 +292,20 @@ def test_every_option_can_be_set_in_every_way() -> None:
         for value, seed in itertools.product(values, range(6)):
             kit = Kit()
             kit.engine.random.seed(seed)
-            kit.engine.set_option(option.name, value)
+            kit.perform(calls.SetOption(option.name, value))
             kit.engine.settings.inspect()
     with pytest.raises(Rejected):
-        Kit().engine.set_option("seed", "-1")
+        Kit().engine.perform(calls.SetOption("seed", "-1"))
     with pytest.raises(Rejected):
-        Kit().engine.set_option("produce-models", "perhaps")
+        Kit().engine.perform(calls.SetOption("produce-models", "perhaps"))
     with pytest.raises(Rejected):
-        Kit().engine.set_option("rewrite-level", "7")
+        Kit().engine.perform(calls.SetOption("rewrite-level", "7"))
 
 
 def test_features_follow_options() -> None:
     kit = Kit()
     assert Feature.MODELS not in kit.engine.capabilities().features
-    kit.engine.set_option("produce-models", "true")
+    kit.perform(calls.SetOption("produce-models", "true"))
     assert Feature.MODELS in kit.engine.capabilities().features
     assert Feature.DATATYPES not in kit.engine.capabilities().features
 
@@ -304,26 +316,26 @@ def test_cores_assumptions_and_values() -> None:
     p, q, r = (kit.constant(name, BOOL) for name in "pqr")
     x = kit.constant("x", B8)
     below = kit.term("bvult", BOOL, x, kit.value(B8, "#x02"))
-    engine.assert_formula(q)
-    engine.assert_formula(below)
-    engine.push(2)
-    engine.assert_formula(p)
-    engine.pop(1)
-    assert engine.asserted() == [q, below]
+    engine.perform(calls.Assert(q))
+    engine.perform(calls.Assert(below))
+    engine.perform(calls.Push(2))
+    engine.perform(calls.Assert(p))
+    engine.perform(calls.Pop(1))
+    assert engine.stack.terms == [q, below]
     not_q = kit.term("not", BOOL, q)
-    assert engine.check_sat([r, not_q]) is Answer.UNSAT
-    assert engine.unsat_assumptions() == [not_q]
-    assert engine.unsat_core() == [q]
-    assert engine.check_sat(None) is Answer.SAT
-    engine.simplify(below)
-    (value,) = engine.values([x])
+    assert engine.perform(calls.CheckSat([r, not_q])) is Answer.UNSAT
+    assert engine.perform(calls.UnsatAssumptions()) == [not_q]
+    assert engine.perform(calls.UnsatCore()) == [q]
+    assert engine.perform(calls.CheckSat()) is Answer.SAT
+    engine.perform(calls.Simplify(below))
+    (value,) = engine.perform(calls.GetValue([x]))
     assert int(value.value(10)) < 2
-    equation = ApiTerm(0, p.sort, engine.equal(x, value), TermKind.TERM)
-    assert engine.check_sat([equation]) is Answer.SAT
-    assert engine.check_sat(None) is Answer.SAT
-    assert "(define-fun x () (_ BitVec 8) #b0000000" in engine.print_model()
+    equation = ApiTerm(0, p.sort, engine.perform(calls.Equate(x, value)), TermKind.TERM)
+    assert engine.perform(calls.CheckSat([equation])) is Answer.SAT
+    assert engine.perform(calls.CheckSat()) is Answer.SAT
+    assert "(define-fun x () (_ BitVec 8) #b0000000" in engine.perform(calls.PrintModel())
     with pytest.raises(Rejected):
-        engine.pop(2)
+        engine.perform(calls.Pop(2))
 
 
 def test_the_value_of_an_array_is_said_element_by_element() -> None:
@@ -332,29 +344,29 @@ def test_the_value_of_an_array_is_said_element_by_element() -> None:
     a = kit.constant("a", array(B4, B8))
     one = kit.value(B4, "#b0001")
     element = kit.term("select", B8, a, one)
-    engine.assert_formula(kit.equal(element, kit.value(B8, "#x07")))
-    assert engine.check_sat(None) is Answer.SAT
-    (value,) = engine.values([a])
-    said = ApiTerm(0, kit.sort(BOOL), engine.equal(a, value), TermKind.TERM)
+    engine.perform(calls.Assert(kit.equal(element, kit.value(B8, "#x07"))))
+    assert engine.perform(calls.CheckSat()) is Answer.SAT
+    (value,) = engine.perform(calls.GetValue([a]))
+    said = ApiTerm(0, kit.sort(BOOL), engine.perform(calls.Equate(a, value)), TermKind.TERM)
     second = engine.sibling()
-    second.assert_formula(said)
-    assert second.check_sat(None) is Answer.SAT
-    second.assert_formula(kit.equal(element, kit.value(B8, "#x08")))
-    assert second.check_sat(None) is Answer.UNSAT
+    second.perform(calls.Assert(said))
+    assert second.perform(calls.CheckSat()) is Answer.SAT
+    second.perform(calls.Assert(kit.equal(element, kit.value(B8, "#x08"))))
+    assert second.perform(calls.CheckSat()) is Answer.UNSAT
 
 
 def test_reset_keeps_terms_and_options() -> None:
     kit = Kit("produce-models")
     p = kit.constant("p", BOOL)
-    for clear in (kit.engine.reset, kit.engine.reset_assertions):
-        kit.engine.assert_formula(kit.term("not", BOOL, p))
-        kit.engine.push(1)
-        assert kit.engine.check_sat([p]) is Answer.UNSAT
-        clear()
-        assert kit.engine.asserted() == []
-        assert kit.engine.check_sat([p]) is Answer.SAT
-        assert kit.engine.values([p])[0].is_true()
-        clear()
+    for clear in (calls.Reset(), calls.ResetAssertions()):
+        kit.perform(calls.Assert(kit.term("not", BOOL, p)))
+        kit.perform(calls.Push(1))
+        assert kit.perform(calls.CheckSat([p])) is Answer.UNSAT
+        kit.perform(clear)
+        assert kit.engine.stack.terms == []
+        assert kit.perform(calls.CheckSat([p])) is Answer.SAT
+        assert kit.perform(calls.GetValue([p]))[0].is_true()
+        kit.perform(clear)
 
 
 def test_checks_end_after_a_number_of_questions_that_is_the_same_each_time() -> None:
@@ -365,14 +377,14 @@ def test_checks_end_after_a_number_of_questions_that_is_the_same_each_time() -> 
         wide = [kit.term("zero_extend", bit_vector(48), t, indices=(24,)) for t in (x, y)]
         product = kit.term("bvmul", bit_vector(48), *wide)
         prime = kit.value(bit_vector(48), f"(_ bv{16777183 * 16777213} 48)")
-        kit.engine.assert_formula(kit.equal(product, prime))
-        kit.engine.assert_formula(kit.term("bvult", BOOL, kit.value(bit_vector(24), "(_ bv1 24)"), x))
-        kit.engine.assert_formula(kit.term("bvult", BOOL, x, y))
+        kit.perform(calls.Assert(kit.equal(product, prime)))
+        kit.perform(calls.Assert(kit.term("bvult", BOOL, kit.value(bit_vector(24), "(_ bv1 24)"), x)))
+        kit.perform(calls.Assert(kit.term("bvult", BOOL, x, y)))
         kit.engine.terminator.limit_next(3)
-        assert kit.engine.check_sat(None) is Answer.UNKNOWN
+        assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
         assert kit.engine.terminator.left < 0
         kit.engine.terminator.limit_next(40)
-        assert kit.engine.check_sat(None) is Answer.UNKNOWN
-        kit.engine.check_sat(None)
+        assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
+        kit.perform(calls.CheckSat())
         left.append(kit.engine.terminator.left)
     assert left[0] == left[1] < TERMINATOR_CALLS

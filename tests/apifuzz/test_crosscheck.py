@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import generate, replay
+from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Around
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.witness import Witness
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Capabilities, Engine, Feature, Rejected, Unsupported
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    Feature,
+    Rejected,
+    Unsupported,
+)
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
@@ -79,7 +89,7 @@ class Says(Around):
         self.answer = answer
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        super().check_sat(assumptions)
+        self.inner.perform(calls.CheckSat(assumptions))
         return self.answer
 
 
@@ -95,13 +105,13 @@ class Refuses(Around):
         self.asserted += 1
         if self.asserted > 1:
             raise (Rejected if self.rejects else Unsupported)("no more assertions")
-        super().assert_formula(term)
+        self.inner.perform(calls.Assert(term))
 
 
 class Confuses(Around):
     """Takes every sort for another one."""
 
-    def same_sort(self, handle: object, sort: ApiSort) -> bool:
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         return False
 
 
@@ -206,7 +216,7 @@ def test_real_solvers_run_in_lockstep(second: str) -> None:
     assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("unsat",))
 
 
-def test_neither_solver_has_its_own_actions_and_both_adjust_the_model() -> None:
+def test_neither_solver_has_its_own_actions_in_lockstep() -> None:
     model = default_model(CrossCheck(make_engine("z3"), make_engine("cvc5")))
     assert not [name for name in model.actions if ":" in name]
     assert not [t for state in model.states.values() for t in state.transitions if ":" in t.action]
@@ -223,9 +233,9 @@ def test_values_can_be_asked_for_where_the_first_has_models_by_default() -> None
 
 def test_values_are_each_solvers_own() -> None:
     class Zero(Around):
-        def equal(self, term: ApiTerm, value: Any) -> Any:
-            false = super().make_value(term.sort, "false")
-            return super().equal(term, false)
+        def equate(self, term: ApiTerm, value: Any) -> Any:
+            false = self.inner.perform(calls.MakeValue(term.sort, "false"))
+            return self.inner.perform(calls.Equate(term, false))
 
         def sibling(self) -> Engine:
             return Zero(super().sibling())
@@ -288,7 +298,7 @@ FUNCTION = """exhume-trace 1 {} 1
 
 def test_a_function_that_one_has_defined_is_not_defined_again() -> None:
     class Refusing(Around):
-        def define_function(self, *args: Any) -> Any:
+        def define_recursive(self, *args: Any) -> Any:
             raise Unsupported("no recursion")
 
     text = (

@@ -6,10 +6,12 @@ import itertools
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cvc5
 import pytest
 
+from apifuzz import calls
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.coverage import api_functions, calls_counted
 from apifuzz.engines.cvc5.reading import Reader, reads_alike
@@ -65,46 +67,49 @@ class Kit:
     def __init__(self, *options: str, logic: str = "HO_ALL", seed: int = 1) -> None:
         self.engine = Cvc5Engine()
         self.engine.random.seed(seed)
-        self.engine.new()
+        self.perform(calls.New())
         for option in options:
             name, _, value = option.partition("=")
-            self.engine.set_option(name, value or "true")
+            self.perform(calls.SetOption(name, value or "true"))
         if logic:
-            self.engine.set_logic(logic)
+            self.perform(calls.SetLogic(logic))
         self.count = 0
 
     def name(self) -> str:
         self.count += 1
         return f"c{self.count}"
 
+    def perform(self, call: calls.Call[Any]) -> Any:
+        return self.engine.perform(call)
+
     def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.engine.make_sort(sort, [self.sort(arg) for arg in sort.args]))
+        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(arg) for arg in sort.args])))
 
     def constant(self, sort: Sort, name: str = "") -> ApiTerm:
         own = self.sort(sort)
-        return ApiTerm(0, own, self.engine.make_constant(name or self.name(), own), TermKind.CONSTANT)
+        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name or self.name())), TermKind.CONSTANT)
 
     def variable(self, sort: Sort, name: str = "x") -> ApiTerm:
         own = self.sort(sort)
-        made = ApiTerm(0, own, self.engine.make_variable(name, own), TermKind.VARIABLE)
+        made = ApiTerm(0, own, self.perform(calls.MakeVariable(own, name)), TermKind.VARIABLE)
         made.free = frozenset((made,))
         return made
 
     def value(self, sort: Sort, text: str) -> ApiTerm:
         own = self.sort(sort)
-        return ApiTerm(0, own, self.engine.make_value(own, text), TermKind.VALUE)
+        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
 
     def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
         return self.apply(Head(HeadKind.OPERATOR, name, indices), sort, *args)
 
     def apply(self, head: Head, sort: Sort, *args: ApiTerm) -> ApiTerm:
-        handle = self.engine.make_term(head, sort, args)
+        handle = self.perform(calls.MakeTerm(self.sort(sort), head, args))
         return ApiTerm(0, self.sort(sort), handle, TermKind.TERM, frozenset(), 0, head, args)
 
     def check(self, *formulas: ApiTerm) -> Answer:
         for formula in formulas:
-            self.engine.assert_formula(formula)
-        return self.engine.check_sat(None)
+            self.perform(calls.Assert(formula))
+        return self.perform(calls.CheckSat())
 
 
 @pytest.fixture
@@ -148,8 +153,8 @@ def test_every_operator_is_made_and_has_the_sort_of_the_theory_files() -> None:
             for place in places:
                 args[place] = kit.value(sorts[place], {STRING: '"a"', BOOL: "true"}.get(sorts[place], "2"))
             term = kit.term(signature.name, result, *args, indices=indices)
-            assert kit.engine.same_sort(kit.engine.sort_of(term), term.sort), signature
-            kit.engine.inspect_term(term)
+            assert kit.perform(calls.HasSort(term, term.sort)), signature
+            kit.perform(calls.InspectTerm(term))
             made += 1
     assert made > 1000
 
@@ -174,9 +179,9 @@ def test_regular_expressions_stay_by_themselves() -> None:
     kit = Kit()
     for sort in (make_sort("Set", (), (REGLAN,)), array(INT, REGLAN), make_sort("Tuple", (), (INT, REGLAN))):
         with pytest.raises(Unsupported):
-            kit.engine.make_sort(sort, [kit.sort(arg) for arg in sort.args])
+            kit.perform(calls.MakeSort(sort, [kit.sort(arg) for arg in sort.args]))
     with pytest.raises(Unsupported):
-        kit.engine.make_function("f", [kit.sort(REGLAN)], kit.sort(BOOL))
+        kit.perform(calls.MakeFunction("f", [kit.sort(REGLAN)], kit.sort(BOOL)))
     (unit,) = (s for s in default_theories().functions["seq.unit"] if not s.only)
     assert not kit.engine.takes(unit, (REGLAN,), make_sort("Seq", (), (REGLAN,)))
     assert kit.engine.takes(unit, (INT,), make_sort("Seq", (), (INT,)))
@@ -186,7 +191,7 @@ def test_operators_of_the_heap_want_a_heap() -> None:
     engine = Kit("incremental=false").engine
     (pto,) = default_theories().functions["pto"]
     assert not engine.takes(pto, (INT, INT), BOOL)
-    location = ApiSort(1, INT, engine.make_sort(INT, ()))
+    location = ApiSort(1, INT, engine.perform(calls.MakeSort(INT, ())))
     engine.session.heap = (location, location)
     assert engine.takes(pto, (INT, INT), BOOL)
     assert not engine.takes(pto, (INT, BOOL), BOOL)
@@ -229,9 +234,9 @@ def test_all_ways_to_say_a_value_are_one_value(sort: Sort, text: str) -> None:
     for seed in range(24):
         kit.engine.random.seed(seed)
         made.append(kit.value(sort, text))
-        kit.engine.inspect_term(made[-1])
+        kit.perform(calls.InspectTerm(made[-1]))
     assert len({term.handle for term in made}) == 1
-    kit.engine.read_back(made[0])
+    kit.perform(calls.ReadBack(made[0]))
 
 
 @pytest.mark.parametrize(
@@ -259,14 +264,14 @@ def test_what_is_no_value_is_refused(sort: Sort, text: str) -> None:
 def test_sorts_say_what_they_were_made_of() -> None:
     for seed, sort in itertools.product(range(4), SORTS):
         kit = Kit(seed=seed)
-        kit.engine.inspect_sort(kit.sort(sort))
+        kit.perform(calls.InspectSort(kit.sort(sort)))
 
 
 def test_a_sort_that_says_something_else_is_found() -> None:
     kit = Kit()
     wrong = ApiSort(1, array(INT, INT), kit.sort(array(INT, BOOL)).handle)
     with pytest.raises(Misbehaviour, match="getArrayElementSort") as caught:
-        kit.engine.inspect_sort(wrong)
+        kit.perform(calls.InspectSort(wrong))
     assert caught.value.kind == "sort"
 
 
@@ -280,7 +285,7 @@ def test_a_term_that_says_something_else_is_found() -> None:
     ):
         term.head, term.args = head, args
         with pytest.raises(Misbehaviour) as caught:
-            kit.engine.inspect_term(term)
+            kit.perform(calls.InspectTerm(term))
         assert caught.value.kind == "term"
 
 
@@ -298,10 +303,10 @@ def tree(kit: Kit) -> list[DatatypeSpec]:
 @pytest.mark.parametrize("seed", range(6))
 def test_datatypes_and_their_members(seed: int) -> None:
     kit = Kit(seed=seed)
-    handles = kit.engine.declare_datatypes(tree(kit))
+    handles = kit.perform(calls.DeclareDatatypes(tree(kit)))
     trees, forests = make_sort("Tree"), make_sort("Forest")
     for sort, handle in zip((trees, forests), handles, strict=True):
-        kit.engine.inspect_sort(ApiSort(0, sort, handle))
+        kit.perform(calls.InspectSort(ApiSort(0, sort, handle)))
     leaf = kit.apply(Head(HeadKind.CONSTRUCTOR, "leaf", (), trees), trees, kit.value(INT, "3"))
     end = kit.apply(Head(HeadKind.CONSTRUCTOR, "end", (), forests), forests)
     more = kit.apply(Head(HeadKind.CONSTRUCTOR, "more", (), forests), forests, leaf, end)
@@ -309,8 +314,8 @@ def test_datatypes_and_their_members(seed: int) -> None:
     tested = kit.apply(Head(HeadKind.TESTER, "leaf", (), trees), BOOL, first)
     again = kit.apply(Head(HeadKind.UPDATER, "first", (), forests), forests, more, leaf)
     for term in (leaf, end, more, first, tested, again):
-        kit.engine.inspect_term(term)
-        kit.engine.read_back(term)
+        kit.perform(calls.InspectTerm(term))
+        kit.perform(calls.ReadBack(term))
     equal = kit.term("=", BOOL, again, more)
     assert kit.check(kit.term("not", BOOL, kit.term("and", BOOL, tested, equal))) is Answer.UNSAT
 
@@ -318,27 +323,27 @@ def test_datatypes_and_their_members(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_parametric_datatypes_and_sort_constructors(seed: int) -> None:
     kit = Kit(seed=seed)
-    kit.engine.declare_datatypes([LIST])
-    kit.engine.declare_sort("P", 2)
+    kit.perform(calls.DeclareDatatypes([LIST]))
+    kit.perform(calls.DeclareSort("P", 2))
     pair = make_sort("P", (), (INT, BOOL))
     lists = make_sort("List", (), (pair,))
-    kit.engine.inspect_sort(kit.sort(pair))
-    kit.engine.inspect_sort(kit.sort(lists))
+    kit.perform(calls.InspectSort(kit.sort(pair)))
+    kit.perform(calls.InspectSort(kit.sort(lists)))
     nil = kit.apply(Head(HeadKind.CONSTRUCTOR, "nil", (), lists), lists)
     cons = kit.apply(Head(HeadKind.CONSTRUCTOR, "cons", (), lists), lists, kit.constant(pair), nil)
-    assert kit.engine.same_sort(kit.engine.sort_of(cons), kit.sort(lists))
-    kit.engine.read_back(cons)
+    assert kit.perform(calls.HasSort(cons, kit.sort(lists)))
+    kit.perform(calls.ReadBack(cons))
     assert kit.check(kit.term("=", BOOL, cons, nil)) is Answer.UNSAT
 
 
 def test_a_sort_of_another_name_sake_is_another_sort() -> None:
     kit = Kit()
-    kit.engine.declare_sort("U", 0)
+    kit.perform(calls.DeclareSort("U", 0))
     before = kit.sort(array(make_sort("U"), INT)).handle
     kit.engine.random.seed(0)
     kit.engine.sorts.session.random = random.Random(3)
     kit.engine.sorts.declared.pop("U")
-    kit.engine.declare_datatypes([DatatypeSpec("U", (("u", ()),))])
+    kit.perform(calls.DeclareDatatypes([DatatypeSpec("U", (("u", ()),))]))
     assert kit.engine.sorts.of(array(make_sort("U"), INT)) != before
 
 
@@ -349,14 +354,14 @@ def test_a_sort_of_another_name_sake_is_another_sort() -> None:
 def test_quantifiers_with_and_without_annotations(seed: int) -> None:
     kit = Kit(seed=seed)
     own = kit.sort(INT)
-    function = kit.engine.make_function("f", [own], own)
+    function = kit.perform(calls.MakeFunction("f", [own], own))
     f = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), function, TermKind.FUNCTION)
     x = kit.variable(INT)
     applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, x)
     body = kit.term(">", BOOL, applied, x)
-    whole = kit.engine.make_binder("forall", [x], body)
+    whole = kit.perform(calls.MakeBinder(kit.sort(BOOL), "forall", [x], body))
     term = ApiTerm(0, kit.sort(BOOL), whole, TermKind.TERM)
-    kit.engine.read_back(term)
+    kit.perform(calls.ReadBack(term))
     less = kit.term(
         "<", BOOL, kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1")), kit.value(INT, "1")
     )
@@ -368,17 +373,17 @@ def test_definitions_hold_here_and_in_a_sibling() -> None:
         kit = Kit(seed=seed)
         x, one = kit.variable(INT), kit.value(INT, "1")
         body = kit.term("+", INT, x, one)
-        handle = kit.engine.define_function("inc", [x], kit.sort(INT), body, None)
+        handle = kit.perform(calls.DefineFunction("inc", [x], kit.sort(INT), body))
         inc = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), handle, TermKind.FUNCTION)
         applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, inc, one)
         wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "2"))
         sibling = kit.engine.sibling()
-        sibling.assert_formula(wrong)
-        assert sibling.check_sat(None) is Answer.UNSAT
-        sibling.delete()
-        kit.engine.push(1)
+        sibling.perform(calls.Assert(wrong))
+        assert sibling.perform(calls.CheckSat()) is Answer.UNSAT
+        sibling.perform(calls.Delete())
+        kit.perform(calls.Push(1))
         assert kit.check(wrong) is Answer.UNSAT
-        kit.engine.reset()
+        kit.perform(calls.Reset())
         assert kit.check(wrong) is Answer.UNSAT
 
 
@@ -386,13 +391,13 @@ def test_recursive_definitions_hold_in_a_sibling() -> None:
     kit = Kit()
     own = kit.sort(INT)
     functions = kit.sort(make_sort("->", (), (INT, INT)))
-    f = ApiTerm(0, functions, kit.engine.make_function("f", [own], own), TermKind.FUNCTION)
+    f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
     x = kit.variable(INT)
-    kit.engine.define_function("", [x], own, kit.value(INT, "7"), f)
+    kit.perform(calls.DefineRecursive(f, [x], own, kit.value(INT, "7")))
     applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
     sibling = kit.engine.sibling()
-    sibling.assert_formula(kit.term("distinct", BOOL, applied, kit.value(INT, "7")))
-    assert sibling.check_sat(None) is Answer.UNSAT
+    sibling.perform(calls.Assert(kit.term("distinct", BOOL, applied, kit.value(INT, "7"))))
+    assert sibling.perform(calls.CheckSat()) is Answer.UNSAT
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -400,14 +405,14 @@ def test_recursive_definitions_outlive_levels_and_resets(seed: int) -> None:
     kit = Kit(seed=seed)
     own = kit.sort(INT)
     functions = kit.sort(make_sort("->", (), (INT, INT)))
-    f = ApiTerm(0, functions, kit.engine.make_function("f", [own], own), TermKind.FUNCTION)
-    kit.engine.push(1)
-    kit.engine.define_function("", [kit.variable(INT)], own, kit.value(INT, "7"), f)
+    f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
+    kit.perform(calls.Push(1))
+    kit.perform(calls.DefineRecursive(f, [kit.variable(INT)], own, kit.value(INT, "7")))
     applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
     wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "7"))
-    kit.engine.pop(1)
+    kit.perform(calls.Pop(1))
     assert kit.check(wrong) is Answer.UNSAT
-    kit.engine.reset_assertions()
+    kit.perform(calls.ResetAssertions())
     assert kit.check(wrong) is Answer.UNSAT
 
 
@@ -415,9 +420,9 @@ def test_terms_read_back() -> None:
     kit = Kit()
     x = kit.constant(INT, "a b")
     total = kit.term("+", INT, x, kit.value(INT, "(- 3)"), kit.value(INT, "(- 3)"))
-    kit.engine.read_back(kit.term("*", INT, total, total))
+    kit.perform(calls.ReadBack(kit.term("*", INT, total, total)))
     half = kit.value(REAL, "(/ (- 1) 2)")
-    kit.engine.read_back(kit.term("=", BOOL, half, kit.term("to_real", REAL, x)))
+    kit.perform(calls.ReadBack(kit.term("=", BOOL, half, kit.term("to_real", REAL, x))))
 
 
 def test_what_reads_back_otherwise_is_found() -> None:
@@ -445,7 +450,7 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
     # A match over a constructor whose name needs bars; the term and its text do not get into the key.
     kit = Kit()
     spec = DatatypeSpec("D", (("plain", ()), ("in bars", ())))
-    (datatype,) = kit.engine.declare_datatypes([spec])
+    (datatype,) = kit.perform(calls.DeclareDatatypes([spec]))
     manager = kit.engine.session.manager
     make = manager.mkTerm
     members = datatype.getDatatype()
@@ -454,7 +459,7 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
     cases = [make(cvc5.Kind.MATCH_CASE, patterns[name], value) for name, value in values.items()]
     match = make(cvc5.Kind.MATCH, manager.mkConst(datatype, "d"), *cases)
     with pytest.raises(Misbehaviour) as caught:
-        kit.engine.read_back(ApiTerm(0, kit.sort(BOOL), match, TermKind.TERM))
+        kit.perform(calls.ReadBack(ApiTerm(0, kit.sort(BOOL), match, TermKind.TERM)))
     assert (
         known.match(stem_of(told(caught.value.kind, "read-back", str(caught.value)), "cvc5") + "|")
         is not None
@@ -463,10 +468,12 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
 
 def test_an_application_of_a_lambda_reads_back(kit: Kit) -> None:
     x = kit.variable(BOOL)
-    function = ApiTerm(0, kit.sort(BOOL), kit.engine.make_binder("lambda", [x], x), TermKind.TERM)
+    function = ApiTerm(
+        0, kit.sort(BOOL), kit.perform(calls.MakeBinder(None, "lambda", [x], x)), TermKind.TERM
+    )
     for seed in range(4):
         kit.engine.random.seed(seed)
-        kit.engine.read_back(kit.apply(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL)))
+        kit.perform(calls.ReadBack(kit.apply(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL))))
 
 
 def test_terms_that_read_alike() -> None:
@@ -499,54 +506,60 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     positive = kit.term(">", BOOL, y, kit.value(INT, "0"))
     engine = kit.engine
     assert kit.check(positive) is Answer.SAT
-    (value,) = engine.values([y])
-    assert kit.check(ApiTerm(0, kit.sort(BOOL), engine.equal(y, value), TermKind.TERM)) is Answer.SAT
-    assert str(y.handle) in engine.print_model()
-    engine.reset_assertions()
+    (value,) = engine.perform(calls.GetValue([y]))
+    assert (
+        kit.check(ApiTerm(0, kit.sort(BOOL), engine.perform(calls.Equate(y, value)), TermKind.TERM))
+        is Answer.SAT
+    )
+    assert str(y.handle) in engine.perform(calls.PrintModel())
+    engine.perform(calls.ResetAssertions())
     neither = kit.term("not", BOOL, x)
     assert kit.check(positive, x, neither) is Answer.UNSAT
-    assert set(map(id, engine.unsat_core())) == {id(x), id(neither)}
-    engine.reset_assertions()
-    assert engine.check_sat([positive, x, neither]) is Answer.UNSAT
-    assert set(map(id, engine.unsat_assumptions())) <= {id(positive), id(x), id(neither)}
+    assert set(map(id, engine.perform(calls.UnsatCore()))) == {id(x), id(neither)}
+    engine.perform(calls.ResetAssertions())
+    assert engine.perform(calls.CheckSat([positive, x, neither])) is Answer.UNSAT
+    assert set(map(id, engine.perform(calls.UnsatAssumptions()))) <= {id(positive), id(x), id(neither)}
 
 
 @pytest.mark.parametrize("recursive", [False, True])
 def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool) -> None:
     engine = kit.engine
     integer, zero = kit.sort(INT), kit.value(INT, "0")
-    function = engine.make_function("f", [integer, integer, integer], integer)
+    function = engine.perform(calls.MakeFunction("f", [integer, integer, integer], integer))
     declared = ApiTerm(0, kit.sort(make_sort("->", (), (INT,) * 4)), function, TermKind.FUNCTION)
-    defined = engine.define_function(
-        "f", [kit.variable(INT) for _ in range(3)], integer, zero, declared if recursive else None
-    )
-    definition = ApiTerm(0, declared.sort, defined, TermKind.FUNCTION)
+    variables = [kit.variable(INT) for _ in range(3)]
+    if recursive:
+        definition = declared
+        engine.perform(calls.DefineRecursive(declared, variables, integer, zero))
+    else:
+        defined = engine.perform(calls.DefineFunction("f", variables, integer, zero))
+        definition = ApiTerm(0, declared.sort, defined, TermKind.FUNCTION)
     negative = kit.term(
         "<", BOOL, kit.apply(Head(HeadKind.APPLY, ""), INT, definition, zero, zero, zero), zero
     )
     assert kit.check(negative) is Answer.UNSAT
-    assert engine.unsat_core() == [negative]
+    assert engine.perform(calls.UnsatCore()) == [negative]
     # What has the function somewhere below is no definition.
-    engine.solving.levels = [[]]
+    engine.stack.levels = [[]]
     with pytest.raises(Misbehaviour, match="not given"):
-        engine.unsat_core()
+        engine.perform(calls.UnsatCore())
 
 
 def test_a_core_of_assumptions_is_not_asked_for_after_a_simplification(kit: Kit) -> None:
     x = kit.constant(BOOL)
     never = kit.term("and", BOOL, x, kit.term("not", BOOL, x))
     engine = kit.engine
-    assert engine.check_sat([never]) is Answer.UNSAT
-    engine.simplify(x)
-    for ask in (engine.unsat_core, engine.unsat_assumptions):
+    assert engine.perform(calls.CheckSat([never])) is Answer.UNSAT
+    engine.perform(calls.Simplify(x))
+    for ask in (calls.UnsatCore(), calls.UnsatAssumptions()):
         with pytest.raises(Unsupported, match="after a simplification"):
-            ask()
-    assert engine.check_sat([never]) is Answer.UNSAT
-    assert engine.unsat_core() == [never]
+            engine.perform(ask)
+    assert engine.perform(calls.CheckSat([never])) is Answer.UNSAT
+    assert engine.perform(calls.UnsatCore()) == [never]
     # Without assumptions cvc5 has its core still.
     assert kit.check(never) is Answer.UNSAT
-    engine.simplify(x)
-    assert engine.unsat_core() == [never]
+    engine.perform(calls.Simplify(x))
+    assert engine.perform(calls.UnsatCore()) == [never]
 
 
 def test_what_is_declared_after_an_answer_leaves_it() -> None:
@@ -555,25 +568,25 @@ def test_what_is_declared_after_an_answer_leaves_it() -> None:
         x, v = kit.constant(INT), kit.variable(INT)
         assert kit.check(kit.term(">", BOOL, x, kit.value(INT, "3"))) is Answer.SAT
         kit.constant(INT)
-        kit.engine.declare_sort("U", 0)
-        kit.engine.declare_datatypes([DatatypeSpec("D", (("d", ()),))])
-        kit.engine.make_function("f", [kit.sort(INT)], kit.sort(INT))
-        kit.engine.simplify(x)
+        kit.perform(calls.DeclareSort("U", 0))
+        kit.perform(calls.DeclareDatatypes([DatatypeSpec("D", (("d", ()),))]))
+        kit.perform(calls.MakeFunction("f", [kit.sort(INT)], kit.sort(INT)))
+        kit.perform(calls.Simplify(x))
         with pytest.raises(Unsupported, match="answer"):
-            kit.engine.define_function("g", [v], kit.sort(INT), v, None)
-        assert kit.engine.values([x])
-        kit.engine.push(1)
-        kit.engine.define_function("g", [v], kit.sort(INT), v, None)
+            kit.perform(calls.DefineFunction("g", [v], kit.sort(INT), v))
+        assert kit.perform(calls.GetValue([x]))
+        kit.perform(calls.Push(1))
+        kit.perform(calls.DefineFunction("g", [v], kit.sort(INT), v))
 
 
 def test_levels(kit: Kit) -> None:
     x = kit.constant(BOOL)
-    kit.engine.push(2)
+    kit.perform(calls.Push(2))
     assert kit.check(x, kit.term("not", BOOL, x)) is Answer.UNSAT
-    kit.engine.pop(1)
-    assert kit.engine.check_sat(None) is Answer.SAT
+    kit.perform(calls.Pop(1))
+    assert kit.perform(calls.CheckSat()) is Answer.SAT
     with pytest.raises(Rejected, match="pop"):
-        kit.engine.pop(5)
+        kit.perform(calls.Pop(5))
 
 
 def test_reset_keeps_what_was_set(kit: Kit) -> None:
@@ -581,10 +594,10 @@ def test_reset_keeps_what_was_set(kit: Kit) -> None:
     for seed in range(4):
         kit.engine.random.seed(seed)
         kit.check(x)
-        kit.engine.reset()
+        kit.perform(calls.Reset())
         assert kit.engine.session.logic == "HO_ALL"
         assert kit.check(kit.term("not", BOOL, x)) is Answer.SAT
-        assert kit.engine.values([x])
+        assert kit.perform(calls.GetValue([x]))
 
 
 def test_a_check_ends_by_itself() -> None:
@@ -602,20 +615,20 @@ def test_simplified_and_substituted_terms_are_equal(kit: Kit) -> None:
     for seed in range(4):
         kit.engine.random.seed(seed)
         term = kit.term("+", INT, x, x, y)
-        simple = ApiTerm(0, term.sort, kit.engine.simplify(term), TermKind.TERM)
+        simple = ApiTerm(0, term.sort, kit.perform(calls.Simplify(term)), TermKind.TERM)
         assert kit.check(kit.term("distinct", BOOL, term, simple)) is Answer.UNSAT
-        replaced = kit.engine.substitute(term, [x], [y])
+        replaced = kit.perform(calls.Substitute(term, [x], [y]))
         assert replaced == kit.term("+", INT, y, y, y).handle
-        kit.engine.reset_assertions()
+        kit.perform(calls.ResetAssertions())
 
 
 def test_values_that_are_no_terms_are_refused(kit: Kit) -> None:
-    kit.engine.declare_sort("U", 0)
+    kit.perform(calls.DeclareSort("U", 0))
     u = kit.constant(make_sort("U"))
     assert kit.check(kit.term("=", BOOL, u, u)) is Answer.SAT
-    (value,) = kit.engine.values([u])
+    (value,) = kit.perform(calls.GetValue([u]))
     with pytest.raises(Unsupported, match="uninterpreted"):
-        kit.engine.equal(u, value)
+        kit.perform(calls.Equate(u, value))
 
 
 def test_errors_are_told_apart() -> None:

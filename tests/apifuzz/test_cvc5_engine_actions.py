@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import new_run, replay
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.actions import ACTIONS
@@ -217,7 +218,7 @@ assert t11
 
 def test_a_wrong_answer_is_found() -> None:
     engine = Cvc5Engine()
-    engine.new()
+    engine.perform(calls.New())
     truth = engine.session.manager.mkTrue()
     must_not_be(engine, Answer.UNSAT, "answer", [truth], "true")
     with pytest.raises(Misbehaviour, match="answers sat to true") as caught:
@@ -233,7 +234,7 @@ def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
     goal, found = state.store.term("t6"), engine.session.manager.mkTrue()
     assert second_answer(engine, [t.handle for t in state.assertions]) is Answer.UNSAT
     GetAbduct().check(state, engine, goal, found)
-    state.levels[0].pop()
+    state.stack.levels[0].pop()
     with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):
         GetAbduct().check(state, engine, goal, engine.session.manager.mkFalse())
 

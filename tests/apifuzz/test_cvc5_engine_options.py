@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvc5
 import pytest
 
+from apifuzz import calls
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.options import describe_options, is_harmless
 from apifuzz.engines.cvc5.profile import profile
@@ -70,20 +71,20 @@ def test_the_profile_names_options_that_there_are() -> None:
 def test_what_does_not_go_together_is_refused_in_either_order() -> None:
     for first, second in (("produce-abducts", "produce-proofs"), ("produce-proofs", "produce-abducts")):
         engine = Cvc5Engine()
-        engine.new()
-        engine.set_option(first, "true")
+        engine.perform(calls.New())
+        engine.perform(calls.SetOption(first, "true"))
         with pytest.raises(Unsupported, match="with"):
-            engine.set_option(second, "true")
-        engine.set_option(second, "false")
+            engine.perform(calls.SetOption(second, "true"))
+        engine.perform(calls.SetOption(second, "false"))
 
 
 def test_what_the_logic_does_not_allow_is_refused() -> None:
     engine = Cvc5Engine()
-    engine.new()
+    engine.perform(calls.New())
     with pytest.raises(Unsupported, match="logic"):
-        engine.set_option("bool-to-bv", "all")
-    engine.set_logic("QF_BV")
-    engine.set_option("bool-to-bv", "all")
+        engine.perform(calls.SetOption("bool-to-bv", "all"))
+    engine.perform(calls.SetLogic("QF_BV"))
+    engine.perform(calls.SetOption("bool-to-bv", "all"))
 
 
 @pytest.mark.parametrize("conflict", profile().conflicts, ids=lambda c: f"{c.option} {c.other}")

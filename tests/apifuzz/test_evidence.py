@@ -11,13 +11,14 @@ import pytest
 from apifuzz.running import evidence, folder
 from apifuzz.running.evidence import at_once, weigh
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.findings import Seen, file_finding, read_findings, update_finding
-from apifuzz.running.folder import CallsFolder
-from apifuzz.running.report import report_text, report_title
+from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.runs import RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace, read_trace
 from difftest.errors import DifftestError
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
+from difftest.triage.store import read_findings, update_finding
 
 CALLS = read_trace(
     """exhume-trace 1 cvc5 1
@@ -67,7 +68,7 @@ def missing(spec: str) -> None:
 
 def test_one_solver_alone_is_the_one() -> None:
     found = weigh(Setup("cvc5"), CALLS, Fault("crash", "assert", "SIGSEGV in assert"))
-    assert (found.guilty, found.reason, found.evidence) == ("cvc5", "", [])
+    assert (found.guilty, found.reason, found.sentences) == ("cvc5", "", [])
 
 
 def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,7 @@ def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) 
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=crash)}, None)
     found = weigh(BOTH, CALLS, crash)
     assert (found.guilty, found.reason) == ("z3", "it shows the error alone, too")
-    assert "cvc5 makes the same calls without an error" in found.evidence
+    assert "cvc5 makes the same calls without an error" in found.sentences
     hear(monkeypatch, {"cvc5": result(fault=crash), "z3": result(fault=crash)}, None)
     assert weigh(BOTH, CALLS, crash).guilty is None
 
@@ -102,7 +103,7 @@ def test_a_solver_that_answers_otherwise_without_options_is_wrong(monkeypatch: p
     found = weigh(BOTH, CALLS, DIFFER)
     assert found.guilty == "cvc5"
     assert found.reason == "it answers unsat, and sat to the same calls without its options"
-    assert found.evidence[:2] == ["cvc5 alone answers unsat", "z3 alone answers sat"]
+    assert found.sentences[:2] == ["cvc5 alone answers unsat", "z3 alone answers sat"]
 
 
 def test_a_third_solver_decides_what_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,19 +128,19 @@ def test_the_last_question_at_once() -> None:
 def test_a_real_disagreement_is_settled_by_own_words() -> None:
     trace = read_trace(Path(__file__).with_name("lockstep.trace").read_text("utf-8"))
     found = weigh(BOTH, trace, DIFFER)
-    if not any("with its options" in line for line in found.evidence):
+    if not any("with its options" in line for line in found.sentences):
         pytest.skip("this release of cvc5 has no fault in fp.roundToIntegral")
     assert found.guilty == "cvc5"
     assert found.reason == "it says unsat, and sat to the same formula with the model of z3 put in"
-    assert "(fp.roundToIntegral" in found.with_model
+    assert "(fp.roundToIntegral" in found.formula
 
 
 # In the finding
 
 
-def seen(setup: Setup, fault: Fault, files: dict[str, str]) -> Seen:
+def seen(setup: Setup, fault: Fault, description: Description = Description()) -> Seen:  # noqa: B008
     origin = {"seed": 1, "run": 2}
-    return Seen(fault, f"{fault.kind}|x", CALLS, CALLS, True, setup, "1.0", origin, "printed", files)
+    return Seen(fault, f"{fault.kind}|x", CALLS, CALLS, True, setup, "1.0", origin, "printed", description)
 
 
 def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
@@ -148,9 +149,8 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
         "reason": "it says so itself",
         "evidence": ["z3 says sat", "against cvc5: it"],
     }
-    files = {"evidence": json.dumps(settled), "script.py": "import cvc5\n\nv1 = cvc5.Solver()\nv1.check()\n"}
-    path = file_finding(tmp_path, seen(BOTH, DIFFER, files)).path
-    assert not (path / "evidence").exists()
+    files = {"script.py": "import cvc5\n\nv1 = cvc5.Solver()\nv1.check()\n"}
+    path = file_finding(tmp_path, seen(BOTH, DIFFER, Description(settled, files))).path
     data = json.loads((path / "finding.json").read_text())
     assert {name: data[name] for name in settled} == settled
     assert [entry["name"] for entry in data["solvers"]] == ["cvc5", "z3"]
@@ -162,11 +162,11 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
     assert "it says so itself.\n\n- z3 says sat\n- against cvc5: it" in text
     assert "`fp-exp=true`: set by the calls above." in text
     assert "Both solvers made the same calls: cvc5 and z3." in text
-    update_finding(path, {"evidence": json.dumps({"guilty": None, "reason": ""})}, {"lines": [9, 3]})
+    update_finding(path, {"guilty": None, "reason": "", "lines": [9, 3]})
     text = (path / "report.md").read_text()
     assert "# cvc5: soundness issue" in text
     assert "Who is wrong is not known yet." in text
-    assert [finding.lines for finding in read_findings(tmp_path)] == [(9, 3)]
+    assert [FindingFolder.read(record.path).size for record in read_findings(tmp_path)] == [(9, 3)]
 
 
 @pytest.mark.parametrize(
@@ -190,10 +190,10 @@ def test_titles_follow_the_trackers(
     solver: str, fault: Fault, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
-    path = file_finding(tmp_path, seen(Setup(solver), fault, {})).path
-    found = CallsFolder.read(path)
-    assert report_title(found) == title
-    text = report_text(path)
+    path = file_finding(tmp_path, seen(Setup(solver), fault)).path
+    found = FindingFolder.read(path)
+    assert title_of(found) == title
+    text = (path / "report.md").read_text()
     # Without a program the trace is what shows it.
     assert "exhume-trace 1 cvc5 1" in text
     assert "exhume apifuzz --replay minimised.trace" in text
@@ -203,15 +203,15 @@ def test_titles_follow_the_trackers(
 
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
-    path = file_finding(tmp_path, seen(Setup("z3"), told("rejected", "assert", "no"), {})).path
+    path = file_finding(tmp_path, seen(Setup("z3"), told("rejected", "assert", "no"))).path
     data = json.loads((path / "finding.json").read_text())
     for name in ("solvers", "guilty", "reason", "evidence"):
         del data[name]
     (path / "finding.json").write_text(json.dumps(data))
-    found = CallsFolder.read(path)
+    found = FindingFolder.read(path)
     assert found.guilty is not None
     assert (found.guilty["name"], found.guilty["version"]) == ("z3", "1.0")
-    assert report_title(found) == "Call rejected that should be allowed (assert)"
+    assert title_of(found) == "Call rejected that should be allowed (assert)"
     (path / "finding.json").write_text("{}")
-    with pytest.raises(DifftestError, match="no finding of API fuzzing"):
-        CallsFolder.read(path)
+    with pytest.raises(DifftestError, match="no finding can be read"):
+        FindingFolder.read(path)

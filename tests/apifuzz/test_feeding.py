@@ -9,12 +9,13 @@ import cvc5
 import pytest
 
 from apifuzz.driving import generate, new_run, replay
+from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.text import TextEngine
 from apifuzz.feeding import making
 from apifuzz.feeding.terms import FedTerm, Feed
-from apifuzz.interface import Capabilities, Engine, Feature, Unsupported
+from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.operators import known_theories
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.scope import Scope

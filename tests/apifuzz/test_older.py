@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import describing, folder, older
+from apifuzz.running import describing, folder, releases
 from apifuzz.running.describing import describe
-from apifuzz.running.evidence import Evidence
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.findings import Seen, file_finding
-from apifuzz.running.older import ask_older
+from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.releases import ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage import bisect
-from difftest.triage.bisect import State
+from difftest.triage.evidence import Evidence
+from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
 from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
@@ -36,9 +36,9 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
         fetched = plant_releases(tmp_path, monkeypatch, modules)
         own = RELEASES[OWN]
         monkeypatch.setattr(
-            older, "find_solver", lambda spec: Solver(f"bitwuzla=={own}", spec, spec, ("true",))
+            releases, "find_solver", lambda spec: Solver(f"bitwuzla=={own}", spec, spec, ("true",))
         )
-        older._listed.cache_clear()
+        bisect._listed.cache_clear()
         return fetched
 
     return make
@@ -75,13 +75,13 @@ def test_what_was_tried_is_kept_for_a_search(plant: Plant, tmp_path: Path) -> No
         "bitwuzla 0.4.0 does not show it",
         "first affected release: bitwuzla 0.5.0",
     ]
-    (tmp_path / "bisect.json").write_text(asked.kept)
+    bisect.keep_states(tmp_path, PROGRAM, asked.states)
 
     def look(release: str) -> State:
-        return older.try_program(FAULT, PROGRAM, tmp_path / "script.py", "bitwuzla", release)
+        return releases.try_program(FAULT, PROGRAM, tmp_path / "script.py", "bitwuzla", release)
 
     (tmp_path / "script.py").write_text(PROGRAM)
-    subject = bisect.Subject("bitwuzla", "bitwuzla", "0.8.0", "script.py", PROGRAM, look)
+    subject = Subject("bitwuzla", "bitwuzla", "0.8.0", "script.py", PROGRAM, look)
     report = bisect.search(tmp_path, subject)
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
     assert fetched[4:] == ["0.0.0", "0.9.0"]
@@ -102,14 +102,14 @@ def test_no_more_are_asked_than_there_is_time_for(plant: Plant) -> None:
 
 def test_a_network_that_goes_away_is_told(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant({7: RAISES})
-    fetch = older.fetch_release
+    fetch = releases.fetch_release
 
     def fetch_one(distribution: str, release: str) -> Path:
         if release != "0.7.0":
             raise EnvironmentProblem("pip could not fetch it")
         return fetch(distribution, release)
 
-    monkeypatch.setattr(older, "fetch_release", fetch_one)
+    monkeypatch.setattr(releases, "fetch_release", fetch_one)
     assert ask_older(FAULT, PROGRAM, "bitwuzla").sentences == [
         "bitwuzla 0.7.0 shows it, too",
         "no further release of bitwuzla was asked: pip could not fetch it",
@@ -151,7 +151,7 @@ class _Programmed(Runner):
         return PROGRAM
 
 
-def described(setup: Setup, guilty: str | None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def described(setup: Setup, guilty: str | None, monkeypatch: pytest.MonkeyPatch) -> Description:
     monkeypatch.setattr(describing, "weigh", lambda *args: Evidence(guilty))
     monkeypatch.setattr(describing, "text_shows", lambda *args: False)
     with _Programmed(setup) as runner:
@@ -166,7 +166,7 @@ def test_a_report_says_which_releases_show_it(
 
     plant({number: RAISES if number >= 5 else GOES for number in range(10)})
     texts = described(Setup("bitwuzla"), "bitwuzla", monkeypatch)
-    assert json.loads(texts["evidence"])["guilty"] == "bitwuzla"
+    assert texts.facts["guilty"] == "bitwuzla"
     monkeypatch.setattr(folder, "find_solver", missing)
     seen = Seen(FAULT, "x", TRACE, TRACE, True, Setup("bitwuzla"), "0.8.0", {"seed": 1, "run": 2}, "", texts)
     path = file_finding(tmp_path, seen).path
@@ -181,12 +181,12 @@ def test_where_nobody_is_known_to_be_wrong_one_release_of_each_is_asked(
     fetched = plant({7: GOES})
     texts = described(Setup("bitwuzla", "smtlib"), None, monkeypatch)
     assert fetched == ["0.7.0"]
-    assert json.loads(texts["evidence"])["evidence"][0] == "bitwuzla 0.7.0 does not show it"
-    assert "bisect.json" not in texts
+    assert texts.facts["evidence"][0] == "bitwuzla 0.7.0 does not show it"
+    assert "bisect.json" not in texts.files
 
 
 def test_a_command_line_has_no_releases(plant: Plant) -> None:
     fetched = plant({7: GOES})
     found = Evidence("bitwuzla")
     assert describing._hear_older(found, Setup("bitwuzla=solver"), FAULT, PROGRAM) == ""
-    assert (fetched, found.evidence) == ([], [])
+    assert (fetched, found.sentences) == ([], [])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import generate, replay
 from apifuzz.engines import EngineMissing, make_engine
 from apifuzz.engines.abilities import Abilities, abilities_of
@@ -308,7 +309,7 @@ def test_a_model_is_a_list(command: str) -> None:
     assert ending.kind == "done"
     engine._talk = talk("input(); print('no model', flush=True); input()")
     with pytest.raises(Misbehaviour, match="a list is wanted, the answer is no") as caught:
-        engine.print_model()
+        engine.perform(calls.PrintModel())
     assert caught.value.kind == "print"
 
 
@@ -323,7 +324,7 @@ def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(
         "check-sat: no answer within 0.3 seconds",
     ]
     with pytest.raises(Unsupported):
-        engine.push(1)
+        engine.perform(calls.Push(1))
 
 
 def test_a_sibling_knows_what_was_declared(command: str) -> None:
@@ -331,11 +332,11 @@ def test_a_sibling_knows_what_was_declared(command: str) -> None:
     other = engine.sibling()
     assert isinstance(other, PipeEngine)
     assert "(declare-const q Bool)" in other.commands and not any("assert" in c for c in other.commands)
-    assert other.check_sat(None) is Answer.SAT
-    other.delete()
+    assert other.perform(calls.CheckSat()) is Answer.SAT
+    other.perform(calls.Delete())
     with pytest.raises(Unsupported):
-        other.push(1)
-    assert engine.check_sat(None) is Answer.SAT
+        other.perform(calls.Push(1))
+    assert engine.perform(calls.CheckSat()) is Answer.SAT
 
 
 def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: str) -> None:
@@ -347,13 +348,13 @@ def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: st
     ]
     other = engine.sibling()
     assert isinstance(other, PipeEngine)
-    value = other.make_value(ApiSort(9, BOOL, BOOL), "true")
+    value = other.perform(calls.MakeValue(ApiSort(9, BOOL, BOOL), "true"))
     both = other.table.make(other.table.op(Kind.OPERATOR, "and"), (value, value), BOOL)
     formula = ApiTerm(9, ApiSort(9, BOOL, BOOL), both, TermKind.TERM)
-    assert other.check_sat([formula]) is Answer.UNSAT
+    assert other.perform(calls.CheckSat([formula])) is Answer.UNSAT
     declared = [c for c in other.commands if c.startswith("(declare-const |assumed")]
     assert declared == ["(declare-const |assumed 1| Bool)", "(declare-const |assumed 2| Bool)"]
-    other.delete()
+    other.perform(calls.Delete())
 
 
 def test_other_answers_than_success_are_noticed() -> None:

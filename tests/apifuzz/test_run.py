@@ -16,6 +16,7 @@ from apifuzz.driving import generate, replay
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
+    ApiSort,
     ApiTerm,
     Capabilities,
     Feature,
@@ -213,11 +214,11 @@ class Faulty(Answering):
         self.error = error
         self.left = at
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         self.left -= 1
         if self.left == 0:
             raise self.error
-        return super().make_term(head, sort, args)
+        return super().make_term(sort, head, args)
 
 
 def test_a_rejection_ends_the_run() -> None:
@@ -244,7 +245,7 @@ def test_a_refused_call_is_taken_back_and_the_run_goes_on() -> None:
 
 def test_a_term_of_another_sort_is_noticed() -> None:
     class Wrong(Answering):
-        def same_sort(self, handle: Any, sort: Any) -> bool:
+        def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
             return sort.sort.name != "Bool"
 
     _, ending = drawn(1, Wrong())

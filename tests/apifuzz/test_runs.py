@@ -19,14 +19,18 @@ from apifuzz.running import faults, tally
 from apifuzz.running.campaign import KNOWN, Options, Summary, campaign
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
-from apifuzz.running.findings import Finding, read_document, read_findings
-from apifuzz.running.keys import Key, KnownErrors, export, fold, key_of, needs_operators, shipped
+from apifuzz.running.findings import Description
+from apifuzz.running.keys import key_of, needs_operators, shipped
 from apifuzz.running.leaking import REPEATS
 from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest import DifftestError, Limits
 from difftest.campaign.stored import InUse, SettingsDiffer
+from difftest.triage.folder import read_document
+from difftest.triage.key import Fingerprint, fold
+from difftest.triage.known import KnownErrors, export
+from difftest.triage.store import FindingRecord, read_findings
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
@@ -44,7 +48,7 @@ def summary_of(setup: Setup, options: Options, drawing: Drawing = DRAWING, enoug
     last = None
     found = 0
     for told in campaign(setup, drawing, options, stop):
-        if isinstance(told, Finding):
+        if isinstance(told, FindingRecord):
             found += 1
             if found >= enough:
                 stop.set()
@@ -203,23 +207,22 @@ def test_keys_hold_operators_where_words_say_too_little() -> None:
     )
     wrong = faults.told("answer", "check-sat", "z3 says sat, cvc5 says unsat")
     key = key_of(wrong, "z3", trace, True)
-    assert (
-        str(key) == "answer|z3|check-sat: zN says sat, cvcN says unsat|extract,forall,seq.empty,z3:optimise"
-    )
+    assert key.key == "answer|z3|check-sat: zN says sat, cvcN says unsat|extract,forall,seq.empty,z3:optimise"
     placed = Fault("crash", "pop", "", "a.cpp:1")
     assert not needs_operators(placed)
-    assert str(key_of(placed, "z3", trace, False)) == "crash|z3|a.cpp:1"
+    assert key_of(placed, "z3", trace, False).key == "crash|z3|a.cpp:1"
     # Any wrong model ends there.
     checked = Fault("crash", "check-sat", "", "check_models.cpp:251")
     expected = "crash|cvc5|check_models.cpp:251|extract,forall,seq.empty,z3:optimise"
-    assert str(key_of(checked, "cvc5", trace, True)) == expected
+    assert key_of(checked, "cvc5", trace, True).key == expected
 
 
 def test_what_was_cut_short_folds_into_what_shares_most() -> None:
     known = ["answer|z3|x|bvadd", "answer|z3|x|bvadd,bvmul", "answer|z3|y|bvadd,bvmul,bvor"]
-    assert fold(Key("answer|z3|x", ("bvadd", "bvmul", "bvor"), False), known) == known[1]
-    assert fold(Key("answer|z3|x", ("bvadd", "bvmul", "bvor"), True), known) == "answer|z3|x|bvadd,bvmul,bvor"
-    assert fold(Key("answer|z3|x", ("bvor",), False), known) == "answer|z3|x|bvor"
+    three = "answer|z3|x|bvadd,bvmul,bvor"
+    assert fold(Fingerprint(three, "", False), known) == known[1]
+    assert fold(Fingerprint(three, "", True), known) == three
+    assert fold(Fingerprint("answer|z3|x|bvor", "", False), known) == "answer|z3|x|bvor"
 
 
 def test_lists_of_known_errors(tmp_path: Path) -> None:
@@ -302,7 +305,7 @@ def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None
     came = summary_of(double(name), options, enough=1)
     assert came.findings, f"nothing found in {came.tally.runs} runs"
     finding = came.findings[0]
-    assert finding.kind == kind
+    assert finding.finding_class == kind
     trace = read_trace((finding.path / "minimised.trace").read_text())
     assert len(trace.lines) <= most
     if actions is not None:
@@ -373,10 +376,10 @@ def test_a_full_disk_is_told_with_where_it_is(
 def test_what_is_asked_about_an_error_does_not_keep_a_campaign_from_stopping_at_once(tmp_path: Path) -> None:
     asking, done = threading.Event(), threading.Event()
 
-    def ask(*_: object) -> dict[str, str]:
+    def ask(*_: object) -> Description:
         asking.set()
         done.wait(60)
-        return {}
+        return Description()
 
     telling = campaign(double("returns_wrong_cores"), DRAWING, Options(tmp_path, leaks=0, describe=ask))
     while not asking.is_set():

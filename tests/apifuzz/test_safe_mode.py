@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from apifuzz.running import describing
 from apifuzz.running.describing import describe
-from apifuzz.running.evidence import Evidence
 from apifuzz.running.faults import CRASH, Fault, told
 from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
+from difftest.triage.evidence import Evidence
 
 DIES = Fault(CRASH, "check-sat", "SIGSEGV in check-sat", None, "SIGSEGV")
 PROGRAM = """import os, signal, cvc5
@@ -91,4 +90,4 @@ def test_what_is_known_of_safe_mode_stands_in_the_report(
     report = (file_finding(tmp_path, seen).path / "report.md").read_text("utf-8")
     assert words in report
     assert ("--safe-mode=safe" in report) == bool(words)
-    assert ("safe_mode" in json.loads(texts["evidence"])) == ("cvc5" in solvers)
+    assert ("safe_mode" in texts.facts) == ("cvc5" in solvers)

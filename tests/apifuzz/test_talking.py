@@ -12,16 +12,16 @@ import pytest
 from apifuzz.engines import make_engine
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.findings import Seen, file_finding
-from apifuzz.running.folder import CallsFolder
+from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.leaking import leak_of
 from apifuzz.running.programs import dressed, programs, renumbered
-from apifuzz.running.report import report_text, report_title
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.running.talking import is_whole
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
 
 SOLVER = Path(__file__).with_name("little_solver.py")
 COMMAND = shlex.join([sys.executable, "-I", str(SOLVER)])
@@ -145,14 +145,16 @@ def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pyte
     fault = told("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
     files = {"script.py": dressed(calls, fault)}
     assert files["script.py"].startswith('"""') and files["script.py"].endswith(calls)
-    seen = Seen(fault, "x", trace, trace, True, LITTLE, "1.0", {"seed": 1, "run": 2}, "", files)
+    seen = Seen(
+        fault, "x", trace, trace, True, LITTLE, "1.0", {"seed": 1, "run": 2}, "", Description({}, files)
+    )
     path = file_finding(tmp_path, seen).path
-    text = report_text(path)
+    text = (path / "report.md").read_text()
     assert "in `check-sat-assuming`, after the calls below" in text
     # What is there once and for all is not in the report.
     assert f"```python\n{calls}```\n\n(`Solver`, which says" in text
     assert "import subprocess" not in text
-    assert report_title(CallsFolder.read(path)) == "little: Segmentation fault in check-sat-assuming on QF_UF"
+    assert title_of(FindingFolder.read(path)) == "little: Segmentation fault in check-sat-assuming on QF_UF"
 
 
 # Leaks

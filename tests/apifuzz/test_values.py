@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apifuzz import calls
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import ApiSort
 from apifuzz.trace import TraceError, split_line
@@ -25,8 +26,8 @@ SORTS = st.one_of(
 
 def made(sort: Sort, text: str) -> Term:
     engine = TextEngine()
-    engine.new()
-    return engine.make_value(ApiSort(1, sort, sort), text)
+    engine.perform(calls.New())
+    return engine.perform(calls.MakeValue(ApiSort(1, sort, sort), text))
 
 
 @given(SORTS, st.integers(0, 2**32), st.booleans())

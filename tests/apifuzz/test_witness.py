@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import replay
+from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Around
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.witness import Witness
-from apifuzz.interface import Answer, ApiTerm, Engine, Rejected
+from apifuzz.interface import Answer, ApiTerm, Rejected
 from apifuzz.run import Ending
 from apifuzz.trace import read_trace
 
@@ -57,13 +59,13 @@ class Wrong(Around):
         self.spoil = spoil
 
     def unsat_core(self) -> list[ApiTerm]:
-        return self.spoil(super().unsat_core())
+        return self.spoil(self.inner.perform(calls.UnsatCore()))
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        return self.spoil(super().unsat_assumptions())
+        return self.spoil(self.inner.perform(calls.UnsatAssumptions()))
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        return self.spoil(super().values(terms))
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        return self.spoil(self.inner.perform(calls.GetValue(terms)))
 
 
 def run(engine: Engine, text: str) -> Ending:
@@ -115,10 +117,12 @@ def test_terms_that_were_not_given_are_seen() -> None:
 @pytest.mark.parametrize("text", [VALUES, ASSUMED], ids=["asserted", "assumed"])
 def test_values_that_contradict_the_formula_are_seen(text: str) -> None:
     class Zero(Around):
-        def equal(self, term: ApiTerm, value: Any) -> Any:
+        def equate(self, term: ApiTerm, value: Any) -> Any:
             sort = term.sort
-            zero = super().make_value(sort, "false" if sort.sort.name == "Bool" else "#b0000")
-            return super().equal(term, zero)
+            zero = self.inner.perform(
+                calls.MakeValue(sort, "false" if sort.sort.name == "Bool" else "#b0000")
+            )
+            return self.inner.perform(calls.Equate(term, zero))
 
     ended = run(Zero(solver()), text)
     assert (ended.kind, ended.error) == ("misbehaviour", "model")
@@ -148,7 +152,7 @@ def test_values_that_cannot_be_asserted_are_not_checked() -> None:
         def assert_formula(self, term: ApiTerm) -> None:
             if term.id == 0:
                 raise Rejected("no values here")
-            super().assert_formula(term)
+            self.inner.perform(calls.Assert(term))
 
     for text in ALL.values():
         assert run(Narrow(solver()), text).kind == "done"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import z3
 
+from apifuzz import calls
 from apifuzz.engines import EngineMissing, make_engine
 from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.session import HeldTerm, Session, _spares, keep_spare
@@ -50,9 +51,9 @@ class Kit:
     def __init__(self, seed: int = 1, **options: str) -> None:
         self.engine = Z3Engine()
         self.engine.random.seed(seed)
-        self.engine.new()
+        self.perform(calls.New())
         for name, value in options.items():
-            self.engine.set_option(name.replace("_", "-"), value)
+            self.perform(calls.SetOption(name.replace("_", "-"), value))
         self.count = 0
 
     def keep(self, sort: Sort, handle: Any, kind: TermKind = TermKind.TERM) -> ApiTerm:
@@ -60,28 +61,31 @@ class Kit:
         own = ApiSort(0, sort, None) if kind is TermKind.FUNCTION else self.sort(sort)
         made = ApiTerm(self.count, own, handle, kind)
         if kind is not TermKind.FUNCTION:
-            assert self.engine.same_sort(self.engine.sort_of(made), made.sort)
+            assert self.perform(calls.HasSort(made, made.sort))
         return made
 
+    def perform(self, call: calls.Call[Any]) -> Any:
+        return self.engine.perform(call)
+
     def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.engine.make_sort(sort, [self.sort(a) for a in sort.args]))
+        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
 
     def constant(self, name: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.engine.make_constant(name, self.sort(sort)), TermKind.CONSTANT)
+        return self.keep(sort, self.perform(calls.MakeConstant(self.sort(sort), name)), TermKind.CONSTANT)
 
     def value(self, text: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.engine.make_value(self.sort(sort), text), TermKind.VALUE)
+        return self.keep(sort, self.perform(calls.MakeValue(self.sort(sort), text)), TermKind.VALUE)
 
     def variable(self, name: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.engine.make_variable(name, self.sort(sort)), TermKind.VARIABLE)
+        return self.keep(sort, self.perform(calls.MakeVariable(self.sort(sort), name)), TermKind.VARIABLE)
 
     def function(self, name: str, *sorts: Sort) -> ApiTerm:
         made = [self.sort(s) for s in sorts]
-        handle = self.engine.make_function(name, made[:-1], made[-1])
+        handle = self.perform(calls.MakeFunction(name, made[:-1], made[-1]))
         return self.keep(make_sort("->", (), sorts), handle, TermKind.FUNCTION)
 
     def term(self, name: str, sort: Sort, *args: ApiTerm, kind: HeadKind = HeadKind.OPERATOR) -> ApiTerm:
-        return self.keep(sort, self.engine.make_term(Head(kind, name), sort, args))
+        return self.keep(sort, self.perform(calls.MakeTerm(self.sort(sort), Head(kind, name), args)))
 
     def apply(self, function: ApiTerm, *args: ApiTerm) -> ApiTerm:
         return self.term("apply", function.sort.sort.args[-1], function, *args, kind=HeadKind.APPLY)
@@ -93,11 +97,11 @@ class Kit:
         return self.term("not", BOOL, term)
 
     def binder(self, binder: str, sort: Sort, variables: Sequence[ApiTerm], body: ApiTerm) -> ApiTerm:
-        return self.keep(sort, self.engine.make_binder(binder, variables, body))
+        return self.keep(sort, self.perform(calls.MakeBinder(self.sort(sort), binder, variables, body)))
 
     def answer(self, *formulas: ApiTerm) -> Answer:
         """The answer to these formulas as assumptions of a second instance."""
-        return self.engine.sibling().check_sat(formulas)
+        return self.engine.sibling().perform(calls.CheckSat(formulas))
 
     def is_valid(self, formula: ApiTerm) -> bool:
         return self.answer(self.no(formula)) is Answer.UNSAT
@@ -144,15 +148,15 @@ def test_sorts_are_what_they_were_made_of(seed: int) -> None:
     nested = [make_sort(n, (), (INT,)) for n in ("Seq", "Set", "List", "FiniteSet")]
     functions = [array(INT, REAL), make_sort("->", (), (INT, REAL, BOOL))]
     for sort in (*plain, *more, *nested, *functions):
-        kit.engine.inspect_sort(kit.sort(sort))
+        kit.perform(calls.InspectSort(kit.sort(sort)))
 
 
 def test_a_sort_that_is_another_is_noticed() -> None:
     kit = Kit()
     with pytest.raises(Misbehaviour, match="width"):
-        kit.engine.inspect_sort(ApiSort(0, bit_vector(9), kit.sort(bit_vector(8)).handle))
+        kit.perform(calls.InspectSort(ApiSort(0, bit_vector(9), kit.sort(bit_vector(8)).handle)))
     with pytest.raises(Misbehaviour, match="element sort"):
-        kit.engine.inspect_sort(ApiSort(0, array(INT, BOOL), kit.sort(array(INT, REAL)).handle))
+        kit.perform(calls.InspectSort(ApiSort(0, array(INT, BOOL), kit.sort(array(INT, REAL)).handle)))
 
 
 def test_z3_takes_no_significand_of_two_bits() -> None:
@@ -168,12 +172,14 @@ def test_z3_takes_no_significand_of_two_bits() -> None:
 def test_declared_sorts_and_constructors(seed: int) -> None:
     kit = Kit(seed)
     plain = make_sort("U 1")
-    own = ApiSort(1, plain, kit.engine.declare_sort("U 1", 0))
-    kit.engine.inspect_sort(own)
-    kit.engine.declare_sort("P", 2)
-    applied = [kit.engine.make_sort(make_sort("P", (), (plain, INT)), [own, kit.sort(INT)]) for _ in range(2)]
+    own = ApiSort(1, plain, kit.perform(calls.DeclareSort("U 1", 0)))
+    kit.perform(calls.InspectSort(own))
+    kit.perform(calls.DeclareSort("P", 2))
+    applied = [
+        kit.perform(calls.MakeSort(make_sort("P", (), (plain, INT)), [own, kit.sort(INT)])) for _ in range(2)
+    ]
     assert applied[0].eq(applied[1])
-    other = kit.engine.make_sort(make_sort("P", (), (INT, INT)), [kit.sort(INT)] * 2)
+    other = kit.perform(calls.MakeSort(make_sort("P", (), (INT, INT)), [kit.sort(INT)] * 2))
     assert not applied[0].eq(other)
 
 
@@ -186,19 +192,27 @@ def test_datatypes_and_their_members(seed: int) -> None:
     tree = DatatypeSpec("Tree", (("leaf", ()), ("node", (Field("left", "Tree"), Field("kids", "Kids")))))
     kids = DatatypeSpec("Kids", (("none", ()), ("some", (Field("first", "Tree"), Field("n", kit.sort(INT))))))
     sorts = [make_sort("Tree"), make_sort("Kids")]
-    for sort, handle in zip(sorts, kit.engine.declare_datatypes([tree, kids]), strict=True):
-        kit.engine.inspect_sort(ApiSort(1, sort, handle))
+    for sort, handle in zip(sorts, kit.perform(calls.DeclareDatatypes([tree, kids])), strict=True):
+        kit.perform(calls.InspectSort(ApiSort(1, sort, handle)))
     head = Head(HeadKind.CONSTRUCTOR, "leaf", (), sorts[0])
-    leaf = kit.keep(sorts[0], kit.engine.make_term(head, sorts[0], []))
+    leaf = kit.keep(sorts[0], kit.perform(calls.MakeTerm(kit.sort(sorts[0]), head, [])))
     node = kit.keep(
         sorts[0],
-        kit.engine.make_term(
-            Head(HeadKind.CONSTRUCTOR, "node", (), sorts[0]), sorts[0], [leaf, kit.constant("k", sorts[1])]
+        kit.perform(
+            calls.MakeTerm(
+                kit.sort(sorts[0]),
+                Head(HeadKind.CONSTRUCTOR, "node", (), sorts[0]),
+                [leaf, kit.constant("k", sorts[1])],
+            )
         ),
     )
-    left = kit.engine.make_term(Head(HeadKind.SELECTOR, "left", (), sorts[0]), sorts[0], [node])
-    updated = kit.engine.make_term(Head(HeadKind.UPDATER, "left", (), sorts[0]), sorts[0], [node, node])
-    tester = kit.engine.make_term(Head(HeadKind.TESTER, "node", (), sorts[0]), BOOL, [node])
+    left = kit.perform(
+        calls.MakeTerm(kit.sort(sorts[0]), Head(HeadKind.SELECTOR, "left", (), sorts[0]), [node])
+    )
+    updated = kit.perform(
+        calls.MakeTerm(kit.sort(sorts[0]), Head(HeadKind.UPDATER, "left", (), sorts[0]), [node, node])
+    )
+    tester = kit.perform(calls.MakeTerm(kit.sort(BOOL), Head(HeadKind.TESTER, "node", (), sorts[0]), [node]))
     assert kit.is_valid(kit.keep(BOOL, tester))
     assert kit.is_valid(kit.equal(kit.keep(sorts[0], left), leaf))
     assert kit.is_valid(kit.no(kit.equal(kit.keep(sorts[0], updated), node)))
@@ -207,18 +221,24 @@ def test_datatypes_and_their_members(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parametric_datatypes_are_instantiated(seed: int) -> None:
     kit = Kit(seed)
-    (handle,) = kit.engine.declare_datatypes([LIST])
+    (handle,) = kit.perform(calls.DeclareDatatypes([LIST]))
     over = make_sort("L", (), (INT,))
-    own = ApiSort(1, over, kit.engine.make_sort(over, [kit.sort(INT)]))
-    kit.engine.inspect_sort(own)
+    own = ApiSort(1, over, kit.perform(calls.MakeSort(over, [kit.sort(INT)])))
+    kit.perform(calls.InspectSort(own))
     assert not own.handle.eq(handle)
-    made = kit.engine.make_term(
-        Head(HeadKind.CONSTRUCTOR, "cons1", (), over), over, [kit.value("3", INT), kit.constant("l", over)]
+    made = kit.perform(
+        calls.MakeTerm(
+            kit.sort(over),
+            Head(HeadKind.CONSTRUCTOR, "cons1", (), over),
+            [kit.value("3", INT), kit.constant("l", over)],
+        )
     )
-    first = kit.engine.make_term(Head(HeadKind.SELECTOR, "hd", (), over), INT, [kit.keep(over, made)])
+    first = kit.perform(
+        calls.MakeTerm(kit.sort(INT), Head(HeadKind.SELECTOR, "hd", (), over), [kit.keep(over, made)])
+    )
     assert kit.is_valid(kit.equal(kit.keep(INT, first), kit.value("3", INT)))
     with pytest.raises(Unsupported, match="one at a time"):
-        kit.engine.declare_datatypes([LIST, LIST])
+        kit.perform(calls.DeclareDatatypes([LIST, LIST]))
 
 
 # Terms
@@ -227,10 +247,12 @@ def test_parametric_datatypes_are_instantiated(seed: int) -> None:
 def test_a_constructor_is_applied_to_a_datatype_twice() -> None:
     kit = Kit()
     datatype = DatatypeSpec("D", (("one", ()), ("two", ())), ())
-    handle = kit.engine.declare_datatypes([datatype])[0]
+    handle = kit.perform(calls.DeclareDatatypes([datatype]))[0]
     argument = ApiSort(0, make_sort("D", (), ()), handle)
-    kit.engine.declare_sort("U", 2)
-    made = kit.engine.make_sort(make_sort("U", (), (argument.sort, argument.sort)), [argument, argument])
+    kit.perform(calls.DeclareSort("U", 2))
+    made = kit.perform(
+        calls.MakeSort(make_sort("U", (), (argument.sort, argument.sort)), [argument, argument])
+    )
     assert made.name() == "U"
 
 
@@ -264,8 +286,8 @@ def test_quantifiers_say_the_same_whichever_way_they_are_made(seed: int) -> None
     assert kit.answer(every, some) is Answer.UNSAT
     one = kit.apply(f, kit.value("1", INT), kit.value("2", INT))
     assert kit.answer(every, kit.no(one)) is Answer.UNSAT
-    kit.engine.inspect_term(every)
-    kit.engine.read_back(every)
+    kit.perform(calls.InspectTerm(every))
+    kit.perform(calls.ReadBack(every))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -283,7 +305,7 @@ def test_defined_functions_keep_the_order_of_their_arguments(seed: int) -> None:
     kit = Kit(seed)
     x, y = kit.variable("x", INT), kit.variable("y", INT)
     body = kit.term("-", INT, x, y)
-    handle = kit.engine.define_function("minus", [x, y], kit.sort(INT), body, None)
+    handle = kit.perform(calls.DefineFunction("minus", [x, y], kit.sort(INT), body))
     minus = kit.keep(make_sort("->", (), (INT, INT, INT)), handle, TermKind.FUNCTION)
     three = kit.apply(minus, kit.value("5", INT), kit.value("2", INT))
     assert kit.is_valid(kit.equal(three, kit.value("3", INT)))
@@ -298,7 +320,7 @@ def test_a_recursive_definition_reaches_terms_made_before_it(seed: int) -> None:
     one = kit.value("1", INT)
     again = kit.apply(f, kit.term("-", INT, x, one), kit.term("-", INT, y, one))
     body = kit.term("ite", INT, kit.term("<=", BOOL, x, kit.value("0", INT)), y, again)
-    kit.engine.define_function("", [x, y], kit.sort(INT), body, f)
+    kit.perform(calls.DefineRecursive(f, [x, y], kit.sort(INT), body))
     assert kit.is_valid(kit.equal(before, kit.value("7", INT)))
     after = kit.apply(f, kit.value("3", INT), kit.value("10", INT))
     assert kit.is_valid(kit.equal(after, before))
@@ -307,16 +329,16 @@ def test_a_recursive_definition_reaches_terms_made_before_it(seed: int) -> None:
 @pytest.mark.parametrize("logic", ["ALL", "UFNIA"])
 def test_recursive_functions_are_defined_where_z3_unfolds_them(logic: str) -> None:
     kit = Kit()
-    kit.engine.set_logic(logic)
+    kit.perform(calls.SetLogic(logic))
     f, x = kit.function("f", INT, BOOL), kit.variable("x", INT)
     never = kit.value("false", BOOL)
     if logic != "ALL":
         with pytest.raises(Unsupported, match="UFNIA"):
-            kit.engine.define_function("", [x], kit.sort(BOOL), never, f)
+            kit.perform(calls.DefineRecursive(f, [x], kit.sort(BOOL), never))
         return
-    kit.engine.define_function("", [x], kit.sort(BOOL), never, f)
-    kit.engine.assert_formula(kit.apply(f, kit.constant("c", INT)))
-    assert kit.engine.check_sat(None) is Answer.UNSAT
+    kit.perform(calls.DefineRecursive(f, [x], kit.sort(BOOL), never))
+    kit.perform(calls.Assert(kit.apply(f, kit.constant("c", INT))))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
 
 
 def test_a_function_that_is_an_argument_already_is_not_defined() -> None:
@@ -326,7 +348,7 @@ def test_a_function_that_is_an_argument_already_is_not_defined() -> None:
     kit.term("seq.map", sequences, f, kit.constant("s", sequences))
     x = kit.variable("x", INT)
     with pytest.raises(Unsupported, match="argument of some term"):
-        kit.engine.define_function("", [x], kit.sort(INT), x, f)
+        kit.perform(calls.DefineRecursive(f, [x], kit.sort(INT), x))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -334,9 +356,9 @@ def test_simplified_and_substituted_terms_mean_what_they_did(seed: int) -> None:
     kit = Kit(seed)
     a, b = kit.constant("a", INT), kit.constant("b", INT)
     term = kit.term("+", INT, kit.term("*", INT, a, kit.value("2", INT)), b, b)
-    simple = kit.keep(INT, kit.engine.simplify(term))
+    simple = kit.keep(INT, kit.perform(calls.Simplify(term)))
     assert kit.is_valid(kit.equal(simple, term))
-    swapped = kit.keep(INT, kit.engine.substitute(term, [a, b], [b, a]))
+    swapped = kit.keep(INT, kit.perform(calls.Substitute(term, [a, b], [b, a])))
     wanted = kit.term("+", INT, kit.term("*", INT, b, kit.value("2", INT)), a, a)
     assert kit.is_valid(kit.equal(swapped, wanted))
 
@@ -346,7 +368,7 @@ def test_terms_are_held_in_both_ways_and_let_go_of() -> None:
     handles = [kit.constant(f"c{i}", INT).handle for i in range(40)]
     assert {type(h) is HeldTerm for h in handles} == {True, False}
     reference = kit.engine.session.context
-    kit.engine.delete()
+    kit.perform(calls.Delete())
     del handles, kit
     gc.collect()
     assert len(gc.get_referrers(reference)) <= 1
@@ -355,14 +377,14 @@ def test_terms_are_held_in_both_ways_and_let_go_of() -> None:
 def test_misbehaving_terms_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kit = Kit()
     term = kit.term("+", INT, kit.constant("a", INT), kit.value("2", INT))
-    kit.engine.inspect_term(term)
-    kit.engine.read_back(term)
+    kit.perform(calls.InspectTerm(term))
+    kit.perform(calls.ReadBack(term))
     monkeypatch.setattr(z3.ExprRef, "sexpr", lambda self: "(+ a 3)")
     with pytest.raises(Misbehaviour, match="reads back as"):
-        kit.engine.read_back(term)
+        kit.perform(calls.ReadBack(term))
     monkeypatch.setattr(z3.ExprRef, "sexpr", lambda self: "(+ a no!such)")
     with pytest.raises(Misbehaviour, match="does not read back"):
-        kit.engine.read_back(term)
+        kit.perform(calls.ReadBack(term))
 
 
 def test_numerals_strings_and_floats_are_inspected() -> None:
@@ -376,7 +398,7 @@ def test_numerals_strings_and_floats_are_inspected() -> None:
     )
     for text, sort in cases:
         term = kit.value(text, sort)
-        kit.engine.inspect_term(kit.keep(sort, z3.simplify(kit.engine.terms.of(term))))
+        kit.perform(calls.InspectTerm(kit.keep(sort, z3.simplify(kit.engine.terms.of(term)))))
 
 
 # Solving
@@ -390,19 +412,19 @@ def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed
     a = kit.constant("a", INT)
     five, other = kit.equal(a, kit.value("5", INT)), kit.equal(kit.constant("b", INT), a)
     small, none = kit.term("<", BOOL, a, kit.value("3", INT)), kit.constant("p", BOOL)
-    kit.engine.assert_formula(five)
-    kit.engine.assert_formula(other)
-    assert kit.engine.check_sat([none]) is Answer.SAT
-    assert kit.engine.check_sat([none, small]) is Answer.UNSAT
-    assert kit.engine.unsat_assumptions() == [small]
-    assert kit.engine.unsat_core() == [five]
-    kit.engine.push(2)
-    kit.engine.assert_formula(small)
-    assert kit.engine.check_sat(None) is Answer.UNSAT
-    assert set(map(id, kit.engine.unsat_core())) == {id(five), id(small)}
-    kit.engine.pop(1)
-    kit.engine.pop(1)
-    assert kit.engine.check_sat(None) is Answer.SAT
+    kit.perform(calls.Assert(five))
+    kit.perform(calls.Assert(other))
+    assert kit.perform(calls.CheckSat([none])) is Answer.SAT
+    assert kit.perform(calls.CheckSat([none, small])) is Answer.UNSAT
+    assert kit.perform(calls.UnsatAssumptions()) == [small]
+    assert kit.perform(calls.UnsatCore()) == [five]
+    kit.perform(calls.Push(2))
+    kit.perform(calls.Assert(small))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
+    assert set(map(id, kit.perform(calls.UnsatCore()))) == {id(five), id(small)}
+    kit.perform(calls.Pop(1))
+    kit.perform(calls.Pop(1))
+    assert kit.perform(calls.CheckSat()) is Answer.SAT
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS)))
@@ -410,21 +432,21 @@ def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
     kit = Kit()
     kit.engine.solving.kind = kind
     p, q = kit.constant("p", BOOL), kit.constant("q", BOOL)
-    kit.engine.assert_formula(kit.no(p))
-    assert kit.engine.check_sat([q, p]) is Answer.UNSAT
-    assert kit.engine.unsat_assumptions() == [p]
+    kit.perform(calls.Assert(kit.no(p)))
+    assert kit.perform(calls.CheckSat([q, p])) is Answer.UNSAT
+    assert kit.perform(calls.UnsatAssumptions()) == [p]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_core_that_is_minimised_is_told_again(seed: int) -> None:
     kit = Kit(seed, produce_unsat_cores="true")
-    kit.engine.set_option("core.minimize", "true")
+    kit.perform(calls.SetOption("core.minimize", "true"))
     p = kit.constant("p", BOOL)
-    kit.engine.assert_formula(p)
-    kit.engine.assert_formula(kit.no(p))
+    kit.perform(calls.Assert(p))
+    kit.perform(calls.Assert(kit.no(p)))
     for _ in range(2):
-        assert kit.engine.check_sat(None) is Answer.UNSAT
-        cores = [kit.engine.unsat_core() for _ in range(2)]
+        assert kit.perform(calls.CheckSat()) is Answer.UNSAT
+        cores = [kit.perform(calls.UnsatCore()) for _ in range(2)]
         assert [len(core) for core in cores] == [2, 2]
 
 
@@ -434,17 +456,17 @@ def test_an_empty_core_of_tactics_is_none() -> None:
     p, x = kit.constant("p", BOOL), kit.variable("x", BOOL)
     twice = kit.term("xor", BOOL, kit.term("xor", BOOL, p, x), x)
     nothing = kit.binder("exists", BOOL, [x], kit.term("xor", BOOL, twice, p))
-    assert kit.engine.check_sat([nothing]) is Answer.UNSAT
+    assert kit.perform(calls.CheckSat([nothing])) is Answer.UNSAT
     with pytest.raises(Unsupported, match="may make no cores"):
-        kit.engine.unsat_assumptions()
+        kit.perform(calls.UnsatAssumptions())
 
 
 def test_without_tracking_there_is_no_core() -> None:
     kit = Kit()
-    kit.engine.assert_formula(kit.value("false", BOOL))
-    assert kit.engine.check_sat(None) is Answer.UNSAT
+    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     with pytest.raises(Unsupported, match="not tracked"):
-        kit.engine.unsat_core()
+        kit.perform(calls.UnsatCore())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -452,54 +474,54 @@ def test_values_make_their_equations_true(seed: int) -> None:
     kit = Kit(seed)
     a, s = kit.constant("a", bit_vector(8)), kit.constant("s", make_sort("String"))
     formula = kit.term("bvugt", BOOL, a, kit.value("#xf0", bit_vector(8)))
-    kit.engine.assert_formula(formula)
-    assert kit.engine.check_sat(None) is Answer.SAT
-    values = kit.engine.values([a, s])
-    equations = [kit.keep(BOOL, kit.engine.equal(t, v)) for t, v in zip([a, s], values, strict=True)]
+    kit.perform(calls.Assert(formula))
+    assert kit.perform(calls.CheckSat()) is Answer.SAT
+    values = kit.perform(calls.GetValue([a, s]))
+    equations = [kit.keep(BOOL, kit.perform(calls.Equate(t, v))) for t, v in zip([a, s], values, strict=True)]
     assert kit.answer(formula, *equations) is Answer.SAT
-    assert kit.engine.print_model()
+    assert kit.perform(calls.PrintModel())
 
 
 def test_a_value_that_only_the_model_knows_is_no_equation() -> None:
     kit = Kit()
     f = kit.function("f", INT, INT)
     with pytest.raises(Unsupported, match="functions of the model"):
-        kit.engine.equal(kit.constant("a", array(INT, INT)), z3.AsArray(f.handle))
+        kit.perform(calls.Equate(kit.constant("a", array(INT, INT)), z3.AsArray(f.handle)))
 
 
 def test_resets_forget_assertions_and_keep_terms() -> None:
     kit = Kit(produce_unsat_cores="true")
     false = kit.value("false", BOOL)
-    for forget in (kit.engine.reset_assertions, kit.engine.reset):
-        kit.engine.push(1)
-        kit.engine.assert_formula(false)
-        assert kit.engine.check_sat(None) is Answer.UNSAT
-        forget()
-        assert kit.engine.check_sat(None) is Answer.SAT
+    for forget in (calls.ResetAssertions(), calls.Reset()):
+        kit.perform(calls.Push(1))
+        kit.perform(calls.Assert(false))
+        assert kit.perform(calls.CheckSat()) is Answer.UNSAT
+        kit.perform(forget)
+        assert kit.perform(calls.CheckSat()) is Answer.SAT
 
 
 def test_losing_a_level_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kit = Kit()
     monkeypatch.setattr(z3.Solver, "num_scopes", lambda self: 0)
     with pytest.raises(Misbehaviour, match="0 levels, should have 1"):
-        kit.engine.push(1)
+        kit.perform(calls.Push(1))
 
 
 def test_a_core_of_strange_literals_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kit = Kit(produce_unsat_cores="true")
-    kit.engine.assert_formula(kit.value("false", BOOL))
-    assert kit.engine.check_sat(None) is Answer.UNSAT
+    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     strange = kit.engine.terms.of(kit.constant("strange", BOOL))
     monkeypatch.setattr(z3.Solver, "unsat_core", lambda self: [strange])
     with pytest.raises(Misbehaviour, match="neither asserted nor assumed"):
-        kit.engine.unsat_core()
+        kit.perform(calls.UnsatCore())
 
 
 def test_rejections_carry_z3s_message() -> None:
     kit = Kit()
     wrong = ApiTerm(9, kit.sort(INT), kit.engine.terms.of(kit.constant("a", INT)), TermKind.TERM)
     with pytest.raises(Rejected, match="Boolean value"):
-        kit.engine.assert_formula(wrong)
+        kit.perform(calls.Assert(wrong))
 
 
 # Options and logics
@@ -534,39 +556,39 @@ def test_options_are_asked_of_z3_and_the_dangerous_ones_left_out() -> None:
 
 def test_options_reach_the_solver_and_the_context() -> None:
     kit = Kit()
-    kit.engine.set_option("proof", "true")
-    kit.engine.set_option("relevancy", "0")
-    kit.engine.set_option("seq.regex_orientation", "forward")
+    kit.perform(calls.SetOption("proof", "true"))
+    kit.perform(calls.SetOption("relevancy", "0"))
+    kit.perform(calls.SetOption("seq.regex_orientation", "forward"))
     kit.engine.solving.kind = "simple"
-    kit.engine.assert_formula(kit.value("false", BOOL))
-    assert kit.engine.check_sat(None) is Answer.UNSAT
+    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     assert kit.engine.solving.solver.proof() is not None
     for name, value in (("no_such", "1"), ("relevancy", "x"), ("mbqi", "maybe"), ("timeout", "5")):
         with pytest.raises(Unsupported):
-            kit.engine.set_option(name, value)
+            kit.perform(calls.SetOption(name, value))
 
 
 def test_logics() -> None:
     kit = Kit()
-    kit.engine.set_logic("QF_BV")
+    kit.perform(calls.SetLogic("QF_BV"))
     a = kit.constant("a", bit_vector(8))
-    kit.engine.assert_formula(kit.no(kit.equal(a, a)))
-    assert kit.engine.check_sat(None) is Answer.UNSAT
+    kit.perform(calls.Assert(kit.no(kit.equal(a, a))))
+    assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     with pytest.raises(Unsupported, match="no logic"):
-        Kit().engine.set_logic("QF_NOTHING")
+        Kit().engine.perform(calls.SetLogic("QF_NOTHING"))
 
 
 def test_two_engines_share_nothing_and_a_sibling_shares_its_terms() -> None:
     first, second = Kit(), Kit()
     a = first.constant("a", BOOL)
-    first.engine.assert_formula(first.value("false", BOOL))
-    assert second.engine.check_sat(None) is Answer.SAT
+    first.engine.perform(calls.Assert(first.value("false", BOOL)))
+    assert second.engine.perform(calls.CheckSat()) is Answer.SAT
     sibling = first.engine.sibling()
-    sibling.assert_formula(a)
-    assert sibling.check_sat([first.no(a)]) is Answer.UNSAT
-    assert sibling.unsat_core() == [a]
-    sibling.delete()
-    assert first.engine.check_sat(None) is Answer.UNSAT
+    sibling.perform(calls.Assert(a))
+    assert sibling.perform(calls.CheckSat([first.no(a)])) is Answer.UNSAT
+    assert sibling.perform(calls.UnsatCore()) == [a]
+    sibling.perform(calls.Delete())
+    assert first.engine.perform(calls.CheckSat()) is Answer.UNSAT
 
 
 def test_a_context_made_before_a_fork_is_used_in_the_fork_alone() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from corpus.learn import import_and_decompose, learn
 from corpus.query import NamedQuery, Result, find_query, run_query
 from corpus.store import Corpus
-from miner.storing import mine_starter
+from miner.dumps import mine_starter
 
 NORMAL = """
 (declare-const x Int) (declare-const y Int) (declare-fun a () (Array Int Int))

@@ -14,6 +14,7 @@ from corpus.stats import STATISTICS, stats
 from corpus.store import Corpus
 
 ISSUE = Issue(
+    "Z3Prover/z3",
     1014,
     url="https://example.org/z3/issues/1014",
     title="Wrong answer\ud800 on strings",
@@ -36,7 +37,7 @@ def test_provenance_is_kept_to_the_last_step(corpus: Corpus) -> None:
         tracker = intake.add_tracker(Tracker("Z3Prover/z3", "github", "https://example.org", "z3"))
         [record] = intake.add_raw_records(tracker, [RawRecord("GET /issues?page=1", "[{}]", 200, etag="abc")])
         [issue] = intake.add_issues(tracker, [replace(ISSUE, raw_record_id=record.id)])
-        [comment] = intake.add_comments([Comment(issue.id, 1, "me too", remote_id=9_999_999_999)])
+        [comment] = intake.add_comments([(issue.id, [Comment(9_999_999_999, "me too")])])
         text = "(assert true)(check-sat)"
         [block] = intake.add_blocks(
             [
@@ -89,10 +90,12 @@ def test_adding_again_changes_nothing_and_an_edit_is_taken_over(corpus: Corpus) 
             with corpus.transaction():
                 intake = Intake(corpus)
                 tracker = intake.add_tracker(Tracker("z3"))
-                first = intake.add_issues(tracker, [ISSUE, Issue(2)])
-                second = intake.add_issues(tracker, [Issue(3), ISSUE])
+                first = intake.add_issues(tracker, [ISSUE, Issue("z3", 2)])
+                second = intake.add_issues(tracker, [Issue("z3", 3), ISSUE])
                 edited = intake.add_issue(tracker, replace(ISSUE, title="Edited", labels=("fixed",)))
-                intake.add_comments([Comment(1, 1, "a"), Comment(1, 2, "b"), Comment(1, 2, "c")])
+                intake.add_comments(
+                    [(1, [Comment(7, "a"), Comment(8, "b")]), (1, [Comment(7, "a"), Comment(8, "c")])]
+                )
                 intake.add_blocks([Block(1, 0, "x"), Block(1, 1, "y", output="z")])
         assert [a.id for a in first] == [1, 2]
         assert [a.id for a in second] == [3, 1]

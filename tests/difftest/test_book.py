@@ -13,8 +13,8 @@ from difftest.campaign.book import Book
 from difftest.campaign.events import FindingConfirmed
 from difftest.campaign.executor import Confirmation, TestName
 from difftest.campaign.tally import Tally
-from difftest.triage.findings import Candidate, FindingClass
-from difftest.triage.folders import Evidence, FindingRecord, prepare_output
+from difftest.oracles.base import Candidate
+from difftest.triage.store import FindingRecord, Shown, prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Run
@@ -27,13 +27,13 @@ def written(folder: Path, options: tuple[str, ...]) -> FindingRecord:
     here = find_solver("z3")
     there = replace(here, argv=("/elsewhere/z3",), loadable="/elsewhere/libz3.so").with_options(options)
     key = f"crash|{there.name}|a.cpp:1"
-    candidate = Candidate(FindingClass.CRASH, (there.name,), key, there.name, "crash")
+    candidate = Candidate("crash", (there.name,), key, there.name, "crash")
     book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _: None)
     assert not list(book.take(TestName("s", "", 0), candidate, GeneratedTest(0, TEXT, "s")))
     task = book.next_task(Limits())
     assert task is not None
     verdict = Verdict(Outcome.CRASH, (None,), 0.1, "crash", "a.cpp:1")
-    evidence = Evidence((there,), {there.name: verdict}, {there.name: Run("exit", 1, None, "", "", 0.1)})
+    evidence = Shown((there,), {there.name: verdict}, {there.name: Run("exit", 1, None, "", "", 0.1)})
     (event,) = book.take_confirmation(Confirmation(task, evidence, 0.1))
     assert isinstance(event, FindingConfirmed)
     return event.record

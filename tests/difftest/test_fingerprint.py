@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from difftest.triage.findings import Candidate, FindingClass, theories
-from difftest.triage.fingerprint import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
+from difftest.oracles.base import Candidate
+from difftest.triage.key import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
 from smtlib import check_script, read_script
+from smtlib.labels import theories_in
 
 # Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.
 THEORIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -54,7 +55,7 @@ MARKS = {
     "Seq": "seq.contains",
     "Datatype": "(_ is e",
 }
-CLASSES = (FindingClass.SOUNDNESS, FindingClass.INVALID_MODEL)
+CLASSES = ("soundness", "invalid-model")
 CAUSES = [(finding_class, theory) for finding_class in CLASSES for theory in THEORIES]
 
 
@@ -84,8 +85,8 @@ def shows(theory: str) -> Callable[[str], bool]:
     return lambda text: "(check-sat)" in text and MARKS[theory] in text.partition("(assert")[2]
 
 
-def candidate(finding_class: FindingClass, text: str) -> Candidate:
-    return Candidate(finding_class, ("bad",), f"{finding_class}|bad|{'+'.join(theories(text))}", "bad")
+def candidate(finding_class: str, text: str) -> Candidate:
+    return Candidate(finding_class, ("bad",), f"{finding_class}|bad|{'+'.join(theories_in(text))}", "bad")
 
 
 def fold_all(triggers: int) -> tuple[set[str], set[str]]:
@@ -120,14 +121,14 @@ def test_a_crash_with_a_place_keeps_its_key_and_is_not_reduced() -> None:
     def check(text: str) -> bool:
         raise AssertionError("nothing is run")
 
-    found = Candidate(FindingClass.CRASH, ("a",), "crash|a|x.cpp:1", "a")
+    found = Candidate("crash", ("a",), "crash|a|x.cpp:1", "a")
     assert not needs_reduction(found)
     assert fingerprint(found, "(check-sat)", check).key == "crash|a|x.cpp:1"
 
 
 def test_a_crash_without_a_place_is_keyed_by_what_is_left() -> None:
     text = trigger("Int", 3)
-    found = Candidate(FindingClass.CRASH, ("a",), "crash|a|signal SIGSEGV|Array+Int+Real", "a")
+    found = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|Array+Int+Real", "a")
     assert fingerprint(found, text, shows("Int")).key == "crash|a|signal SIGSEGV|Int|div"
 
 
@@ -150,7 +151,7 @@ def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> N
     def shown(tried: str) -> bool:
         return "(abs " in tried and "(mod " in tried
 
-    found = Candidate(FindingClass.SOUNDNESS, ("bad",), key, "bad", oracle="implication")
+    found = Candidate("soundness", ("bad",), key, "bad", oracle="implication")
     followed = fingerprint(found, text, shown)
     assert followed.key == "soundness|bad|implied|Int|abs,mod"
     assert fold(followed, ["soundness|bad|implied|Int|mod"]) == "soundness|bad|implied|Int|mod"
@@ -162,7 +163,7 @@ def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
     """Of operators a solver that gives up has any mixture, so they tell nothing."""
     text = "(declare-const x Int)(declare-const y Real)(assert (> (* x x) 5))(assert (> y 1.0))(check-sat)"
     key = "incompleteness|bad|implied|Int+Nonlinear+Real"
-    found = Candidate(FindingClass.INCOMPLETENESS, ("bad",), key, "bad", oracle="implication")
+    found = Candidate("incompleteness", ("bad",), key, "bad", oracle="implication")
     left = fingerprint(found, text, lambda tried: "(* x x)" in tried)
     assert left.key == "incompleteness|bad|implied|Int+Nonlinear"
     assert fold(left, ["incompleteness|bad|implied|Int"]) == "incompleteness|bad|implied|Int"

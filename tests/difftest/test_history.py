@@ -11,8 +11,8 @@ import pytest
 
 from corpus.store import Corpus
 from difftest import DifftestError
+from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history, resembled
-from difftest.triage.reading import FindingFolder
 from tests.difftest.test_reports import write
 
 LIKE = "(declare-const s (Set Bool))\n(assert (set.member (set.is_empty s) s))\n(check-sat)\n"

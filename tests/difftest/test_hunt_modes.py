@@ -11,9 +11,9 @@ import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.campaign.modes import ModeKind
-from difftest.reduction.reduce import reduce
-from difftest.reduction.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
-from difftest.triage.findings import find_candidates
+from difftest.oracles import find_candidates
+from difftest.triage.reduce import reduce
+from difftest.triage.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
 

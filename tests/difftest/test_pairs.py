@@ -11,12 +11,11 @@ import pytest
 from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
-from difftest.reduction.reduce import REDUCED_PARENT, reduce
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT
 from difftest.triage.expectation import Expectation, expectation_of_finding, load_expectation
-from difftest.triage.findings import FindingClass
-from difftest.triage.reading import REDUCED
+from difftest.triage.folder import REDUCED
+from difftest.triage.reduce import REDUCED_PARENT, reduce
 from generator.strategy import GeneratedTest
 
 HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"
@@ -75,7 +74,7 @@ def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
     options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
     (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
     (record,) = summary.findings
-    assert record.finding_class is FindingClass.SOUNDNESS
+    assert record.finding_class == "soundness"
     expected = expectation_of_finding(record.path)
     assert expected.pair is not None
     assert (expected.pair.parent, expected.pair.follows) == (ABOVE, "sat")

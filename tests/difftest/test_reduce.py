@@ -12,17 +12,16 @@ from pathlib import Path
 
 import pytest
 
-import difftest.reduction.reduce as reduction_module
+import difftest.triage.reduce as reduction_module
 from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
-from difftest.reduction.conclusions import reduced_key
-from difftest.reduction.reduce import reduce
-from difftest.reduction.variants import in_safe_mode
+from difftest.triage.conclusions import reduced_key
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
-from difftest.triage.findings import FindingClass
-from difftest.triage.folders import read_findings
-from difftest.triage.reading import FindingFolder
+from difftest.triage.folder import FindingFolder
+from difftest.triage.reduce import reduce
+from difftest.triage.store import read_findings
+from difftest.triage.variants import in_safe_mode
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 
@@ -176,7 +175,7 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
 def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
     z3 = find_solver("z3[smt.arith.solver=2,smt.case_split=3]")
     left = replace(z3, checks=("smt.case_split=3",))
-    expected = Expectation(FindingClass.CRASH, (left,), left.name, shape="signal SIGSEGV")
+    expected = Expectation("crash", (left,), left.name, shape="signal SIGSEGV")
     text = "(declare-const x Int)\n(assert (= 0 (mod 1 x)))\n(check-sat)\n"
     key = f"crash|{z3.name}|signal SIGSEGV|Int+Seq+String|mod,seq.len"
     now = "crash|z3[smt.case_split=3]|signal SIGSEGV|Int+Nonlinear|mod"

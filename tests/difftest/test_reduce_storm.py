@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from difftest import Solver, find_solver
-from difftest.reduction.reduce import made_by_storm, reduce
+from difftest.triage.reduce import made_by_storm, reduce
 
 HEADER = "; exhume 0.1.0 seeds 0123456789abcdef seed 1 index 3 strategy storm\n; settings amax=64\n"
 TEXT = """(set-logic ALL)

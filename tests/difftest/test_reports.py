@@ -14,14 +14,27 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.reduction.reduce import reduce
-from difftest.triage.findings import FindingClass, theories
-from difftest.triage.reports import logic_name, report_text, report_title, rewrite_report
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import kind_of, rewrite_report, title_of
+from difftest.triage.reduce import reduce
+from difftest.triage.report import logic_name
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Piece
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
+
+
+def _text(folder: Path) -> str:
+    found = FindingFolder.read(folder)
+    return kind_of(found).report(found)
+
+
+def _title(folder: Path) -> str:
+    return title_of(FindingFolder.read(folder))
+
+
 Fake = Callable[..., Solver]
 Make = Callable[..., GeneratedTest]
 
@@ -56,7 +69,7 @@ def write(folder: Path, formula: str = TEXT, stdout: str = "sat\n", **changes: A
         "reason": entry["detail"],
         "check": None,
         "key": "invalid-model|z3-4.8.5|Int",
-        "theories": list(theories(formula)),
+        "theories": list(theories_in(formula)),
         "platform": "Linux x86_64",
         "solvers": [entry],
         "test": {"seed": 1, "index": 7, "strategy": "skeletons", "issues": ["z3#17"], "known": []},
@@ -108,7 +121,7 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
     data = json.loads((folder / "finding.json").read_text())
     data["solvers"].append({**data["solvers"][0], **other})
     (folder / "finding.json").write_text(json.dumps(data))
-    text = report_text(folder)
+    text = _text(folder)
     assert "# (--fp-exp) Refutation unsoundness on QF_LIA\n" in text
     assert headings(text)[:5] == [
         "Describe the bug",
@@ -138,7 +151,7 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
 def test_the_version_comes_with_the_commit_or_with_that_there_is_none(
     told: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    assert f"### Z3 Version\n\n{words}" in report_text(write(tmp_path / "f", entry=told))
+    assert f"### Z3 Version\n\n{words}" in _text(write(tmp_path / "f", entry=told))
 
 
 CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
@@ -163,7 +176,7 @@ def test_titles_follow_the_trackers_customs(
     tmp_path: Path, family: str, changes: dict[str, Any], title: str
 ) -> None:
     entry = {"family": family, **changes.get("entry", {})}
-    assert report_title(write(tmp_path / "f", **{**changes, "entry": entry})) == title
+    assert _title(write(tmp_path / "f", **{**changes, "entry": entry})) == title
 
 
 def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
@@ -172,7 +185,7 @@ def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
     told = {"oracle": "model-cross-check", "reason": reason, "evidence": [reason, "z3 says `unsat` to it"]}
     folder = write(tmp_path / "f", entry=entry, safe_mode=False, **told)
     (folder / "with-model.smt2").write_text("(assert (= x 7))\n")
-    text = report_text(folder)
+    text = _text(folder)
     assert "A model that satisfies the assertions. cvc5 refutes the model.\n\n- z3 says `unsat` to it" in text
     assert "(The formula with the model put in, `with-model.smt2`)\n\n```smt2\n(assert (= x 7))" in text
     assert "With `--safe-mode=safe` it does not show." in text
@@ -238,7 +251,7 @@ def test_two_releases_of_one_solver_are_told_apart(
     tmp_path: Path, changes: dict[str, Any], own: str, description: str, expected: str
 ) -> None:
     folder = write(tmp_path / "f", stdout=f"{own}\n", entry={**OWN, "answers": [own]}, **changes)
-    text = report_text(add_solver(folder, **OLDER))
+    text = _text(add_solver(folder, **OLDER))
     assert description in text
     blocks = (
         f"`z3` (version 5.4.0), 6.60 s:\n\n```console\n$ z3 original.smt2\n{own}\n```\n\n"
@@ -254,7 +267,7 @@ def test_two_releases_of_one_solver_are_told_apart(
 def test_programs_of_their_own_names_need_no_labels(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", entry={**OWN, "answers": ["unsat"]}, **{"class": "soundness"}, check=0)
     cvc5 = {"name": "cvc5", "shown": "cvc5 original.smt2", "answers": ["sat"], "family": "cvc5"}
-    shown = section(report_text(add_solver(folder, **cvc5)), "Actual Behavior")
+    shown = section(_text(add_solver(folder, **cvc5)), "Actual Behavior")
     assert shown.startswith("```console\n$ z3 original") and "version" not in shown
 
 
@@ -280,7 +293,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
     told = {"class": "incompleteness", "oracle": "implication", "reason": reason, "evidence": [reason]}
     folder = write(tmp_path / "f", check=0, entry={**OWN, "answers": ["unknown"]}, **told)
     (folder / "parent.smt2").write_text("(check-sat)\n")
-    text = report_text(folder)
+    text = _text(folder)
     assert f"z3 5.4.0 gives up on the formula below, whose answer follows from another: {reason}." in text
     beside = "(The formula that it was made from, `parent.smt2`)\n\n```smt2\n(check-sat)\n```"
     assert section(text, "Expected Behavior") == f"{expected}\n\n{beside}"
@@ -322,7 +335,7 @@ def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
         told["reduced"]["size_after"] = 5
     folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**told, "guilty": guilty})
     (folder / "reduced.smt2").write_text("(check-sat)\n")
-    text = report_text(folder)
+    text = _text(folder)
     assert words in text
     assert text.count("safe-mode") == bool(words)
 
@@ -344,8 +357,8 @@ def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
         "tried": [{"release": release, "state": state} for release, state in tried],
     }  # fmt: skip
     (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": report}))
-    text = report_text(folder)
-    assert "QF_LRA" in report_title(folder)
+    text = _text(folder)
+    assert "QF_LRA" in _title(folder)
     assert "(/ 1.0 0.0)" in text and "(div x 2)" not in text
     assert "$ z3 model_validate=true reduced.smt2\nsat\nshort" in text
     assert "Reduced from 90 to 30 bytes." in text
@@ -366,11 +379,11 @@ def test_it_stands_on_what_is_there(tmp_path: Path) -> None:
     (folder / "finding.json").write_text(json.dumps(data))
     (folder / "bisect.json").write_text("{")
     (folder / "z3-4.8.5.stdout").unlink()
-    text = report_text(folder)
+    text = _text(folder)
     assert "# Invalid model issue on QF_UF" in text
     assert "$ /x/z3 model_validate=true original.smt2" in text
     with pytest.raises(DifftestError, match="no finding can be read"):
-        report_text(tmp_path)
+        _text(tmp_path)
 
 
 HOSTILE = (
@@ -400,7 +413,7 @@ def test_nothing_gets_out_of_its_code_block(tmp_path: Path, hostile: str) -> Non
         resembles=[{"issue": hostile, "why": hostile, "score": 1, "title": hostile}],
         evidence=[hostile],
     )
-    text = report_text(folder)
+    text = _text(folder)
     tokens = MarkdownIt("commonmark").parse(text)
     assert [token.tag for token in tokens if token.type == "heading_open"].count("h1") == 1
     raw = [t.content for t in tokens if t.type == "html_block"]
@@ -413,7 +426,7 @@ def test_nothing_gets_out_of_its_code_block(tmp_path: Path, hostile: str) -> Non
 @given(formula=st.text(max_size=60), printed=st.text(max_size=60))
 def test_any_text_is_told_whole(tmp_path_factory: pytest.TempPathFactory, formula: str, printed: str) -> None:
     folder = write(tmp_path_factory.mktemp("f"), formula=formula, stdout=printed)
-    tokens = MarkdownIt("commonmark").parse(report_text(folder))
+    tokens = MarkdownIt("commonmark").parse(_text(folder))
     fences = {token.info: token.content for token in tokens if token.type == "fence"}
     assert set(fences) == {"smt2", "console"}
     assert [token.type for token in tokens].count("html_block") == 1  # the reminder
@@ -421,20 +434,20 @@ def test_any_text_is_told_whole(tmp_path_factory: pytest.TempPathFactory, formul
 
 def test_long_texts_are_cut_and_said_to_be(tmp_path: Path) -> None:
     long = "(assert true)\n" * 3_000
-    text = report_text(write(tmp_path / "f", formula=long, stdout="x" * 9_000 + "\nline\n" * 500))
+    text = _text(write(tmp_path / "f", formula=long, stdout="x" * 9_000 + "\nline\n" * 500))
     assert len(text) < 40_000
     assert "attach `original.smt2`" in text
     assert re.search(r"\.\.\. \(\d+ more lines\)", text)
 
 
 def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
-    for form in (*(profile.form for profile in PROFILES.values()), PLAIN):
-        pieces = [piece for _, group in form.sections for piece in group]
+    for form in (*(profile.tracker for profile in PROFILES.values()), PLAIN):
+        pieces = [piece for group in form.sections.values() for piece in group]
         assert len(pieces) == len(set(pieces))
         needed = set(Piece) - {Piece.CATEGORY, Piece.COMMAND, Piece.SAFE_MODE}
         assert needed <= set(pieces), form.family
         assert Piece.SAFE_MODE in pieces or form.family == "z3"
-    assert form_of("z3").tracker == "Z3Prover/z3"
+    assert form_of("z3").repository == "Z3Prover/z3"
     assert form_of("mine") is PLAIN and form_of(None) is PLAIN
 
 
@@ -463,7 +476,7 @@ def test_a_hunt_and_a_reduction_write_it(tmp_path: Path, fake: Fake, make_test: 
     known = make_test(TEXT, known=("sat",))
     last = [event for event in hunt([known], [honest, liar], options) if isinstance(event, HuntFinished)]
     (record,) = last[0].summary.findings
-    assert record.finding_class is FindingClass.SOUNDNESS
+    assert record.finding_class == "soundness"
     first = (record.path / "report.md").read_text()
     assert "# liar: wrong unsat on QF_LIA" in first
     assert "(> x 1)" in first

@@ -15,7 +15,7 @@ from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.triage import splitting
 from difftest.triage.bisect import BisectReport, State, bisect
-from difftest.triage.fingerprint import Fingerprint, fold, refined
+from difftest.triage.key import Fingerprint, fold, refined
 from difftest.triage.splitting import SplitReport, edges_of, split
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault
-from apifuzz.running.findings import Seen, file_finding
+from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.setup import Setup
 from apifuzz.running.store_findings import store_findings
 from apifuzz.running.tally import Tally, save
@@ -29,13 +28,15 @@ CRASH = Fault("crash", "check-sat", "ASSERTION VIOLATION", "theory_seq.cpp:333",
 SCRIPT = "import z3\n\nv1 = z3.Solver()\nv1.check()\n"
 
 
-def finding(out: Path, fault: Fault = CRASH, setup: Setup | None = None, **files: str) -> Path:
+def finding(
+    out: Path, fault: Fault = CRASH, setup: Setup | None = None, facts: Any = None, **files: str
+) -> Path:
     inside = out / "findings"
     inside.mkdir(parents=True, exist_ok=True)
     key = f"{fault.kind}|z3|{fault.stem}"
     origin = {"seed": 3, "run": 7}
-    texts = {name.replace("_", "."): text for name, text in files.items()}
-    seen = Seen(fault, key, TRACE, TRACE, True, setup or Setup("z3"), "5", origin, "printed", texts)
+    described = Description(facts or {}, {name.replace("_", "."): text for name, text in files.items()})
+    seen = Seen(fault, key, TRACE, TRACE, True, setup or Setup("z3"), "5", origin, "printed", described)
     return file_finding(inside, seen).path
 
 
@@ -54,9 +55,9 @@ def campaign(tmp_path: Path) -> Path:
     """Two findings and the counts of a campaign."""
     out = tmp_path / "calls"
     finding(out, script_py=SCRIPT, formula_smt2=FORMULA)
-    settled = json.dumps({"guilty": None, "reason": "", "evidence": ["z3 says sat"]})
+    settled = {"guilty": None, "reason": "", "evidence": ["z3 says sat"]}
     fault = Fault("answer", "check-sat", "z3 answers sat, cvc5 unsat", None, "zN answers sat, cvcN unsat")
-    finding(out, fault, Setup("z3", "cvc5"), evidence=settled)
+    finding(out, fault, Setup("z3", "cvc5"), settled)
     tally = Tally(runs=40, calls=900, seconds=8.0)
     tally.outcomes.update(done=38, fault=2)
     tally.errors.update(crash=1, answer=1)
@@ -73,7 +74,7 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
     assert [row["class"] for row in rows] == ["answer", "crash"]
     crash = rows[1]
     assert crash["title"] == "Assertion violation at theory_seq.cpp:333"
-    assert crash["calls"] == [9, 9]
+    assert (crash["kind"], crash["size"], crash["reduced_size"], crash["unit"]) == ("calls", 9, 9, "calls")
     assert (crash["guilty"], rows[0]["guilty"]) == ("z3", None)
     assert (crash["bisected"], crash["resembles"]) == (False, None)
     ended = exhume("triage", campaign)
@@ -134,7 +135,7 @@ def test_commands_for_hunts_say_what_is_for_calls(exhume: Any, campaign: Path) -
     ended = exhume("bisect", answer)
     assert (ended.code, "is not known, so there is nothing to bisect" in ended.said) == (2, True)
     (path / "finding.json").write_text('{"fault": {}}')
-    assert "no finding of API fuzzing can be read" in exhume("bisect", path).said
+    assert "no finding can be read" in exhume("bisect", path).said
     assert len(exhume("triage", campaign, "--json").json) == 1
     (campaign / "apifuzz.json").write_text("{}")
     assert any(

@@ -21,7 +21,6 @@ from difftest import FindingRecord, Outcome, Progress
 from difftest.campaign import store_findings
 from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
-from difftest.triage.findings import FindingClass
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.live import size, span
 
@@ -243,7 +242,7 @@ def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
     screen = HuntScreen("hunt")
     screen._live = object()  # type: ignore[assignment]
     path = Path("/f/soundness-x[bold]")
-    screen.found(FindingRecord("i", FindingClass.SOUNDNESS, "z3", "soundness|z3|[red]Ints", False, path))
+    screen.found(FindingRecord("i", "soundness", "z3", "soundness|z3|[red]Ints", False, path))
     console = Console(width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     console.print(screen.render(progress_of(5, 10)))
     assert "soundness of z3: [red]Ints (soundness-x[bold])" in console.export_text()

@@ -23,8 +23,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from corpus.records import Comment, Issue
 from miner.extract import Extraction, Formula, extract_issue
-from miner.records import Comment, Issue
 
 FOLDER = Path(__file__).parent / "labelled"
 # How many times a template is filled, with other formulas each time.

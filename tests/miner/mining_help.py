@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from corpus.store import Corpus
-from miner.answers import Waiting
-from miner.github import GitHubClient
-from miner.mining import MineOptions, TrackerReport, mine_tracker
+from miner.attachments import Downloader
+from miner.hosts import host_named
+from miner.hosts.host import Host
+from miner.hosts.http import Client, Waiting
+from miner.mining import Live, MineOptions, mine_tracker
+from miner.storing import TrackerReport
+
+GITHUB = host_named("github")
 
 TIMES = {"fetched_at", "applied_at"}
 """Columns that tell when something was done here."""
@@ -32,22 +37,28 @@ class TestClock:
 
 
 def client_of(
-    url: str, token: str | None = None, **settings: Any
-) -> tuple[GitHubClient, TestClock, list[Waiting]]:
+    url: str, token: str | None = None, host: Host = GITHUB, **settings: Any
+) -> tuple[Client, TestClock, list[Waiting]]:
     """A client that never really waits, its clock, and what it said of waiting."""
     clock = TestClock()
     said: list[Waiting] = []
-    return GitHubClient(url, token, clock, said.append, **settings), clock, said
+    return host.connect(url, token, clock=clock, on_waiting=said.append, **settings), clock, said
 
 
 def mine(
-    path: Path, url: str, name: str = "ada/solver", options: MineOptions | None = None, **settings: Any
+    path: Path,
+    url: str,
+    name: str = "ada/solver",
+    options: MineOptions | None = None,
+    downloader: Downloader | None = None,
+    host: Host = GITHUB,
+    **settings: Any,
 ) -> TrackerReport:
     """Mine into a corpus file, with a client of its own."""
-    client, _, _ = client_of(url)
+    client, _, _ = client_of(url, host=host)
     try:
         with Corpus.open(path, write=True) as corpus:
-            return mine_tracker(corpus, client, name, options, **settings)
+            return mine_tracker(corpus, Live(host, client, downloader), name, options, **settings)
     finally:
         client.close()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.records import Comment, Issue
 from miner.classify import CLASSES, GROUPS, PLACES, Rule, classify, is_wanted, rules
 from miner.extract import extract_issue
-from miner.records import Comment, Issue
 
 RULES = rules()
 
@@ -84,7 +84,7 @@ def test_all_that_is_said_comes_with_its_words() -> None:
     assert said.fixed_by is not None
     assert (said.fixed_by.value, said.fixed_by.where) == ("1ec977930a53", "comment:1")
     assert said.introduced_by is not None
-    assert said.introduced_by.text.startswith(("since commit", "regression"))
+    assert said.introduced_by.reason.startswith(("since commit", "regression"))
     assert "strings" in {area.value for area in said.areas}
     assert is_wanted(issue, said)
 

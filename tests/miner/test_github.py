@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from miner.errors import BadInput, Denied, RateLimited, Unreachable
-from miner.github import GitHubClient, find_token
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
-from tests.miner.mining_help import client_of
+from tests.miner.mining_help import GITHUB, client_of
 
 REPOSITORY = "/repos/ada/solver"
 
@@ -56,7 +55,7 @@ def test_silence_is_waited_out(hub: FakeGitHub) -> None:
 def test_a_server_that_never_answers_is_given_up(hub: FakeGitHub) -> None:
     hub.faults = [Fault(502)] * 20
     client, clock, _ = client_of(hub.url, tries=4)
-    with pytest.raises(Unreachable, match=r"502.*4 tries.*again to go on"):
+    with pytest.raises(Unreachable, match=r"502.*4 tries.*again to resume"):
         client.get(REPOSITORY)
     assert clock.slept == [1.0, 2.0, 4.0]
     with serving() as gone:
@@ -167,20 +166,20 @@ def test_the_token_is_sent_and_never_shown(
 
 
 def test_no_token_goes_over_an_open_line() -> None:
-    assert GitHubClient("http://github.example.org/api/v3", "secret").token is None
-    assert GitHubClient("https://github.example.org/api/v3", "secret").token == "secret"
+    assert GITHUB.connect("http://github.example.org/api/v3", "secret").token is None
+    assert GITHUB.connect("https://github.example.org/api/v3", "secret").token == "secret"
 
 
 @pytest.mark.parametrize("url", ["", "github.com", "ftp://a.b/", "https://", "https://me:secret@a.b/"])
 def test_what_is_no_api_is_refused(url: str) -> None:
     with pytest.raises(BadInput) as caught:
-        GitHubClient(url)
+        GITHUB.connect(url)
     assert "secret" not in str(caught.value)
 
 
 def test_a_malformed_token_is_refused_without_being_shown() -> None:
     with pytest.raises(BadInput) as caught:
-        GitHubClient(token="sec\nret")
+        GITHUB.connect(token="sec\nret")
     assert str(caught.value) == "the token holds characters that none has: look at GITHUB_TOKEN"
 
 
@@ -191,11 +190,11 @@ def test_the_token_comes_from_the_environment_or_from_gh(
     gh.write_text('#!/bin/sh\n[ "$1 $2" = "auth token" ] && echo "of-$4"\n')
     gh.chmod(gh.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert find_token(environment={"GITHUB_TOKEN": " given "}) == "given"
-    assert find_token(environment={}) == "of-github.com"
-    assert find_token("https://git.example.org/api/v3", {}) == "of-git.example.org"
-    assert find_token("http://127.0.0.1:1", {}) is None
+    assert GITHUB.find_token(environment={"GITHUB_TOKEN": " given "}) == "given"
+    assert GITHUB.find_token(environment={}) == "of-github.com"
+    assert GITHUB.find_token("https://git.example.org/api/v3", {}) == "of-git.example.org"
+    assert GITHUB.find_token("http://127.0.0.1:1", {}) is None
     gh.write_text("#!/bin/sh\nexit 1\n")
-    assert find_token(environment={}) is None
+    assert GITHUB.find_token(environment={}) is None
     monkeypatch.setenv("PATH", str(tmp_path / "none"))
-    assert find_token(environment={}) is None
+    assert GITHUB.find_token(environment={}) is None

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from corpus.records import Comment, Issue
 from miner.classify import classify
 from miner.extract import Extraction, extract_issue, extract_text
 from miner.markdown import blocks_of
-from miner.records import Comment, Issue
 
 MEGABYTE = 1_000_000
 SCRIPT = "(declare-const x Int)\n(assert (> x 0))\n(check-sat)\n"

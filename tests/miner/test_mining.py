@@ -19,23 +19,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import CorpusLocked
+from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.archive import Archive
 from miner.attachments import AttachedFile
-from miner.crawl import COMMENTS, ISSUES, Crawler, RepositoryGone
+from miner.crawl import Crawler, TrackerGone
 from miner.errors import BadInput, Unreachable
+from miner.hosts import locate
 from miner.mining import (
     Listener,
     MineOptions,
     NothingStored,
     mined_trackers,
-    parse_tracker,
     replay_tracker,
 )
-from miner.records import Comment, Issue
-from miner.storing import Storer, prepare
+from miner.storing import Storer, TrackerReport, prepare
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
-from tests.miner.mining_help import client_of, contents, mine
+from tests.miner.mining_help import GITHUB, client_of, contents, mine
 from tests.miner.test_hostile import TEXTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -293,7 +293,7 @@ def test_a_vanished_repository_is_recorded_and_what_was_stored_stays(
     assert str(status) in report.problem
     assert contents(tmp_path / "c", frozenset({"raw_record", "text"})) == before
     assert one(tmp_path / "c", "select status from raw_record where request = '/repos/ada/solver'") == status
-    with pytest.raises(RepositoryGone, match="private or misspelt"):
+    with pytest.raises(TrackerGone, match="private or misspelt"):
         mine(tmp_path / "c", hub.url, "no/such")
     assert one(tmp_path / "c", "select count(*) from tracker") == 1
 
@@ -446,15 +446,15 @@ def test_two_trackers_share_a_corpus(tmp_path: Path) -> None:
     ],
 )
 def test_trackers_are_named_as_people_name_them(text: str) -> None:
-    assert parse_tracker(text) == "Z3Prover/z3"
+    assert locate(text).name == "Z3Prover/z3"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "z3", "a/b/c", "a/..", "../b", "a/b c", "https://example.org/a/b", "a/b?x"]
+    "text", ["", "z3", "a/b/c", "a/..", "../b", "a/b c", "https://github.com/a", "a/b?x"]
 )
 def test_what_is_no_repository_is_told(text: str) -> None:
     with pytest.raises(BadInput, match="OWNER/NAME"):
-        parse_tracker(text)
+        locate(text)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -464,13 +464,12 @@ def test_any_text_is_stored(issues: list[tuple[str, str, str]]) -> None:
     batch = [
         prepare(
             Issue("o/n", number, title, body, labels=(title[:9],), comments=(Comment(number * 10, comment),)),
-            0,
             attached=[AttachedFile("a.smt2", comment, "body")],
         )
         for number, (title, body, comment) in enumerate(issues, 1)
     ]
     with _ANY.transaction():
-        Storer(_ANY, 1).store(batch)
+        Storer(_ANY, GITHUB, 1, TrackerReport("o/n")).store(batch)
         assert _ANY.scalar("select count(*) from issue") >= len(issues)
 
 
@@ -601,20 +600,18 @@ def test_a_large_tracker_takes_few_requests(tmp_path: Path) -> None:
 
         def fetch() -> Archive:
             client, _, _ = client_of(hub.url)
-            archive = Archive(corpus, 1, "ada/solver")
-            crawler = Crawler(client, archive, "ada/solver")
-            crawler.crawl(ISSUES)
-            crawler.crawl(COMMENTS)
+            archive = Archive(corpus, GITHUB, 1, "ada/solver")
+            Crawler(client, archive, "ada/solver").crawl_all()
             client.close()
             return archive
 
         archive = fetch()
         assert len(hub.log) <= 400
         assert len(archive.issues) == 8_000
-        assert sum(len(archive.thread(number).issue.comments) for number in archive.issues) == 30_000
+        assert sum(len(archive.thread(number).comments) for number in archive.issues) == 30_000
         for number in range(100, 130):
             tracker.add_comment(number, f"2030-01-01T00:{number - 100:02}:00Z", SCRIPT)
         asked = len(hub.log)
         archive = fetch()
         assert len(hub.log) - asked <= 4
-        assert all(SCRIPT in archive.thread(number).issue.comments[-1].body for number in range(100, 130))
+        assert all(SCRIPT in archive.thread(number).comments[-1].body for number in range(100, 130))

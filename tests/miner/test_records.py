@@ -1,16 +1,18 @@
-"""Records of GitHub's REST interface, and the starter tracker in the same shape."""
+"""Issues and comments as GitHub's REST interface and ``gh`` show them."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
+from datetime import datetime
+from importlib import resources
 from typing import Any
 
 import pytest
 
+from corpus.records import Comment, Issue
 from miner.extract import extract_issue
-from miner.records import Comment, Issue, RecordError, issue_number_of, tracker_of
-from miner.starter import TRACKER, read_issues, read_records
+from tests.miner.mining_help import GITHUB
 
 RECORD: dict[str, Any] = {
     "number": 12,
@@ -32,67 +34,76 @@ COMMENTS: list[dict[str, Any]] = [
 ]
 
 
+def read(record: dict[str, Any]) -> Issue:
+    """The issue of a raw record, with the comments in it."""
+    items = [found for _, found in GITHUB.read(record, GITHUB.tracker_of(record) or "")]
+    [issue] = [item for item in items if isinstance(item, Issue)]
+    return replace(issue, comments=tuple(item for item in items if isinstance(item, Comment)))
+
+
 def test_issue_is_built_from_a_record() -> None:
-    issue = Issue.from_rest(RECORD, COMMENTS)
+    issue = read({**RECORD, "comments_list": COMMENTS})
     assert issue.tracker == "Z3Prover/z3"
     assert issue.labels == ("bug", "major")
-    assert issue.author == "ada"
-    assert issue.closed_at == ""
-    assert [comment.id for comment in issue.comments] == [1, 2]
-    assert issue.comments[0].body == ""
+    assert (issue.created_at, issue.closed_at) == (datetime(2024, 1, 2, 3, 4, 5), None)
+    assert [comment.id for comment in issue.comments] == [2, 1]
+    assert issue.comments[1].body == ""
     assert not issue.is_pull_request
     assert len(extract_issue(issue).formulas) == 1
 
 
+def test_what_gh_prints_is_the_same_issue() -> None:
+    printed = {
+        "number": 12,
+        "title": "Wrong answer",
+        "body": RECORD["body"],
+        "state": "CLOSED",
+        "stateReason": "COMPLETED",
+        "labels": [{"id": "x", "name": "bug"}, {"name": "major"}],
+        "author": {"login": "ada"},
+        "createdAt": "2024-01-02T03:04:05Z",
+        "closedAt": None,
+        "url": "https://github.com/Z3Prover/z3/issues/12",
+        "comments": [
+            {
+                "id": "IC_kwDO",
+                "url": "https://github.com/Z3Prover/z3/issues/12#issuecomment-2",
+                "body": "later",
+                "createdAt": "2024-02-01T00:00:00Z",
+                "authorAssociation": "NONE",
+            },
+            {"id": "IC_kwDO", "body": "of no address"},
+        ],
+    }
+    issue, rest = read(printed), read(RECORD)
+    assert replace(issue, comments=(), author_association="NONE") == rest
+    assert issue.comments == (Comment(2, "later", "NONE", datetime(2024, 2, 1)),)
+
+
 def test_pull_request_is_marked() -> None:
-    assert Issue.from_rest({**RECORD, "pull_request": {"url": "x"}}).is_pull_request
+    assert read({**RECORD, "pull_request": {"url": "x"}}).is_pull_request
+    assert read({**RECORD, "html_url": "https://github.com/Z3Prover/z3/pull/12"}).is_pull_request
 
 
-@pytest.mark.parametrize("record", [{}, {"number": None}, {"number": "12"}, {"number": True}])
-def test_record_without_a_number_is_refused(record: dict[str, Any]) -> None:
-    with pytest.raises(RecordError):
-        Issue.from_rest(record)
-
-
-def test_comment_without_an_id_is_refused() -> None:
-    with pytest.raises(RecordError, match="no comment id"):
-        Comment.from_rest({"body": "x"})
+@pytest.mark.parametrize("record", [{}, {"number": None}, {"number": "12"}, {"number": True}, {"body": "x"}])
+def test_what_is_no_issue_or_comment_is_read_as_nothing(record: dict[str, Any]) -> None:
+    assert list(GITHUB.read(record, "a/b")) == []
+    assert GITHUB.tracker_of(record) is None
 
 
 def test_odd_types_are_read_as_absent() -> None:
-    issue = Issue.from_rest({"number": 1, "title": 3, "body": ["x"], "labels": "bug", "user": "me"})
-    assert (issue.title, issue.body, issue.labels, issue.author, issue.tracker) == ("", "", (), "", "")
+    issue = read({"number": 1, "title": 3, "body": ["x"], "labels": "bug", "created_at": "yesterday"})
+    assert (issue.title, issue.body, issue.labels, issue.created_at, issue.tracker) == ("", "", (), None, "")
 
 
-def test_addresses_tell_tracker_and_issue() -> None:
-    assert tracker_of({"html_url": "https://github.com/cvc5/cvc5/issues/9"}) == "cvc5/cvc5"
-    assert tracker_of({"html_url": "nowhere"}) == ""
-    assert issue_number_of({"issue_url": "https://api.github.com/repos/a/b/issues/77"}) == 77
-    assert issue_number_of({"issue_url": "x"}) is None
-
-
-def test_starter_records_are_read_by_number(tmp_path: Path) -> None:
-    for number in (11, 2):
-        record = {**RECORD, "number": number, "comments_list": COMMENTS, "exhume": {"ignored": 1}}
-        (tmp_path / f"{number:04}.json").write_text(json.dumps(record), encoding="utf-8")
-    (tmp_path / "README.md").write_text("not an issue", encoding="utf-8")
-    issues = read_issues(tmp_path)
-    assert [issue.number for issue in issues] == [2, 11]
-    assert {issue.tracker for issue in issues} == {TRACKER}
-    assert len(issues[0].comments) == 2
-
-
-@pytest.mark.parametrize("text", ["{", "[]"])
-def test_a_broken_starter_record_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / "0001.json").write_text(text, encoding="utf-8")
-    with pytest.raises(RecordError, match=r"0001\.json"):
-        list(read_records(tmp_path))
-
-
-def test_a_missing_starter_folder_is_empty(tmp_path: Path) -> None:
-    assert read_issues(tmp_path / "none") == []
+def test_a_comment_of_a_list_tells_its_issue_by_address() -> None:
+    comment = {"id": 7, "body": "x", "issue_url": "https://api.github.com/repos/a/b/issues/77"}
+    assert GITHUB.tracker_of(comment) == "a/b"
+    assert [(number, found.body) for number, found in GITHUB.read(comment, "a/b")] == [(77, "x")]
+    assert list(GITHUB.read({**comment, "issue_url": "x"}, "a/b")) == []
 
 
 def test_every_bundled_issue_gives_a_formula() -> None:
-    for issue in read_issues():
+    for file in (resources.files("corpus") / "starter" / "issues").iterdir():
+        issue = read(json.loads(file.read_text(encoding="utf-8")))
         assert extract_issue(issue).formulas, issue.number

@@ -7,15 +7,16 @@ import time
 import pytest
 from hypothesis import given, settings
 
-from miner.records import Comment, Issue
+from corpus.records import Comment, Issue
 from miner.references import references_of
+from tests.miner.mining_help import GITHUB
 from tests.miner.test_hostile import MEGABYTE, TEXTS
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 def named(text: str) -> list[tuple[str, str, bool]]:
-    return [(r.kind, r.target, r.fixes) for r in references_of(Issue("a/b", 1, "", text))]
+    return [(r.kind, r.target, r.fixes) for r in references_of(Issue("a/b", 1, "", text), GITHUB)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
 
 def test_each_is_told_once_a_text_and_with_its_words() -> None:
     issue = Issue("a/b", 1, "", "see #2 and #2, later fixed by #2", comments=(Comment(7, "duplicate of #2"),))
-    found = references_of(issue)
+    found = references_of(issue, GITHUB)
     assert [(r.where, r.fixes) for r in found] == [("body", True), ("comment:7", False)]
     assert "duplicate of #2" in found[1].text
 
@@ -64,7 +65,7 @@ def test_each_is_told_once_a_text_and_with_its_words() -> None:
 @settings(max_examples=150)
 @given(TEXTS)
 def test_any_text_is_read(text: str) -> None:
-    references_of(Issue("a/b", 1, "", text))
+    references_of(Issue("a/b", 1, "", text), GITHUB)
 
 
 @pytest.mark.parametrize(
@@ -73,5 +74,5 @@ def test_any_text_is_read(text: str) -> None:
 def test_a_megabyte_is_read_within_a_second(piece: str) -> None:
     text = piece * (MEGABYTE // len(piece))
     start = time.process_time()
-    references_of(Issue("a/b", 1, "", text))
+    references_of(Issue("a/b", 1, "", text), GITHUB)
     assert time.process_time() - start < 4.0

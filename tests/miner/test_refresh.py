@@ -100,7 +100,7 @@ def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.
     assert run(["mine", "ada/solver", "--corpus", corpus, "--api-url", hub.url]) == Exit.DONE
     told = capsys.readouterr()
     assert "ada/solver: " in told.out
-    assert "goes on at" in told.err
+    assert "resumes at" in told.err
     assert "exhume learn" in told.err
     assert run(["mine", "--replay", "--corpus", corpus, "--json"]) == Exit.DONE
     said = json.loads(capsys.readouterr().out)
@@ -111,7 +111,7 @@ def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["mine", "--corpus", "c"], "name a repository"),
+        (["mine", "--corpus", "c"], "name a tracker"),
         (["mine", "z3", "--corpus", "c"], "OWNER/NAME"),
         (["mine", "a/b", "--corpus", "c", "--since", "May"], "2024-05-31"),
         (["mine", "a/b", "--corpus", "c", "--api-url", "x"], "address of an API"),
@@ -197,7 +197,7 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, text: str, words: str) ->
 def test_a_configuration_is_read(config: Path) -> None:
     told = read_config(config)
     assert told.corpus == config.parent / "c.duckdb"
-    assert [tracker.name for tracker in told.trackers] == ["ada/solver", "bob/z3"]
+    assert [tracker.place.name for tracker in told.trackers] == ["ada/solver", "bob/z3"]
     assert [tracker.options.everything for tracker in told.trackers] == [False, True]
     assert told.trackers[1].options.since == date(2015, 1, 2)
     assert told.min_support == 5

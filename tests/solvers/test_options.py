@@ -118,7 +118,7 @@ def test_the_installed_solver_knows_every_name_and_value_of_its_file(family: str
 @pytest.mark.parametrize("family", ["z3", "bitwuzla", "yices"])
 def test_no_listed_option_is_its_default(family: str) -> None:
     solver = installed(family)
-    asked = PROFILES[family].ask(solver.argv)
+    asked = PROFILES[family].ask_options(solver.argv)
     same = [
         s for s in option_table(family).tried() if split_option(s)[1] == asked[split_option(s)[0]].default
     ]
@@ -153,7 +153,7 @@ def test_cvc5_takes_every_value(warm: Runner) -> None:
 def test_cvc5_calls_common_or_regular_what_is_trusted_here() -> None:
     table = option_table("cvc5")
     exceptions = []
-    for option in PROFILES["cvc5"].ask(find_solver("cvc5").argv).values():
+    for option in PROFILES["cvc5"].ask_options(find_solver("cvc5").argv).values():
         for value in option.values or ("true", "false"):
             option_class = table.class_of(f"{option.name}={value}")
             regular = option.category in ("COMMON", "REGULAR")
@@ -185,7 +185,7 @@ def test_an_option_that_is_a_flag_is_written_without_a_value() -> None:
 
 
 def test_what_a_solver_does_not_take_is_told_with_the_reason() -> None:
-    asked = PROFILES["cvc5"].ask(find_solver("cvc5").argv)
+    asked = PROFILES["cvc5"].ask_options(find_solver("cvc5").argv)
     assert why_refused("nope=1", asked) == "no such option"
     assert why_refused("sat-solver=nope", asked) == "takes no 'nope'"
     assert why_refused("cbqi=maybe", asked) == "takes no 'maybe'"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import bitwuzla
 from bitwuzla import Kind
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_count, require_count
-from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check, engine_of
+from apifuzz.calls import Assert, CheckSat
+from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes, unreadable
 from apifuzz.engines.bitwuzla.interpolants import Interpolants
 from apifuzz.engines.bitwuzla.limits import Terminator, translated
@@ -31,7 +32,7 @@ class _Plain(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
-        self.make(run, engine_of(run))
+        self.make(run, cast(BitwuzlaEngine, run.engine.core))
         return ()
 
     def make(self, run: Run, engine: BitwuzlaEngine) -> None:
@@ -81,7 +82,7 @@ class LimitCheck(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1, 1)
-        engine_of(run).terminator.limit_next(read_count(args[0]))
+        cast(BitwuzlaEngine, run.engine.core).terminator.limit_next(read_count(args[0]))
         return ()
 
 
@@ -93,13 +94,13 @@ class Assertions(_Plain):
     name = "bitwuzla:assertions"
 
     def is_possible(self, run: Run) -> bool:
-        return engine_of(run).untouched
+        return cast(BitwuzlaEngine, run.engine.core).untouched
 
     def make(self, run: Run, engine: BitwuzlaEngine) -> None:
         _require_untouched(engine)
         with translated():
             found = engine.solver.get_assertions()
-        if [t.id() for t in found] != [t.handle.id() for t in engine.asserted()]:
+        if [t.id() for t in found] != [t.handle.id() for t in engine.stack.terms]:
             raise Misbehaviour("term", f"assertions: {'; '.join(map(str, found))[:1000]}")
 
 
@@ -111,18 +112,18 @@ class ReadFormula(_Plain):
     name = "bitwuzla:read-formula"
 
     def is_possible(self, run: Run) -> bool:
-        return engine_of(run).untouched and bool(run.assertions)
+        return cast(BitwuzlaEngine, run.engine.core).untouched and bool(run.assertions)
 
     def make(self, run: Run, engine: BitwuzlaEngine) -> None:
         _require_untouched(engine)
         with translated():
             engine.solver.print_formula("smt2", 16)  # not read: leading zeros are lost
             text = engine.solver.print_formula("smt2", engine.random.choice((2, 10)))
-        _require_readable(engine.asserted())
+        _require_readable(engine.stack.terms)
         other = engine.sibling()
-        for term in engine.asserted():
-            other.assert_formula(term)
-        answers = (check(_read(engine, text)), other.check_sat(None))
+        for term in engine.stack.terms:
+            other.perform(Assert(term))
+        answers = (check(_read(engine, text)), other.perform(CheckSat()))
         if {Answer.SAT, Answer.UNSAT} <= set(answers):
             one, two = answers
             raise Misbehaviour("print", f"printed {one}, asserted {two}\n{text[:2000]}")
@@ -134,7 +135,9 @@ class PrintCore(_Plain):
     name = "bitwuzla:print-core"
 
     def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.UNSAT and engine_of(run).settings.is_on("produce-unsat-cores")
+        return run.answer is Answer.UNSAT and cast(BitwuzlaEngine, run.engine.core).settings.is_on(
+            "produce-unsat-cores"
+        )
 
     def make(self, run: Run, engine: BitwuzlaEngine) -> None:
         run.require_answer(Answer.UNSAT)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bitwuzla
 
+from apifuzz.calls import Call
+from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
 from apifuzz.engines.bitwuzla.equality import BASIC_SORTS, equality
 from apifuzz.engines.bitwuzla.limits import Terminator, translated
@@ -18,7 +21,6 @@ from apifuzz.interface import (
     Answer,
     ApiTerm,
     Capabilities,
-    Engine,
     Feature,
     Misbehaviour,
     Option,
@@ -26,9 +28,6 @@ from apifuzz.interface import (
     Unsupported,
 )
 from smtlib import Signature, Sort
-
-if TYPE_CHECKING:
-    from apifuzz.run import Run
 
 _ANSWERS = {
     bitwuzla.Result.SAT: Answer.SAT,
@@ -75,10 +74,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
         self.settings = Settings(self.random)
         self.terminator = Terminator()
         self._solver: Any = None
-        self._levels: list[list[ApiTerm]] = [[]]
         self._pending: list[ApiTerm] = []
-        self._assumptions: tuple[ApiTerm, ...] = ()
-        self._answered = False
         self.untouched = True
         """Whether the instance still holds the assertions as they were asserted: checks and ``simplify`` put
         what preprocessing leaves of them in their place."""
@@ -147,6 +143,10 @@ class BitwuzlaEngine(BitwuzlaTerms):
         self.session = Session()
         self._forget()
 
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: bitwuzla's exceptions become those of an engine."""
+        return translated()
+
     def sibling(self) -> Engine:
         """A second instance on the same term manager."""
         other = BitwuzlaEngine(self.session)
@@ -185,51 +185,45 @@ class BitwuzlaEngine(BitwuzlaTerms):
         """An equivalent term of the same sort. While an answer stands another instance does it, for
         bitwuzla would forget the answer.
         """
-        solver = self._new_solver() if self._answered else self.solver
-        with translated():
-            return solver.simplify_term(term.handle)
+        solver = self._new_solver() if self.stack.answer is not None else self.solver
+        return solver.simplify_term(term.handle)
 
     def assert_formula(self, term: ApiTerm) -> None:
         """Assert a closed term of sort Bool: now, or together with those that follow, before the instance is
         used for anything else.
         """
-        self._answered = False
-        self._levels[-1].append(term)
         self._pending.append(term)
         if self.random.random() < 0.7:
             self._assert_pending()
 
     def _assert_pending(self) -> None:
         pending, self._pending = self._pending, []
-        with translated():
-            self.solver.assert_formula(*(t.handle for t in pending))
+        self.solver.assert_formula(*(t.handle for t in pending))
 
     def simplify_assertions(self) -> None:
         """Simplify the assertions; bitwuzla forgets its answer."""
         solver = self.solver
-        self._answered = self.untouched = False
+        self.untouched = False
+        self.stack.changed()
         with translated():
             solver.simplify()
-
-    def asserted(self) -> list[ApiTerm]:
-        """The assertions on all open levels."""
-        return [term for level in self._levels for term in level]
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         """``check-sat``, with assumptions where they are given."""
         solver = self.solver
-        self._assumptions = tuple(assumptions or ())
-        self._answered, self.untouched = True, False
+        self.untouched = False
         self.terminator.start()
-        with translated():
-            return _ANSWERS[solver.check_sat(*(a.handle for a in self._assumptions))]
+        return _ANSWERS[solver.check_sat(*(a.handle for a in assumptions or ()))]
+
+    @property
+    def _assumptions(self) -> tuple[ApiTerm, ...]:
+        return self.stack.assumptions or ()
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """The assumptions that failed: of the list, and asked one by one; the two must agree."""
         solver = self.solver
-        with translated():
-            listed = {t.id() for t in solver.get_unsat_assumptions()}
-            single = {a.handle.id() for a in self._assumptions if solver.is_unsat_assumption(a.handle)}
+        listed = {t.id() for t in solver.get_unsat_assumptions()}
+        single = {a.handle.id() for a in self._assumptions if solver.is_unsat_assumption(a.handle)}
         if listed != single:
             raise Misbehaviour("assumptions", f"the list has {sorted(listed)}, one by one {sorted(single)}")
         if not listed <= {a.handle.id() for a in self._assumptions}:
@@ -239,19 +233,17 @@ class BitwuzlaEngine(BitwuzlaTerms):
     def unsat_core(self) -> list[ApiTerm]:
         """The core's assertions; bitwuzla lists assumptions among them, which are left out."""
         solver = self.solver
-        with translated():
-            listed = {t.id() for t in solver.get_unsat_core()}
-        asserted = self.asserted()
+        listed = {t.id() for t in solver.get_unsat_core()}
+        asserted = self.stack.terms
         unknown = listed.difference(t.handle.id() for t in (*asserted, *self._assumptions))
         if unknown:
             raise Misbehaviour("core", "the core holds what was neither asserted nor assumed")
         return _chosen(asserted, listed)
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The values of closed terms."""
         solver = self.solver
-        with translated():
-            found = [solver.get_value(t.handle) for t in terms]
+        found = [solver.get_value(t.handle) for t in terms]
         for term, value in zip(terms, found, strict=True):
             sort = term.sort.sort
             if value.sort() != term.handle.sort():
@@ -265,39 +257,28 @@ class BitwuzlaEngine(BitwuzlaTerms):
                 check_value(self.session, sort, value)
         return found
 
-    def equal(self, term: ApiTerm, value: Any) -> Any:
+    def equate(self, term: ApiTerm, value: Any) -> Any:
         """That the term has the value. Of arrays only what bitwuzla decides: their elements at the indices
         that the value lists, and one element more.
         """
-        with translated():
-            return equality(self.session, term.handle, term.sort.sort, value)
+        return equality(self.session, term.handle, term.sort.sort, value)
 
     def print_model(self) -> str:
         """The constants' values as definitions: bitwuzla's interface prints single values only."""
         solver = self.solver
-        with translated():
-            found = [(constant, solver.get_value(constant)) for constant in self.session.constants]
-            lines = [f"  (define-fun {constant} () {constant.sort()} {value})" for constant, value in found]
+        found = [(constant, solver.get_value(constant)) for constant in self.session.constants]
+        lines = [f"  (define-fun {constant} () {constant.sort()} {value})" for constant, value in found]
         return "\n".join(["(", *lines, ")"])
 
     def push(self, levels: int) -> None:
         """Open levels."""
-        solver = self.solver
-        self._answered = False
-        with translated():
-            solver.push(levels)
-        self._levels.extend([] for _ in range(levels))
+        self.solver.push(levels)
 
     def pop(self, levels: int) -> None:
         """Close levels."""
-        if levels >= len(self._levels):
-            raise Rejected(f"pop {levels} of {len(self._levels) - 1} levels")
-        solver = self.solver
-        self._answered = False
-        with translated():
-            solver.pop(levels)
-        if levels:
-            del self._levels[-levels:]
+        if levels >= len(self.stack.levels):
+            raise Rejected(f"pop {levels} of {len(self.stack.levels) - 1} levels")
+        self.solver.pop(levels)
 
     def reset(self) -> None:
         """A new instance, whose options are set again; terms live on."""
@@ -310,10 +291,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
     def reset_assertions(self) -> None:
         """A new instance with the same options."""
         self._solver = None
-        self._levels = [[]]
         self._pending = []
-        self._assumptions = ()
-        self._answered = False
         self.untouched = True
 
 
@@ -321,16 +299,6 @@ def _chosen(terms: Sequence[ApiTerm], ids: set[int]) -> list[ApiTerm]:
     """The terms whose handles have these ids, each id once, in order."""
     found = {t.handle.id(): t for t in reversed(terms)}
     return [t for i, t in reversed(found.items()) if i in ids]
-
-
-def engine_of(run: Run) -> BitwuzlaEngine:
-    """bitwuzla's engine, which others may be around. Raises Unsupported where it is another solver's."""
-    engine: Any = run.engine
-    while not isinstance(engine, BitwuzlaEngine):
-        engine = getattr(engine, "inner", None)
-        if engine is None:
-            raise Unsupported("only bitwuzla has this")
-    return engine
 
 
 def check(solver: Any) -> Answer:

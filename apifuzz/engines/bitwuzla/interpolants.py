@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import bitwuzla
 from bitwuzla import Kind
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_formulas, read_list, require_count
-from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check, engine_of
+from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes
 from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, TermKind, Unsupported
@@ -31,7 +32,7 @@ class Interpolants(Action):
             run.answer is Answer.UNSAT
             and not run.assumptions
             and len(run.assertions) > 1
-            and engine_of(run).settings.is_on("produce-interpolants")
+            and cast(BitwuzlaEngine, run.engine.core).settings.is_on("produce-interpolants")
         )
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
@@ -46,7 +47,7 @@ class Interpolants(Action):
 
     def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 1)
-        engine = engine_of(run)
+        engine = cast(BitwuzlaEngine, run.engine.core)
         run.require_answer(Answer.UNSAT)
         parts = [read_formulas(run, read_list(arg)) for arg in args]
         if run.assumptions or not engine.settings.is_on("produce-interpolants"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from bitwuzla import Kind
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_name, read_terms, require_count
-from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, engine_of
+from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.engines.bitwuzla.rounding import rounded
 from apifuzz.engines.bitwuzla.values import ROUNDING_MODES
@@ -59,7 +59,7 @@ class MakeTerm(Action):
         if sort is None:
             raise TraceError("there is no sort of bit-vectors of one bit")
         with translated():
-            handle = engine_of(run).session.make(kind, [t.handle for t in terms])
+            handle = cast(BitwuzlaEngine, run.engine.core).session.make(kind, [t.handle for t in terms])
         free = frozenset[ApiTerm]().union(*(t.free for t in terms))
         return (str(run.keep_term(sort, handle, TermKind.TERM, None, terms, free)),)
 
@@ -102,7 +102,7 @@ class MakeRounded(Action):
                 raise TraceError(f"a numeral is wanted, {numeral[:20]} is here")
         if not args[4].strip("0"):
             raise TraceError("a denominator is not 0")
-        handle = _make_rounded(engine_of(run), own.handle, own.sort.indices, args)
+        handle = _make_rounded(cast(BitwuzlaEngine, run.engine.core), own.handle, own.sort.indices, args)
         return (str(run.keep_term(own, handle, TermKind.VALUE)),)
 
 

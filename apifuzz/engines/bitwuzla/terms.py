@@ -8,16 +8,14 @@ from typing import Any
 
 from bitwuzla import Kind
 
+from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
-from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.engines.bitwuzla.operators import Operators
 from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.engines.bitwuzla.values import make_value
 from apifuzz.interface import (
     ApiSort,
     ApiTerm,
-    DatatypeSpec,
-    Engine,
     Head,
     HeadKind,
     Misbehaviour,
@@ -38,28 +36,22 @@ class BitwuzlaTerms(Engine):
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
         """A sort of a theory file, or a declared one."""
-        with translated():
-            if sort.name == "Array" and len(args) == 2:
-                self.session.sort(sort)  # refuses functions in arrays
-                return self.session.manager.mk_array_sort(args[0].handle, args[1].handle)
-            if sort.is_function and len(args) > 1:
-                *params, result = (a.handle for a in args)
-                return self.session.manager.mk_fun_sort(params, result)
-            return self.session.sort(sort)
+        if sort.name == "Array" and len(args) == 2:
+            self.session.sort(sort)  # refuses functions in arrays
+            return self.session.manager.mk_array_sort(args[0].handle, args[1].handle)
+        if sort.is_function and len(args) > 1:
+            *params, result = (a.handle for a in args)
+            return self.session.manager.mk_fun_sort(params, result)
+        return self.session.sort(sort)
 
     def declare_sort(self, name: str, arity: int) -> Any:
         """An uninterpreted sort without arguments."""
         if arity:
             raise Unsupported("sorts with arguments")
-        with translated():
-            # Between bars where it needs them: names of sorts bitwuzla prints as they are.
-            made = self.session.manager.mk_uninterpreted_sort(quote_symbol(name))
+        # Between bars where it needs them: names of sorts bitwuzla prints as they are.
+        made = self.session.manager.mk_uninterpreted_sort(quote_symbol(name))
         self.session.declared[name] = made
         return made
-
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        """Unsupported."""
-        raise Unsupported("datatypes")
 
     def _symbol(self, name: str) -> str:
         """The name with or without bars; bitwuzla puts them where it sees that they are needed: at characters
@@ -72,52 +64,47 @@ class BitwuzlaTerms(Engine):
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
         """The value that ``text`` writes."""
-        with translated():
-            return make_value(self.session, self.random, sort.sort, text)
+        return make_value(self.session, self.random, sort.sort, text)
 
-    def make_constant(self, name: str, sort: ApiSort) -> Any:
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
         """A free constant."""
         return self._declared(name, sort.handle)
 
     def _declared(self, name: str, sort: Any) -> Any:
         symbol = self._symbol(name)
-        with translated():
-            made = self.session.manager.mk_const(sort, symbol)
+        made = self.session.manager.mk_const(sort, symbol)
         self.session.constants.append(made)
         self.session.names[made.id()] = symbol
         return made
 
-    def make_variable(self, name: str, sort: ApiSort) -> Any:
+    def make_variable(self, sort: ApiSort, name: str) -> Any:
         """A variable to be bound later."""
         symbol = self._symbol(name)
-        with translated():
-            made = self.session.manager.mk_var(sort.handle, symbol)
+        made = self.session.manager.mk_var(sort.handle, symbol)
         self.session.names[made.id()] = symbol
         return made
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
         """A constant of a function sort."""
-        with translated():
-            sort = self.session.manager.mk_fun_sort([p.handle for p in params], result.handle)
-            if self.random.random() < 0.2:
-                own = smtlib_sort("->", (), tuple([p.sort for p in (*params, result)]))
-                inspection.inspect_sort(self.session, sort, own)
+        sort = self.session.manager.mk_fun_sort([p.handle for p in params], result.handle)
+        if self.random.random() < 0.2:
+            own = smtlib_sort("->", (), tuple([p.sort for p in (*params, result)]))
+            inspection.inspect_sort(self.session, sort, own)
         return self._declared(name, sort)
 
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         """An operator or function applied."""
         handles = [a.handle for a in args]
-        with translated():
-            if head.kind is HeadKind.APPLY:
-                return self.session.make(Kind.APPLY, handles)
-            if head.kind is not HeadKind.OPERATOR:
-                raise Unsupported("datatypes")
-            sorts = [a.sort.sort for a in args]
-            if operators.gives_unknown_format(sort):
-                raise Unsupported(f"floating-point format {sort}")
-            return Operators(self.session, self.random).make(head.name, head.indices, sort, handles, sorts)
+        if head.kind is HeadKind.APPLY:
+            return self.session.make(Kind.APPLY, handles)
+        if head.kind is not HeadKind.OPERATOR:
+            raise Unsupported("datatypes")
+        sorts = [a.sort.sort for a in args]
+        if operators.gives_unknown_format(sort.sort):
+            raise Unsupported(f"floating-point format {sort.sort}")
+        return Operators(self.session, self.random).make(head.name, head.indices, sort.sort, handles, sorts)
 
-    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
+    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         """A quantifier over all variables at once, or one inside the other."""
         kinds = {"forall": Kind.FORALL, "exists": Kind.EXISTS, "lambda": Kind.LAMBDA}
         kind = kinds.get(binder)
@@ -127,34 +114,18 @@ class BitwuzlaTerms(Engine):
 
     def _bound(self, kind: Any, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         handles = [v.handle for v in variables]
-        with translated():
-            # A lambda inside another is a function that gives a function, which bitwuzla does not have.
-            if kind != Kind.LAMBDA and self.random.random() < 0.3:
-                return reduce(
-                    lambda inner, v: self.session.make(kind, (v, inner)), handles[::-1], body.handle
-                )
-            return self.session.make(kind, (*handles, body.handle))
+        # A lambda inside another is a function that gives a function, which bitwuzla does not have.
+        if kind != Kind.LAMBDA and self.random.random() < 0.3:
+            return reduce(lambda inner, v: self.session.make(kind, (v, inner)), handles[::-1], body.handle)
+        return self.session.make(kind, (*handles, body.handle))
 
-    def define_function(
-        self,
-        name: str,
-        variables: Sequence[ApiTerm],
-        result: ApiSort,
-        body: ApiTerm,
-        recursive: ApiTerm | None,
-    ) -> Any:
+    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
         """A lambda (bitwuzla's interface has no named definitions), or the body itself."""
-        if recursive is not None:
-            raise Unsupported("recursive functions")
         return self._bound(Kind.LAMBDA, variables, body) if variables else body.handle
 
-    def sort_of(self, term: ApiTerm) -> Any:
-        """The handle of the sort that bitwuzla gives the term."""
-        with translated():
-            return term.handle.sort()
-
-    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        """Whether bitwuzla holds ``handle`` to be ``sort``: by equality, and by identity number."""
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether bitwuzla holds the term's sort to be ``sort``: by equality, and by identity number."""
+        handle = term.handle.sort()
         equal = bool(handle == sort.handle)
         if equal != (handle.id() == sort.handle.id()) or equal == bool(handle != sort.handle):
             raise Misbehaviour("sort", f"{handle} and {sort.handle}: ==, != and id contradict each other")
@@ -162,25 +133,21 @@ class BitwuzlaTerms(Engine):
 
     def inspect_sort(self, sort: ApiSort) -> None:
         """Ask the sort all it can be asked."""
-        with translated():
-            inspection.inspect_sort(self.session, sort.handle, sort.sort)
+        inspection.inspect_sort(self.session, sort.handle, sort.sort)
 
     def inspect_term(self, term: ApiTerm) -> None:
         """Ask the term all it can be asked, and make it again."""
-        with translated():
-            inspection.inspect_term(self.session, term.handle, term.sort.sort)
+        inspection.inspect_term(self.session, term.handle, term.sort.sort)
 
     def read_back(self, term: ApiTerm) -> None:
         """Print the term, read it with bitwuzla's parser, and compare."""
         free = frozenset(v.handle.id() for v in term.free)
-        with translated():
-            inspection.read_back(self.session, self.random, term.handle, free)
+        inspection.read_back(self.session, self.random, term.handle, free)
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
         """``term`` with each of ``replaced`` replaced at once."""
         table = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
         manager = self.session.manager
-        with translated():
-            if self.random.random() < 0.5:
-                return manager.substitute_term(term.handle, table)
-            return manager.substitute_terms([term.handle], table)[0]
+        if self.random.random() < 0.5:
+            return manager.substitute_term(term.handle, table)
+        return manager.substitute_terms([term.handle], table)[0]

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
 from typing import Any
 
-from cvc5 import Kind
-
+from apifuzz.calls import Call
+from apifuzz.engine import Engine
 from apifuzz.engines.cvc5.errors import translated
-from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term, inspect_value
+from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
 from apifuzz.engines.cvc5.package import reset, solves_fields, version
-from apifuzz.engines.cvc5.reading import Reader, declared_datatypes, declared_function, declared_sort
+from apifuzz.engines.cvc5.reading import Reader
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.engines.cvc5.solving import Solving, refuse_without_model
+from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import Terms
-from apifuzz.engines.cvc5.values import make_value
 from apifuzz.interface import (
-    Answer,
     ApiSort,
     ApiTerm,
     Capabilities,
-    DatatypeSpec,
-    Engine,
     Feature,
-    Head,
     Option,
-    Unsupported,
 )
 from smtlib import Signature, Sort
 
@@ -62,14 +56,17 @@ class Cvc5Engine(Engine):
 
     name = "cvc5"
     plan = "apifuzz.engines.cvc5.actions"
+    parts = ("sorts", "terms", "solving")
 
     def __init__(self, expert: bool = False) -> None:
         super().__init__()
         self.expert = expert
         self._session: Session | None = None
         self._reader: Reader | None = None
-        self.declarations: list[str] = []
-        """The commands that declare what was declared, for reading back."""
+
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: cvc5's exceptions become those of an engine."""
+        return translated()
 
     # What it is
 
@@ -159,6 +156,7 @@ class Cvc5Engine(Engine):
         return self._session
 
     def new(self) -> None:
+        """Make a term manager and a solver."""
         self._begin(Session(self.random))
         self.session.start()
         self.sorts = Sorts(self.session)
@@ -166,11 +164,11 @@ class Cvc5Engine(Engine):
 
     def _begin(self, session: Session) -> None:
         self._session = session
-        self.solving = Solving(session)
+        self.solving = Solving(session, self.stack)
         self._reader = None
-        self.declarations = []
 
     def delete(self) -> None:
+        """Let go of them."""
         self._session = None
         self._reader = None
         del self.solving, self.sorts, self.terms
@@ -200,170 +198,44 @@ class Cvc5Engine(Engine):
             session.heap = own.heap
         return other
 
-    @translated()
     def set_logic(self, logic: str) -> None:
+        """Set the logic."""
         self.session.solver.setLogic(logic)
         self.session.logic = logic
 
-    @translated()
     def set_option(self, name: str, value: str) -> None:
+        """Set an option that goes with those that are set."""
         check_conflicts(self.session.options, self.session.logic, name, value)
         self.session.solver.setOption(name, value)
         self.session.options[name] = value
 
-    # Sorts
+    # What is asked of sorts, terms and the model
 
-    @translated()
-    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        if any(arg.name == "RegLan" for arg in sort.args):
-            raise Unsupported("regular expressions are in no other sort")
-        if sort.name == "Array" and sort.args[0].name == "Array":
-            raise Unsupported("arrays are no indices of arrays")
-        if sort.is_function and not self._is_higher_order:
-            raise Unsupported("functions as values without a logic for them")
-        return self.sorts.make(sort, args)
-
-    @translated()
-    def declare_sort(self, name: str, arity: int) -> Any:
-        handle = self.sorts.declare(name, arity)
-        self.declarations.append(declared_sort(name, arity))
-        return handle
-
-    @translated()
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        handles = self.sorts.declare_datatypes(group)
-        self.declarations.append(declared_datatypes(group))
-        return handles
-
-    # Terms
-
-    @translated()
-    def make_value(self, sort: ApiSort, text: str) -> Any:
-        return make_value(self.session, sort.sort, sort.handle, text)
-
-    @translated()
-    def make_constant(self, name: str, sort: ApiSort) -> Any:
-        self.declarations.append(declared_function(name, (), sort.handle))
-        return self.terms.constant(name, sort.handle)
-
-    @translated()
-    def make_variable(self, name: str, sort: ApiSort) -> Any:
-        return self.terms.variable(name, sort.handle)
-
-    @translated()
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        if any(sort.sort.name == "RegLan" for sort in (*params, result)):
-            raise Unsupported("functions of regular expressions")
-        handles = [param.handle for param in params]
-        self.declarations.append(declared_function(name, handles, result.handle))
-        return self.terms.function(name, handles, result.handle)
-
-    @translated()
-    def make_term(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
-        return self.terms.make(head, sort, args)
-
-    @translated()
-    def make_binder(self, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        return self.terms.binder(binder, [variable.handle for variable in variables], body)
-
-    @translated()
-    def define_function(
-        self,
-        name: str,
-        variables: Sequence[ApiTerm],
-        result: ApiSort,
-        body: ApiTerm,
-        recursive: ApiTerm | None,
-    ) -> Any:
-        handles = [variable.handle for variable in variables]
-        if recursive is None:
-            params = [variable.sort.handle for variable in variables]
-            self.declarations.append(declared_function(name, params, result.handle))
-            return self.terms.define(name, handles, result, body.handle, None)
-        return self.terms.define(name, handles, result, body.handle, recursive.handle)
-
-    @translated()
-    def sort_of(self, term: ApiTerm) -> Any:
-        return term.handle.getSort()
-
-    def same_sort(self, handle: Any, sort: ApiSort) -> bool:
-        return bool(handle == sort.handle)
-
-    @translated()
     def inspect_sort(self, sort: ApiSort) -> None:
+        """Ask the sort all it can be asked."""
         inspect_sort(self.sorts, sort.sort, sort.handle)
 
-    @translated()
     def inspect_term(self, term: ApiTerm) -> None:
+        """Ask the term all it can be asked."""
         inspect_term(self.sorts, term)
 
-    @translated()
     def read_back(self, term: ApiTerm) -> None:
+        """Print the term and read it."""
         if self._reader is None:
             self._reader = Reader(self.session.manager)
-        self._reader.declare(self.declarations)
+        self._reader.declare(self.session.declarations)
         self._reader.compare(term.handle, str(term))
 
-    @translated()
-    def simplify(self, term: ApiTerm) -> Any:
-        handle = self.session.expand(term.handle)
-        if self.session.chance(0.5):
-            return self.session.simplify(handle)
-        return self.session.simplify(handle, False)
-
-    @translated()
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        old, new = [t.handle for t in replaced], [t.handle for t in by]
-        if len(old) == 1 and self.session.chance(0.5):
-            return term.handle.substitute(old[0], new[0])
-        return term.handle.substitute(old, new)
-
-    # Solving
-
-    @translated()
-    def assert_formula(self, term: ApiTerm) -> None:
-        self.solving.assert_formula(term)
-
-    @translated()
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        return self.solving.check(assumptions)
-
-    @translated()
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        return self.solving.unsat_assumptions()
-
-    @translated()
-    def unsat_core(self) -> list[ApiTerm]:
-        return self.solving.unsat_core()
-
-    @translated()
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        values = self.solving.values(terms)
-        for term, value in zip(terms, values, strict=True):
-            inspect_value(value, f"the value of {term}")
-        return values
-
-    @translated()
-    def equal(self, term: ApiTerm, value: Any) -> Any:
-        refuse_without_model(value)
-        return self.session.manager.mkTerm(Kind.EQUAL, term.handle, value)
-
-    @translated()
     def print_model(self) -> str:
+        """The model of the declared sorts and constants."""
         sorts = [s for s in self.sorts.declared.values() if s.isUninterpretedSort()]
         model = self.session.solver.getModel(sorts, self.terms.constants)
         return model.decode() if isinstance(model, bytes) else str(model)
 
-    @translated()
-    def push(self, levels: int) -> None:
-        self.solving.push(levels)
+    # Resetting
 
-    @translated()
-    def pop(self, levels: int) -> None:
-        self.solving.pop(levels)
-
-    @translated()
     def reset(self) -> None:
+        """Make the solver as new; what was set is set again, for the run counts on it."""
         session = self.session
         options, logic = session.options, session.logic
         if session.chance(0.5):
@@ -372,13 +244,12 @@ class Cvc5Engine(Engine):
             reset(session.solver, session.manager)
             session.started()
         self.solving.clear()
-        # What was set is set again: the run counts on it.
         for name, value in options.items():
             self.set_option(name, value)
         if logic:
             self.set_logic(logic)
 
-    @translated()
     def reset_assertions(self) -> None:
+        """Forget the assertions."""
         self.session.solver.resetAssertions()
         self.solving.clear()

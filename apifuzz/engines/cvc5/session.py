@@ -69,6 +69,8 @@ class Session:
     heap: tuple[ApiSort, ApiSort] | None = None
     pools: list[Pool] = field(default_factory=list)
     plugins: list[Any] = field(default_factory=list)
+    declarations: list[str] = field(default_factory=list)
+    """The commands that declare what was declared, for reading back."""
     definitions: list[Definition] = field(default_factory=list)
     known: set[int] = field(default_factory=set)
     answered: bool = False
@@ -112,6 +114,16 @@ class Session:
         """
         if self.assumed and self.simplified:
             raise Unsupported("cores of assumptions after a simplification")
+
+    def require_no_answer(self) -> None:
+        """Raise :class:`Unsupported` while the last answer may be asked about."""
+        if self.answered:
+            raise Unsupported("a definition while the last answer may be asked about")
+
+    def define(self, definition: Definition) -> None:
+        """Keep a definition that this solver has made."""
+        self.definitions.append(definition)
+        self.known.add(id(definition))
 
     @property
     def is_higher_order(self) -> bool:

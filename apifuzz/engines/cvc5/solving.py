@@ -7,32 +7,33 @@ from typing import Any
 
 from cvc5 import Kind
 
+from apifuzz.engine import Stack
+from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 
 
 class Solving:
-    """One solver's assertions: keeps which term stands for which assertion, as cores name them."""
+    """One solver's assertions: each is marked by what was asserted for it, as cores name that."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, stack: Stack) -> None:
         self.session = session
-        self.levels: list[list[tuple[Any, ApiTerm]]] = [[]]
+        self.stack = stack
         self.assumptions: list[tuple[Any, ApiTerm]] = []
 
     def clear(self) -> None:
         """Nothing is asserted."""
         self.session.answered = False
-        self.levels = [[]]
         self.assumptions = []
 
-    def assert_formula(self, term: ApiTerm) -> None:
-        """Assert a formula on the current level."""
+    def assert_formula(self, term: ApiTerm) -> Any:
+        """Assert a formula on the current level; what was asserted for it."""
         handle = self.session.expand(term.handle)
         self.session.answered = False
         self.session.solver.assertFormula(handle)
-        self.levels[-1].append((handle, term))
+        return handle
 
-    def check(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
         """Check, perhaps under assumptions."""
         solver = self.session.solver
         self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]
@@ -53,7 +54,6 @@ class Solving:
             self.session.solver.push()
         else:
             self.session.solver.push(levels)
-        self.levels += [[] for _ in range(levels)]
 
     def pop(self, levels: int) -> None:
         """Close levels."""
@@ -62,22 +62,20 @@ class Solving:
             self.session.solver.pop()
         else:
             self.session.solver.pop(levels)
-        if levels:
-            del self.levels[-levels:]
 
     def unsat_core(self) -> list[ApiTerm]:
         """The core, as the terms that were asserted or assumed."""
         self.session.require_assumptions()
-        return self._named("core", self.session.solver.getUnsatCore(), [*self.asserted(), *self.assumptions])
+        return self._named("core", self.session.solver.getUnsatCore(), self._given())
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """The failed assumptions, as the terms that were assumed."""
         self.session.require_assumptions()
         return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
 
-    def asserted(self) -> list[tuple[Any, ApiTerm]]:
-        """Every assertion: what was asserted, and the term it stands for."""
-        return [pair for level in self.levels for pair in level]
+    def _given(self) -> list[tuple[Any, ApiTerm]]:
+        """Assertions and assumptions: what was given for each, and the term it stands for."""
+        return [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
 
     def _named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
         terms = dict(reversed(given))
@@ -100,8 +98,14 @@ class Solving:
         heads = [side[0] if side.getKind() is Kind.APPLY_UF else side for side in handle]
         return any(definition.function in heads for definition in self.session.definitions)
 
-    def values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """Values of closed terms in the current model, asked one by one or together."""
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """Values of closed terms in the current model, asked one by one or together; each looked at."""
+        values = self._values(terms)
+        for term, value in zip(terms, values, strict=True):
+            inspect_value(value, f"the value of {term}")
+        return values
+
+    def _values(self, terms: Sequence[ApiTerm]) -> list[Any]:
         solver = self.session.solver
         if any(term.sort.sort.name == "RegLan" for term in terms):
             raise Unsupported("regular expressions have no values")
@@ -120,23 +124,3 @@ def answer(result: Any) -> Answer:
         result.getUnknownExplanation()
         return Answer.UNKNOWN
     return Answer.SAT if said[0] else Answer.UNSAT
-
-
-def refuse_without_model(handle: Any) -> None:
-    """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
-    functions, and real algebraic numbers.
-    """
-    todo = [handle]
-    seen = set()
-    while todo:
-        term = todo.pop()
-        if term in seen:
-            continue
-        seen.add(term)
-        if term.isUninterpretedSortValue():
-            raise Unsupported("values of uninterpreted sorts are no terms of formulas")
-        if term.isRealAlgebraicNumber():
-            raise Unsupported("real algebraic numbers are no terms of formulas")
-        if term.isSkolem():
-            raise Unsupported("the value names a skolem of the solver")
-        todo.extend(term)

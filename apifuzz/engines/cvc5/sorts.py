@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apifuzz.datatypes import names_in
+from apifuzz.engines.cvc5.reading import declared_datatypes, declared_sort
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported, expect
 from smtlib import Sort, make_sort
@@ -62,8 +63,14 @@ class Sorts:
             found = self._make(sort, [self.of(arg) for arg in sort.args])
         return found
 
-    def make(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
+    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
         """A new handle of ``sort``, whose arguments are ``args``."""
+        if any(arg.name == "RegLan" for arg in sort.args):
+            raise Unsupported("regular expressions are in no other sort")
+        if sort.name == "Array" and sort.args[0].name == "Array":
+            raise Unsupported("arrays are no indices of arrays")
+        if sort.is_function and not self.session.is_higher_order:
+            raise Unsupported("functions as values without a logic for them")
         handle = self._make(sort, [arg.handle for arg in args])
         self.handles[sort] = handle
         return handle
@@ -119,7 +126,7 @@ class Sorts:
 
     # Declared
 
-    def declare(self, name: str, arity: int) -> Any:
+    def declare_sort(self, name: str, arity: int) -> Any:
         """An uninterpreted sort, or a constructor of such sorts.
 
         Half of them are made so that a parser on this term manager finds the same sort by its name.
@@ -132,6 +139,7 @@ class Sorts:
         else:
             handle = session.maker.mkUninterpretedSort(name)
         self._declared(name, handle)
+        session.declarations.append(declared_sort(name, arity))
         return handle
 
     def _declared(self, name: str, handle: Any) -> None:
@@ -157,6 +165,7 @@ class Sorts:
         for spec, handle in zip(group, handles, strict=True):
             self._declared(spec.name, handle)
             self.specs[spec.name] = spec
+        self.session.declarations.append(declared_datatypes(group))
         return handles
 
     def _datatype(self, spec: DatatypeSpec, unresolved: dict[str, Any]) -> Any:

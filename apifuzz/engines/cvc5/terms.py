@@ -8,9 +8,11 @@ from typing import Any
 from cvc5 import Kind
 
 from apifuzz.engines.cvc5.operators import kind_of
+from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
 from apifuzz.engines.cvc5.sorts import Sorts
 from apifuzz.engines.cvc5.special import is_special, special_term
+from apifuzz.engines.cvc5.values import make_value
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
 from smtlib import REAL, Sort
 
@@ -62,36 +64,47 @@ class Terms:
 
     # Leaves
 
-    def constant(self, name: str, sort: Any) -> Any:
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        """The value that ``text`` writes."""
+        return make_value(self.session, sort.sort, sort.handle, text)
+
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
         """A free constant; half of them such that a parser on this term manager finds it by its name."""
         session = self.session
-        if session.may_declare() and not sort.isFunction():
-            made = session.solver.declareFun(name, [], sort, session.chance(0.2))
+        session.declarations.append(declared_function(name, (), sort.handle))
+        if session.may_declare() and not sort.handle.isFunction():
+            made = session.solver.declareFun(name, [], sort.handle, session.chance(0.2))
         else:
-            made = session.maker.mkConst(sort, name)
+            made = session.maker.mkConst(sort.handle, name)
         self.constants.append(made)
         return made
 
-    def variable(self, name: str, sort: Any) -> Any:
+    def make_variable(self, sort: ApiSort, name: str) -> Any:
         """A variable to be bound."""
-        return self.session.maker.mkVar(sort, name)
+        return self.session.maker.mkVar(sort.handle, name)
 
-    def function(self, name: str, params: Sequence[Any], result: Any) -> Any:
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
         """A function with arguments."""
-        session = self.session
+        if any(sort.sort.name == "RegLan" for sort in (*params, result)):
+            raise Unsupported("functions of regular expressions")
+        session, handles = self.session, [param.handle for param in params]
+        session.declarations.append(declared_function(name, handles, result.handle))
         if session.may_declare():
-            return session.solver.declareFun(name, list(params), result, session.chance(0.2))
-        return session.maker.mkConst(self.sorts.function(list(params), result), name)
+            return session.solver.declareFun(name, handles, result.handle, session.chance(0.2))
+        return session.maker.mkConst(self.sorts.function(handles, result.handle), name)
 
     # Applications
 
-    def make(self, head: Head, sort: Sort, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         """``(head args...)`` of sort ``sort``."""
         handles = [arg.handle for arg in args]
         if head.kind is HeadKind.APPLY:
             return self._apply(handles)
         if head.kind in _MEMBERS:
-            return self._member(head, sort, handles)
+            return self._member(head, handles)
+        return self._operator(head, sort.sort, args, handles)
+
+    def _operator(self, head: Head, sort: Sort, args: Sequence[ApiTerm], handles: list[Any]) -> Any:
         self._refuse(head, args)
         if is_special(head.name):
             handle = self.sorts.of(sort)
@@ -136,7 +149,7 @@ class Terms:
             return function
         return maker.mkTerm(Kind.APPLY_UF, function, *args)
 
-    def _member(self, head: Head, sort: Sort, handles: list[Any]) -> Any:
+    def _member(self, head: Head, handles: list[Any]) -> Any:
         assert head.datatype is not None
         handle = self.sorts.of(head.datatype)
         made = member_term(self.session, handle, head)
@@ -144,8 +157,11 @@ class Terms:
 
     # Binders and definitions
 
-    def binder(self, binder: str, variables: Sequence[Any], body: ApiTerm) -> Any:
+    def make_binder(
+        self, sort: ApiSort, binder: str, bound_variables: Sequence[ApiTerm], body: ApiTerm
+    ) -> Any:
         """A quantifier, a lambda or a set comprehension (all values of one variable that fulfil ``body``)."""
+        variables = [variable.handle for variable in bound_variables]
         maker = self.session.maker
         kind = _BINDERS.get(binder)
         if kind is None:
@@ -155,7 +171,7 @@ class Terms:
             if len(variables) != 1:
                 raise Unsupported("a set comprehension of several variables")
             return maker.mkTerm(kind, bound, body.handle, variables[0])
-        annotations = self._annotations(list(variables), body) if kind is not Kind.LAMBDA else None
+        annotations = self._annotations(variables, body) if kind is not Kind.LAMBDA else None
         if annotations is not None:
             return maker.mkTerm(kind, bound, body.handle, annotations)
         return maker.mkTerm(kind, bound, body.handle)
@@ -191,37 +207,59 @@ class Terms:
         make = self.session.maker.mkTerm
         return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
 
-    def define(
-        self,
-        name: str,
-        variables: list[Any],
-        result: ApiSort,
-        body: Any,
-        recursive: Any | None,
-    ) -> Any:
-        """``define-fun``, or one of the ways to define a function recursively.
-
-        Definitions are global: what is popped or reset leaves them, for terms live on that use them.
+    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
+        """``define-fun``. Definitions are global: what is popped or reset leaves them, for terms live on that
+        use them.
         """
         session = self.session
-        if session.answered:
-            raise Unsupported("a definition while the last answer may be asked about")
-        if recursive is not None:
-            if session.chance(0.5):
-                define_recursive(session.solver, recursive, variables, body)
-            else:
-                session.solver.defineFunsRec([recursive], [variables], [body], True)
-            definition = Definition(recursive, body, variables, True)
+        params = [variable.sort.handle for variable in variables]
+        session.declarations.append(declared_function(name, params, result.handle))
+        session.require_no_answer()
+        bound = [variable.handle for variable in variables]
+        function = session.solver.defineFun(name, bound, result.handle, body.handle, True)
+        whole = body.handle
+        if bound:
+            listed = session.manager.mkTerm(Kind.VARIABLE_LIST, *bound)
+            whole = session.manager.mkTerm(Kind.LAMBDA, listed, whole)
+        session.define(Definition(function, whole, bound, False))
+        return function
+
+    def define_recursive(
+        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    ) -> None:
+        """``define-fun-rec``, in one of two ways; global, too."""
+        session, bound = self.session, [variable.handle for variable in variables]
+        session.require_no_answer()
+        if session.chance(0.5):
+            define_recursive(session.solver, function.handle, bound, body.handle)
         else:
-            function = session.solver.defineFun(name, variables, result.handle, body, True)
-            whole = body
-            if variables:
-                bound = session.manager.mkTerm(Kind.VARIABLE_LIST, *variables)
-                whole = session.manager.mkTerm(Kind.LAMBDA, bound, body)
-            definition = Definition(function, whole, variables, False)
-        session.definitions.append(definition)
-        session.known.add(id(definition))
-        return definition.function
+            session.solver.defineFunsRec([function.handle], [bound], [body.handle], True)
+        session.define(Definition(function.handle, body.handle, bound, True))
+
+    # What was made
+
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether the term is of the sort."""
+        return bool(term.handle.getSort() == sort.handle)
+
+    def simplify(self, term: ApiTerm) -> Any:
+        """The term simplified, said in one of two ways."""
+        handle = self.session.expand(term.handle)
+        if self.session.chance(0.5):
+            return self.session.simplify(handle)
+        return self.session.simplify(handle, False)
+
+    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
+        """The term with constants replaced."""
+        old, new = [t.handle for t in replaced], [t.handle for t in by]
+        if len(old) == 1 and self.session.chance(0.5):
+            return term.handle.substitute(old[0], new[0])
+        return term.handle.substitute(old, new)
+
+    def equate(self, term: ApiTerm, value: Any) -> Any:
+        """The equation with a value that formulas can hold."""
+        refuse_without_model(value)
+        return self.session.manager.mkTerm(Kind.EQUAL, term.handle, value)
 
 
 def member_term(session: Session, handle: Any, head: Head) -> Any:
@@ -301,3 +339,23 @@ def _has_all(term: Any, variables: list[Any]) -> bool:
             seen.add(inner)
             todo.extend(inner)
     return not left
+
+
+def refuse_without_model(handle: Any) -> None:
+    """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
+    functions, and real algebraic numbers.
+    """
+    todo = [handle]
+    seen = set()
+    while todo:
+        term = todo.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term.isUninterpretedSortValue():
+            raise Unsupported("values of uninterpreted sorts are no terms of formulas")
+        if term.isRealAlgebraicNumber():
+            raise Unsupported("real algebraic numbers are no terms of formulas")
+        if term.isSkolem():
+            raise Unsupported("the value names a skolem of the solver")
+        todo.extend(term)

@@ -9,7 +9,8 @@ import z3
 from z3 import z3core
 
 from apifuzz.engines.z3.session import Session
-from apifuzz.interface import Misbehaviour, Unsupported
+from apifuzz.engines.z3.terms import Terms
+from apifuzz.interface import ApiSort, ApiTerm, Misbehaviour, Unsupported
 
 _MAX_SEARCHED = 200
 """Subterms of a body looked at for patterns."""
@@ -18,11 +19,16 @@ _MAX_SEARCHED = 200
 class Binders:
     """Makes binders in a session. Variables are constants until something binds them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, terms: Terms) -> None:
         self.session = session
+        self.terms = terms
 
-    def make(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
+    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         """``(binder (variables) body)``."""
+        bound = [self.terms.of(v) for v in variables]
+        return self.session.hold(self._make(binder, bound, self.terms.of(body)))
+
+    def _make(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
         if binder == "lambda":
             return self._lambda(variables, body)
         if binder not in ("forall", "exists"):

@@ -9,7 +9,8 @@ import z3
 from z3 import z3core
 
 from apifuzz.engines.z3.session import Session, message_of, misread
-from apifuzz.interface import Misbehaviour, Unsupported
+from apifuzz.engines.z3.terms import Terms
+from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
 
 _PARAMETERS = {
     z3.Z3_PARAMETER_INT: "Z3_get_decl_int_parameter",
@@ -28,11 +29,18 @@ _ACCESSORS_LIMIT = 20
 class Inspection:
     """Asks terms of one session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, terms: Terms) -> None:
         self.session = session
+        self.terms = terms
 
-    def inspect(self, term: Any) -> None:
+    def inspect_term(self, term: ApiTerm) -> None:
         """Ask the term; Misbehaviour where what it says does not fit together."""
+        if isinstance(term.handle, z3.FuncDeclRef):
+            self._function(term.handle)
+        else:
+            self._term(self.terms.of(term))
+
+    def _term(self, term: Any) -> None:
         ref, ast = self.session.ref, term.as_ast()
         self._same("hash", term, term.hash(), z3core.Z3_get_ast_hash(ref, ast))
         self._same("id", term, term.get_id(), z3core.Z3_get_ast_id(ref, ast))
@@ -60,8 +68,7 @@ class Inspection:
             self._application(term)
             self._value(term)
 
-    def inspect_function(self, declaration: Any) -> None:
-        """Ask a declaration."""
+    def _function(self, declaration: Any) -> None:
         ref = self.session.ref
         self._same("id", declaration, declaration.get_id(), z3core.Z3_get_func_decl_id(ref, declaration.ast))
         self._same(
@@ -220,8 +227,11 @@ class Inspection:
 
     # Printing and reading
 
-    def read_back(self, term: Any) -> None:
+    def read_back(self, term: ApiTerm) -> None:
         """Print the term and read it with z3's parser; Misbehaviour where another term comes back."""
+        self._read_back(self.terms.of(term))
+
+    def _read_back(self, term: Any) -> None:
         session = self.session
         text = term.sexpr()
         for mark in _UNREADABLE:

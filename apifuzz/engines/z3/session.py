@@ -14,8 +14,9 @@ from typing import Any
 import z3
 from z3 import z3core
 
+from apifuzz.engine import Engine
 from apifuzz.engines.z3.limits import is_internal, known_limit, last_limit
-from apifuzz.interface import Engine, LimitReached, Misbehaviour, Rejected, Unsupported
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from smtlib import Sort
 
 

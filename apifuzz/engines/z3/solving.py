@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.engines.z3.session import Session, model_of, set_up_process
+from apifuzz.engine import Stack
+from apifuzz.engines.z3.session import model_of, set_up_process
+from apifuzz.engines.z3.terms import Terms
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.logics import STANDARD
 
@@ -34,25 +35,20 @@ RECURSIVE_LOGICS = ("", "ALL", "HO_ALL")
 """z3 unfolds recursive functions with these; with others it may take them for any functions, and say sat."""
 
 
-@dataclass(slots=True)
-class _Level:
-    """What was asserted between two pushes: the assertions by the id of the literal that tracks them."""
-
-    tracked: dict[int, ApiTerm] = field(default_factory=dict)
-    literals: list[Any] = field(default_factory=list)
-
-
 class Solving:
-    """A solver, made when it is first used: options and logic come before."""
+    """A solver, made when it is first used: options and logic come before. Assertions are marked by the
+    literals that track them.
+    """
 
-    def __init__(self, session: Session, kind: str, tracking: str) -> None:
-        self.session = session
+    def __init__(self, terms: Terms, stack: Stack, kind: str, tracking: str) -> None:
+        self.session = terms.session
+        self.terms = terms
+        self.stack = stack
         self.kind = kind
         self.tracking = tracking
         self.parameters: dict[str, bool | int | float | str] = {}
         self.logic = ""
         self._solver: Any = None
-        self._levels = [_Level()]
         self._assumed: dict[int, ApiTerm] = {}
         self._core: list[int] | None = None
         self._model: Any = None
@@ -106,31 +102,29 @@ class Solving:
 
     # Assertions
 
-    def assert_formula(self, term: ApiTerm, formula: Any) -> None:
-        """Assert ``formula``, which is what ``term`` stands for."""
-        session, level = self.session, self._levels[-1]
+    def assert_formula(self, term: ApiTerm) -> Any:
+        """Assert a formula; its literal, where it is tracked."""
+        session, formula = self.session, self.terms.of(term)
         self._model = None
         if self.tracking == PLAIN:
             if session.chance(0.5):
                 z3core.Z3_solver_assert(session.ref, self.solver.solver, formula.as_ast())
             else:
                 self.solver.add(formula)
-            return
+            return None
         literal = z3.Bool(session.fresh_name("track"), session.context)
-        level.tracked[literal.get_id()] = term
-        level.literals.append(literal)
         if self.tracking == TRACKED:
             self.solver.assert_and_track(formula, literal)
         else:
             self.solver.add(z3.Implies(literal, formula))
+        return literal
 
     def push(self, levels: int) -> None:
         """Open levels."""
         self._model = None
         for _ in range(levels):
             self.solver.push()
-            self._levels.append(_Level())
-        self._compare_levels()
+        self._compare_levels(len(self.stack.levels) - 1 + levels)
 
     def pop(self, levels: int) -> None:
         """Close levels, at once or one by one."""
@@ -140,40 +134,37 @@ class Solving:
         else:
             for _ in range(levels):
                 self.solver.pop()
-        del self._levels[len(self._levels) - levels :]
-        self._compare_levels()
+        self._compare_levels(len(self.stack.levels) - 1 - levels)
 
-    def _compare_levels(self) -> None:
-        found, expected = self.solver.num_scopes(), len(self._levels) - 1
+    def _compare_levels(self, expected: int) -> None:
+        found = self.solver.num_scopes()
         if found != expected:
             raise Misbehaviour("levels", f"the solver has {found} levels, should have {expected}")
 
-    def clear(self) -> None:
+    def reset_assertions(self) -> None:
         """Forget assertions and levels."""
         self._model = None
         if self._solver is not None:
             self._solver.reset()
-        self._levels = [_Level()]
         self._assumed = {}
 
-    def discard(self) -> None:
+    def reset(self) -> None:
         """Let go of the solver and of its parameters; the next one is made when it is used."""
         self._model = self._core = self._solver = None
         self.parameters = {}
         self.logic = ""
-        self._levels = [_Level()]
         self._assumed = {}
 
     # Checking
 
-    def check(self, assumptions: Sequence[tuple[ApiTerm, Any]]) -> Answer:
-        """Check the assertions with these assumptions, each with the formula it stands for."""
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        """Check the assertions with these assumptions."""
         session = self.session
+        literals = [self.terms.of(term) for term in assumptions or ()]
         self._model = self._core = None
-        self._assumed = {formula.get_id(): term for term, formula in assumptions}
-        literals = [formula for _, formula in assumptions]
+        self._assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
         if self.tracking == LITERALS:
-            literals += [p for level in self._levels for p in level.literals]
+            literals += [assertion.mark for assertion in self.stack.asserted]
         if not literals and session.chance(0.5):
             result = z3core.Z3_solver_check(session.ref, self.solver.solver)
         else:
@@ -191,7 +182,7 @@ class Solving:
         """The assertions that the last check's core names."""
         if self.tracking == PLAIN:
             raise Unsupported("assertions of this run are not tracked")
-        tracked = {i: t for level in self._levels for i, t in level.tracked.items()}
+        tracked = {a.mark.get_id(): a.term for a in self.stack.asserted}
         found = []
         for ident in self._core_ids():
             if ident in tracked:
@@ -217,6 +208,14 @@ class Solving:
         if self._model is None:
             self._model = model_of(self.session.context, z3core.Z3_solver_get_model, self.solver.solver)
         return self._model
+
+    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
+        """The terms' values, of the sorts that the terms have."""
+        values = [self.value(self.terms.of(t)) for t in terms]
+        for term, value in zip(terms, values, strict=True):
+            if not value.sort().eq(self.terms.sorts.of(term.sort.sort)):
+                raise Misbehaviour("value", f"{term} has the value {value.sexpr()} of another sort")
+        return values
 
     def value(self, term: Any) -> Any:
         """The term's value in the model, completed or asked twice."""

@@ -62,7 +62,7 @@ class Sorts:
 
     # From SMT-LIB sorts
 
-    def make(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
+    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
         """A sort by its name, indices and argument sorts."""
         handle = self._make(sort, [a.handle for a in args])
         self.session.sorts[sort] = handle
@@ -96,8 +96,8 @@ class Sorts:
 
     # Declared
 
-    def declare(self, name: str, arity: int) -> Any:
-        """An uninterpreted sort; the handle of a constructor is its name, which ``make`` applies."""
+    def declare_sort(self, name: str, arity: int) -> Any:
+        """An uninterpreted sort; the handle of a constructor is its name, which ``make_sort`` applies."""
         session = self.session
         if arity:
             self._arities[name] = arity
@@ -223,7 +223,7 @@ class Sorts:
 
     # Inspection
 
-    def inspect(self, sort: ApiSort) -> None:
+    def inspect_sort(self, sort: ApiSort) -> None:
         """Ask a sort all z3 can tell; Misbehaviour where it is not what it was made of."""
         handle, what = sort.handle, sort.sort
         if isinstance(handle, str) or (what.name in self.datatypes and self.datatypes[what.name].parameters):

@@ -82,7 +82,7 @@ class Terms:
 
     # Symbols
 
-    def constant(self, name: str, sort: ApiSort) -> Any:
+    def make_constant(self, sort: ApiSort, name: str) -> Any:
         """A free constant."""
         session = self.session
         symbol = z3.z3.to_symbol(name, session.context)
@@ -91,29 +91,31 @@ class Terms:
         else:
             made = session.wrap(z3core.Z3_mk_const(session.ref, symbol, sort.handle.ast))
         session.declared[name] = made
-        return made
+        return session.hold(made)
 
-    def variable(self, name: str, sort: ApiSort) -> Any:
+    def make_variable(self, sort: ApiSort, name: str) -> Any:
         """A constant that a binder is to abstract; sometimes one with a name that nothing else can have."""
         session = self.session
         if session.chance(0.3):
             return z3.FreshConst(sort.handle, name)
         return z3.Const(name, sort.handle)
 
-    def function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
+    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
         """A declared function."""
+        if result.sort.name == "FloatingPoint" and any(p.sort.name == "RoundingMode" for p in params):
+            raise Unsupported("z3 crashes on functions from rounding modes to floats")
         made = z3.Function(name, *[p.handle for p in params], result.handle)
         self.session.declared[name] = made
         return made
 
-    def define(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
+    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
         """A defined function: a lambda term, or a recursive function that does not recur."""
         bound = [self.of(v) for v in variables]
         if self.session.chance(0.5):
             return z3.Lambda(bound, self.of(body))
         return self._defined(name, bound, result, self.of(body))
 
-    def define_recursive(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> Any:
+    def define(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> None:
         """Give a declared function a body: from now on a recursive function stands for it.
 
         z3 defines only what was declared to be recursive, and calls cannot declare a function twice.
@@ -128,7 +130,6 @@ class Terms:
         self._defined_later.append((declared, made(*[z3.Var(i, b.sort()) for i, b in enumerate(bound)])))
         z3.RecAddDefinition(made, bound, self.of(body))
         self.session.declared[name] = made
-        return made
 
     def _defined(self, name: str, bound: Sequence[Any], result: ApiSort, body: Any) -> Any:
         made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
@@ -138,9 +139,9 @@ class Terms:
 
     # Applications
 
-    def make(self, head: Head, sort: Any, args: Sequence[ApiTerm]) -> Any:
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         """``(head args...)``; now and then made twice, let go of in between, and compared."""
-        made = self._make(head, sort, args)
+        made = self._make(head, sort.sort, args)
         if self.session.chance(0.05):
             text = made.sexpr()
             again = self._make_as(head, args, made)
@@ -148,8 +149,8 @@ class Terms:
                 raise Misbehaviour("term", f"{text} made twice is two terms")
             if self.session.chance(0.5):
                 del made, again
-                made = self._make(head, sort, args)
-        return made
+                made = self._make(head, sort.sort, args)
+        return self.session.hold(made)
 
     def _make_as(self, head: Head, args: Sequence[ApiTerm], made: Any) -> Any:
         """What ``made`` is, from its declaration and arguments."""
@@ -211,7 +212,10 @@ class Terms:
 
     def simplify(self, term: ApiTerm) -> Any:
         """The simplified term, with some of the simplifier's parameters."""
-        session, plain = self.session, self.of(term)
+        return self.session.hold(self._simplified(self.of(term)))
+
+    def _simplified(self, plain: Any) -> Any:
+        session = self.session
         if session.chance(0.3):
             return session.wrap(z3core.Z3_simplify(session.ref, plain.as_ast()))
         switches: dict[str, Any] = {"max_steps": STEPS}
@@ -219,8 +223,12 @@ class Terms:
             switches[session.one_of(_SIMPLIFIER_SWITCHES)] = session.chance(0.5)
         return z3.simplify(plain, **switches)
 
-    def substitute(self, term: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
         """The term with constants replaced at once: directly, or as variables of the term without them."""
+        pairs = [(self.of(old), self.of(new)) for old, new in zip(replaced, by, strict=True)]
+        return self.session.hold(self._substituted(self.of(term), pairs))
+
+    def _substituted(self, term: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
         session = self.session
         if session.chance(0.6):
             return z3.substitute(term, *pairs)
@@ -230,6 +238,14 @@ class Terms:
         if session.differ(made, z3.substitute(term, *pairs)):
             raise Misbehaviour("term", f"two ways to substitute in {term.sexpr()[:300]} differ")
         return made
+
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """Whether the term is of the sort."""
+        return bool(self.of(term).sort().eq(self.sorts.of(sort.sort)))
+
+    def equate(self, term: ApiTerm, value: Any) -> Any:
+        """A formula that says that the term has the value."""
+        return self.equation(self.of(term), value)
 
     def equation(self, term: Any, value: Any) -> Any:
         """``(= term value)`` for a value of a model. Raises :class:`Unsupported` where the value says nothing

@@ -31,13 +31,13 @@ class Values:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def make(self, sort: ApiSort, text: str) -> Any:
+    def make_value(self, sort: ApiSort, text: str) -> Any:
         """The value that SMT-LIB's ``text`` writes."""
         ways = self.ways(sort, text)
         # The parser is the slow way; every other way is as good as the next.
         if len(ways) > 1 and self.session.chance(0.9):
             ways = ways[:-1]
-        return self.session.one_of(ways)()
+        return self.session.hold(self.session.one_of(ways)())
 
     def ways(self, sort: ApiSort, text: str) -> list[Way]:
         """Every way to make the value; the last is the parser's, which is always there."""

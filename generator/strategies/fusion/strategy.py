@@ -39,6 +39,7 @@ from generator.strategies.storm.openness import open_functions
 from generator.text import comment
 from smtlib import Declaration, Sort
 from smtlib.reader import sexp_text
+from solvers.registry import REFERENCES
 
 PER_PAIR = 10
 """So many tests in a row come from one pair of seeds."""
@@ -104,7 +105,7 @@ class FusionStrategy(SeedStrategy):
         seeds: SeedSource,
         seed: int,
         settings: Mapping[str, Value] | None = None,
-        solvers: Sequence[str] = ("z3", "cvc5"),
+        solvers: Sequence[str] = REFERENCES,
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
         super().__init__(seeds, seed, values, PER_PAIR)

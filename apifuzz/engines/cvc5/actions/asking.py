@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cvc5
 
@@ -16,11 +16,9 @@ from apifuzz.engines.cvc5.actions.base import (
     has_skolem,
     must_not_be,
 )
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
 from apifuzz.run import Run
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
 
 _MOST_PROOF_NODES = 300
 
@@ -33,9 +31,9 @@ class GetAssertions(Cvc5Action):
     def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
         require_count(args, 0, 0)
         found = set(engine.session.solver.getAssertions())
-        for pair in engine.solving.asserted():
-            if pair[0] not in found:
-                raise Misbehaviour("core", f"the assertion {pair[1]} is not among the solver's")
+        for assertion in engine.stack.asserted:
+            if assertion.mark not in found:
+                raise Misbehaviour("core", f"the assertion {assertion.term} is not among the solver's")
         return ()
 
 
@@ -84,7 +82,9 @@ class GetInfo(Cvc5Action):
         for flag in ("name", "version", "authors", "error-behavior", "status"):
             solver.getInfo(flag)
         levels = solver.getInfo("assertion-stack-levels").decode()
-        expect("value", levels.strip("()").split()[-1], str(len(run.levels) - 1), "the number of levels")
+        expect(
+            "value", levels.strip("()").split()[-1], str(len(run.stack.levels) - 1), "the number of levels"
+        )
         if run.answer is Answer.UNKNOWN:
             solver.getInfo("reason-unknown")
         solver.setInfo("source", "none")
@@ -249,7 +249,7 @@ class TimeoutCore(Cvc5Action):
     def is_possible(self, run: Run) -> bool:
         if any(run.options.get(name) == "true" for name in _SYNTHESIS):
             return False
-        return super().is_possible(run) and any(run.levels) and run.may_change
+        return super().is_possible(run) and any(run.stack.levels) and run.may_change
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         assumed = draw_formula(run)

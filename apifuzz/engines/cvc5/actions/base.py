@@ -5,20 +5,17 @@ from __future__ import annotations
 import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from cvc5 import Kind
 
 from apifuzz.actions import Action
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.errors import translated
 from apifuzz.engines.cvc5.solving import answer
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from smtlib import BOOL
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
-
 
 _ENUMERABLE = frozenset(
     ("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "UnicodeStrings", "ArraysEx")
@@ -48,7 +45,7 @@ class Cvc5Action(Action):
         if self.after:
             run.require_answer(*self.after)
         with translated():
-            return self.act(run, cast("Cvc5Engine", run.engine), args)
+            return self.act(run, cast(Cvc5Engine, run.engine.core), args)
 
     @abstractmethod
     def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import cvc5
 from cvc5 import Kind, SortKind
 
 from apifuzz.actions.reading import read_closed, read_count, read_name, read_terms, require_count
 from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import ApiTerm, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
 
 
 def _keep(run: Run, made: Any, sort: Sort, args: tuple[ApiTerm, ...]) -> tuple[str, ...]:
@@ -35,7 +33,7 @@ class MakeCardinality(Cvc5Action):
     needs = (("finite-model-find", "true"),)
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
-        declared = run.engine.sorts.declared  # type: ignore[attr-defined]
+        declared = cast(Cvc5Engine, run.engine.core).sorts.declared
         names = [name for name, handle in declared.items() if handle.isUninterpretedSort()]
         sorts = [s for s in run.store.sorts if s.name in names and not s.args]
         if not sorts or BOOL not in run.store.sorts:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cvc5
 
 from apifuzz.actions.reading import read_closed, read_name, require_count
 from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles, is_incremental
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.solving import answer
 from apifuzz.interface import Answer, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
 
 _MOST_MODELS = 3
 _MODES = {mode.name.lower(): mode for mode in cvc5.BlockModelsMode}

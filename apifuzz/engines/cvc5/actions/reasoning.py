@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cvc5 import Kind
 
@@ -19,19 +19,17 @@ from apifuzz.engines.cvc5.actions.base import (
     should_enumerate,
     some_part,
 )
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from smtlib import BOOL
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
 
 
 class _Enumerated(Cvc5Action):
     """A formula that cvc5 enumerates: asked for, then perhaps for another one."""
 
     def is_possible(self, run: Run) -> bool:
-        return super().is_possible(run) and any(run.levels) and run.may_change and should_enumerate(run)
+        return super().is_possible(run) and any(run.stack.levels) and run.may_change and should_enumerate(run)
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         goal = draw_formula(run)
@@ -184,7 +182,7 @@ class SimplifyUnderAssertions(Cvc5Action):
         (term,) = read_closed(run, args)
         handle = engine.session.expand(term.handle)
         found = engine.session.simplify(handle, True)
-        if not engine.same_sort(found.getSort(), term.sort):
+        if found.getSort() != term.sort.handle:
             raise Misbehaviour("sort", f"{term} simplified has the sort {found.getSort()}")
         if not has_skolem(found) and term.sort.sort.name != "RegLan":
             different = engine.session.manager.mkTerm(Kind.DISTINCT, handle, found)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import cvc5
 
 from apifuzz.actions.reading import read_closed, read_name, require_count
 from apifuzz.engines.cvc5.actions.base import Cvc5Action
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Pool
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.sort_drawing import draw_made
 from apifuzz.trace import TraceError, quote_name
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
 
 _SWITCHES = (
     ("produce-proofs", "true"),
@@ -123,7 +121,7 @@ class DeclareHeap(Cvc5Action):
     def is_possible(self, run: Run) -> bool:
         if "SeparationLogic" not in run.scope.theories or not run.logic or not super().is_possible(run):
             return False
-        return cast("Cvc5Engine", run.engine).session.heap is None
+        return cast(Cvc5Engine, run.engine.core).session.heap is None
 
     def draw(self, run: Run) -> tuple[str, ...] | None:
         location, data = draw_made(run), draw_made(run)
@@ -189,7 +187,7 @@ class DeclarePool(Cvc5Action):
         run.store.take_name(name)
         made = engine.session.solver.declarePool(name, sort.handle, [t.handle for t in terms])
         engine.session.pools.append(Pool(made, sort.handle))
-        engine.declarations.append(declared_function(name, (), made.getSort()))
+        engine.session.declarations.append(declared_function(name, (), made.getSort()))
         return ()
 
 

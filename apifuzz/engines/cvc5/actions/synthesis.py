@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cvc5
 from cvc5 import Kind
@@ -15,15 +15,12 @@ from apifuzz.engines.cvc5.actions.base import (
     must_not_be,
     should_enumerate,
 )
-from apifuzz.engines.cvc5.session import CHECK_RESOURCES
+from apifuzz.engines.cvc5.engine import Cvc5Engine
+from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
 from apifuzz.interface import Answer, TermKind, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from smtlib import INT, REAL
-
-if TYPE_CHECKING:
-    from apifuzz.engines.cvc5.engine import Cvc5Engine
-    from apifuzz.engines.cvc5.session import Session
 
 _SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "String"))
 

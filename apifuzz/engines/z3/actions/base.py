@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import z3
 from z3 import z3core
 
 from apifuzz.actions import Action
 from apifuzz.actions.reading import read_closed, read_formulas
+from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import Session, model_of, translated
-from apifuzz.engines.z3.solving import Solving
-from apifuzz.engines.z3.terms import Terms
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from smtlib import BOOL
@@ -48,9 +47,8 @@ class Asking:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.session: Session = run.engine.session  # type: ignore[attr-defined]
-        self.terms: Terms = run.engine.terms  # type: ignore[attr-defined]
-        self.solving: Solving = run.engine.solving  # type: ignore[attr-defined]
+        engine = cast(Z3Engine, run.engine.core)
+        self.session, self.terms, self.solving = engine.session, engine.terms, engine.solving
 
     def of(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The z3 terms of terms."""

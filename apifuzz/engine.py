@@ -1,0 +1,170 @@
+"""What a solver looks like to the fuzzer: an engine, which makes the calls it is given.
+
+An engine makes the solver's own calls and nothing else: which call comes next is the model's business
+(``model.py``), what a call is made with is the actions' (``actions/``). Where the solver offers several calls
+for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and ``z3.Sum``), the engine draws
+among them from :attr:`Engine.random`, which is seeded anew for each call with the number that stands in the
+trace, so that a trace replays to the same calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from apifuzz.calls import Assert, Call, CheckSat, Delete, New, Pop, Push, Reset, ResetAssertions
+from apifuzz.interface import Answer, ApiTerm, Capabilities, Option, Unsupported
+from smtlib import Signature, Sort
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A formula that was asserted; ``mark`` is what the engine wants to know it by in a core."""
+
+    term: ApiTerm
+    mark: Any
+
+
+@dataclass(slots=True)
+class Stack:
+    """What is asserted on each open level, and what the last check answered and assumed, until something
+    changes.
+    """
+
+    levels: list[list[Assertion]] = field(default_factory=lambda: [[]])
+    answer: Answer | None = None
+    assumptions: tuple[ApiTerm, ...] | None = None
+
+    @property
+    def asserted(self) -> list[Assertion]:
+        """The assertions of all levels, in order."""
+        return [assertion for level in self.levels for assertion in level]
+
+    @property
+    def terms(self) -> list[ApiTerm]:
+        """The asserted formulas, in order."""
+        return [assertion.term for level in self.levels for assertion in level]
+
+    def note(self, call: Call[Any], result: Any) -> None:
+        """Take account of a call that was made."""
+        if not (call.changes or call.method == "check_sat"):
+            return
+        match call:
+            case Assert():
+                self.levels[-1].append(Assertion(call.term, result))
+            case Push():
+                self.levels += [[] for _ in range(call.count)]
+            case Pop():
+                del self.levels[len(self.levels) - call.count :]
+            case New() | Delete() | Reset() | ResetAssertions():
+                self.levels = [[]]
+            case CheckSat():
+                self.answer, self.assumptions = result, call.assumptions
+                return
+            case _:
+                return
+        self.changed()
+
+    def changed(self) -> None:
+        """The last answer holds no longer."""
+        self.answer = self.assumptions = None
+
+
+class Engine(ABC):
+    """One solver behind its own interface; handles are its objects, and go back and forth untouched.
+
+    A call is made by the method of its name (:attr:`Call.method`), of the engine itself or of one of its
+    ``parts``; without one the solver cannot do it. Methods may raise :class:`Rejected`, :class:`Unsupported`,
+    :class:`LimitReached` or :class:`Misbehaviour`, and the solver's exceptions that :meth:`translated` makes
+    one of these; nothing else, unless the engine has a bug. An engine serves one run: ``New`` to ``Delete``,
+    possibly several times.
+    """
+
+    name: str
+    """``z3``, ``cvc5``, ``bitwuzla``, or what a solver command was called."""
+
+    answers: bool = True
+    """Whether there is a solver that answers; where there is none (printing), whatever could be asked after
+    some answer can be asked after any, and a run asks as if it had got one that is drawn."""
+
+    plan: str = ""
+    """The module with the actions that only this solver has (``ACTIONS``) and their places in the model
+    (``PLACES``: state, action, weight); empty for none.
+    """
+
+    parts: tuple[str, ...] = ()
+    """Attributes that hold objects with further methods for calls."""
+
+    def __init__(self) -> None:
+        self.random = random.Random()
+        self.stack = Stack()
+        self._places: dict[str, str | None] = {}
+
+    # Calls
+
+    def perform(self, call: Call[R]) -> R:
+        """Make the call, and keep account of what is asserted; what it gives."""
+        with self.translated(call):
+            result: R = self.maker(call)(*call)
+        self.stack.note(call, result)
+        return result
+
+    def maker(self, call: Call[Any]) -> Callable[..., Any]:
+        """The method that makes the call. Raises :class:`Unsupported` where there is none."""
+        place = self._places.get(call.method)
+        if place is None:
+            found = (p for p in ("", *self.parts) if hasattr(getattr(self, p) if p else self, call.method))
+            place = self._places[call.method] = next(found, None)
+        if place is None:
+            raise Unsupported(f"{self.name} has no {call.method}")
+        made: Callable[..., Any] = getattr(getattr(self, place) if place else self, call.method)
+        return made
+
+    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
+        """Around a call: the solver's exceptions become those of an engine."""
+        return contextlib.nullcontext()
+
+    # What it is
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The solver's version, as it says it itself."""
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a
+        thing.
+        """
+        return (self.name,)
+
+    @property
+    def core(self) -> Engine:
+        """The solver's own engine, where this one is around it."""
+        return self
+
+    @abstractmethod
+    def capabilities(self) -> Capabilities:
+        """What the solver knows. Asked again after each option."""
+
+    @abstractmethod
+    def options(self) -> tuple[Option, ...]:
+        """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output
+        to files, other languages) left out by the engine's own list.
+        """
+
+    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        """Whether the solver takes this operator at these sorts; finer than :class:`Capabilities`."""
+        return True
+
+    @abstractmethod
+    def sibling(self) -> Engine:
+        """Another instance, made, with default options plus models, cores and assumptions, whose sorts and
+        terms are shared with this one.
+        """

@@ -1,0 +1,192 @@
+"""What a class of findings is: one object that holds all that is particular to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from difftest.oracles.base import Candidate, Observation, decided
+from difftest.reduction.pairs import Pair
+from difftest.triage.evidence import Evidence
+from difftest.triage.folder import FindingFolder
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver, find_solver
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What has to show again for a finding to be there.
+
+    ``answers`` are those of the contradicted check-sat, by solver name (soundness only). ``truth`` is set
+    where the right answer was known by construction: one of ``references`` has to give it, then.
+    ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
+    ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
+    a crash's file differ, as they do from release to release. ``pair`` is set where it takes the formula that
+    this one was made from to show it. ``tries`` is in how many runs it has to show twice where it is a
+    matter of chance (threads, time), else 1.
+    """
+
+    finding_class: str
+    solvers: tuple[Solver, ...]
+    guilty: str | None = None
+    location: str | None = None
+    shape: str | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+    truth: str | None = None
+    references: tuple[Solver, ...] = ()
+    complaints: frozenset[str] = frozenset()
+    seconds: float = 2.0
+    exact: bool = True
+    oracle: str = ""
+    pair: Pair | None = None
+    tries: int = 1
+
+    @property
+    def accused(self) -> Solver:
+        """The guilty solver; the first one where it is not known which is."""
+        return next((solver for solver in self.solvers if solver.name == self.guilty), self.solvers[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that ``python -m difftest.triage.confirm`` reads."""
+        return {
+            "expects": self.finding_class,
+            "solvers": [_solver_json(solver) for solver in self.solvers],
+            "guilty": self.guilty,
+            "location": self.location,
+            "shape": self.shape,
+            "answers": dict(self.answers),
+            "truth": self.truth,
+            "references": [_solver_json(solver) for solver in self.references],
+            "complaints": sorted(self.complaints),
+            "seconds": self.seconds,
+            "oracle": self.oracle,
+            "pair": [self.pair.text, self.pair.parent, self.pair.follows] if self.pair else None,
+            "tries": self.tries,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Expectation:
+        """The opposite of ``to_json``."""
+        return cls(
+            str(data["expects"]),
+            tuple(map(_solver_from, data["solvers"])),
+            data["guilty"],
+            data["location"],
+            data["shape"],
+            data["answers"],
+            data["truth"],
+            tuple(map(_solver_from, data["references"])),
+            frozenset(data["complaints"]),
+            data["seconds"],
+            oracle=data.get("oracle", ""),
+            pair=Pair(*data["pair"]) if data.get("pair") else None,
+            tries=int(data.get("tries", 1)),
+        )
+
+
+def _solver_json(solver: Solver) -> dict[str, Any]:
+    return {"spec": solver.spec, "checks": list(solver.checks), "argv": list(solver.argv)}
+
+
+def _solver_from(data: Mapping[str, Any]) -> Solver:
+    return replace(find_solver(data["spec"]), checks=tuple(data["checks"]), argv=tuple(data["argv"]))
+
+
+class Trial(Protocol):
+    """What a class looks at a text with; see ``difftest.triage.confirm``."""
+
+    expected: Expectation
+
+    def judge(self, solver: Solver, script: Script) -> Verdict | None:
+        """What one run means; None where it was refused or spoilt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """A confirmed candidate about which evidence is gathered.
+
+    ``seen`` holds the verdicts of fresh runs, ``others`` the campaign's other solvers.
+    """
+
+    candidate: Candidate
+    seen: Observation
+    runner: Runner
+    limits: Limits
+    others: Sequence[Solver]
+
+
+class FindingClass:
+    """A class of findings. Subclasses say what is their own; a file of this folder holds one as ``CLASS``."""
+
+    name = ""
+    kind = "formula"
+    """What its findings are about: ``formula`` or ``calls``."""
+    rank = 100
+    """Where it stands among the classes, the gravest first."""
+    colour = 4
+    """Its colour on pages, of those in the template's style."""
+    keyed_by_operators = True
+    """Whether operators say something of the cause, so that keys have them."""
+    is_quick = True
+    """Whether a quick reduction is worth trying."""
+    follows_from_options = False
+    """Whether the same option alone makes two findings one cause, whatever else is in the formula."""
+
+    @property
+    def title(self) -> str:
+        """The title for trackers that have no words of their own for it."""
+        return "{solver}: " + self.name.replace("-", " ") + " on {logic}"
+
+    # How it shows
+
+    def expect(self, expected: Expectation, answers: Mapping[str, str]) -> Expectation:
+        """``expected`` with what this class takes in addition; ``answers`` are those of the contradicted
+        check-sat, by solver name.
+        """
+        return expected
+
+    def confirm(self, trial: Trial, text: str, script: Script) -> bool:
+        """Whether ``text`` shows what the trial expects: here, an outcome of the accused's run."""
+        verdict = trial.judge(trial.expected.accused, script)
+        return verdict is not None and self.is_outcome(trial.expected, verdict)
+
+    def is_outcome(self, expected: Expectation, verdict: Verdict) -> bool:
+        """Whether a run of the accused ended as expected."""
+        return str(verdict.outcome) == self.name
+
+    def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
+        """Whether one run of a solver is the wrong one, as far as that run tells."""
+        return True
+
+    # Who is wrong
+
+    def weigh(self, hearing: Hearing, found: Evidence) -> None:
+        """Gather in ``found`` what speaks for and against the solvers."""
+
+    # What a report says
+
+    def title_name(self, found: FindingFolder) -> str:
+        """Which of a form's titles it takes."""
+        return self.name.replace("-", "_")
+
+    def category(self, categories: Mapping[str, str]) -> str:
+        """The word for it among those of a tracker's form, by class; empty if there is none."""
+        return categories.get(self.name, "")
+
+    def describe(self, found: FindingFolder, name: str) -> str:
+        """What goes wrong, in a sentence or two; ``name`` is how the report calls the solver."""
+        return f"{name}: {self.name} on the formula below. {found.reason}".rstrip()
+
+    def expected(self, found: FindingFolder, name: str) -> str:
+        """The right behaviour, and why; ``name`` as above."""
+        return found.reason or "Otherwise."
+
+
+def answer_at(answers: Sequence[str | None], check: int) -> str | None:
+    """``sat`` or ``unsat`` if that is the answer to that check-sat (from 0)."""
+    return decided(answers, check)

@@ -1,0 +1,47 @@
+"""Incompleteness: unknown, where the answer is known from an older release or from another formula."""
+
+from __future__ import annotations
+
+from difftest.reduction.pairs import follows_by
+from difftest.triage.classes.base import FindingClass
+from difftest.triage.folder import FindingFolder
+from difftest.triage.markdown import inline, plain
+
+# Why the formula has the answer of the one that it was made from.
+_FOLLOWS = {
+    "sat": "the formula that it was weakened from is satisfiable, and a model of that one is one of this",
+    "unsat": "the formula that it was strengthened from is unsatisfiable, and a model of this would be one of"
+    " that",
+}
+
+
+class Incompleteness(FindingClass):
+    """A solver that gives up."""
+
+    name = "incompleteness"
+    rank = 40
+    colour = 3
+    # A solver gives up on theories and their mixtures: a hunt through quantified tests had 36 sets of
+    # operators of one release's.
+    keyed_by_operators = False
+
+    def describe(self, found: FindingFolder, name: str) -> str:
+        """Who answers what it does not."""
+        reason = plain(str(found.data.get("reason", ""))).rstrip(".")
+        if found.data.get("oracle") == "implication":
+            return f"{name} gives up on the formula below, whose answer follows from another: {reason}."
+        return f"{name} gives up on the formula below, which an older release decides{found.where}: {reason}."
+
+    def expected(self, found: FindingFolder, name: str) -> str:
+        """The answer, if it is known."""
+        if found.data.get("oracle") == "implication":
+            follows = follows_by(found.data.get("evidence") or ())
+            return f"`{follows}`: {_FOLLOWS[follows]}." if follows else f"An answer. {found.reason}".rstrip()
+        better = str(found.better.get("name", ""))
+        said = found.answers.get(better)
+        if said in ("sat", "unsat"):
+            return f"`{said}`, as {inline(better)} answers."
+        return f"An answer. {found.reason}".rstrip()
+
+
+CLASS = Incompleteness()

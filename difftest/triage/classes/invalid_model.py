@@ -1,0 +1,87 @@
+"""Invalid model: the model behind a sat is refuted, by the solver's own check or by another solver."""
+
+from __future__ import annotations
+
+from difftest.models.crossing import answer_to
+from difftest.triage.classes.base import Expectation, FindingClass, Hearing
+from difftest.triage.evidence import Evidence, third_solvers
+from difftest.triage.folder import FindingFolder
+from solvers.running.outcomes import Verdict
+from solvers.specs import Solver
+
+# A report on who refutes a right model runs so many others on it.
+_MOST_CONFIRMERS = 2
+_CROSSED = "model-cross-check"
+
+
+class InvalidModel(FindingClass):
+    """A sat with a wrong model."""
+
+    name = "invalid-model"
+    rank = 20
+    colour = 2
+
+    def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
+        """Whether the accused refutes its model."""
+        return solver.name != expected.guilty or str(verdict.outcome) == self.name
+
+    def weigh(self, hearing: Hearing, found: Evidence) -> None:
+        """Of a model that another solver refuted: what its owner and third solvers say to it."""
+        candidate, seen = hearing.candidate, hearing.seen
+        if candidate.oracle != _CROSSED:
+            return
+        owner = candidate.guilty or candidate.solvers[0]
+        crossing = next((c for c in seen.crossings if c.owner == owner and c.refuted_by), None)
+        if crossing is None:
+            return
+        found.formula = crossing.formula
+        judge = crossing.refuted_by[0]
+        found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
+        said: dict[str, str] = {}
+        asked = (seen.solver(owner), *third_solvers(seen, (owner, judge), hearing.others))
+        for solver in asked:
+            answer, seconds = answer_to(hearing.runner, solver, crossing.formula, hearing.limits)
+            found.seconds += seconds
+            if answer in ("sat", "unsat"):
+                said[solver.name] = answer
+                who = f"{owner} itself" if solver.name == owner else solver.name
+                found.note(f"{who} says {answer} to that")
+        _decide(found, seen.solver(owner), seen.solver(judge), asked, said)
+
+    def describe(self, found: FindingFolder, name: str) -> str:
+        """The sat."""
+        return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
+
+    def expected(self, found: FindingFolder, name: str) -> str:
+        """A right model."""
+        if found.data.get("oracle") == _CROSSED:
+            return f"A model that satisfies the assertions. {found.reason}".rstrip()
+        return "A model that satisfies the assertions; the one it has does not, by its own check."
+
+
+CLASS = InvalidModel()
+
+
+def _decide(
+    found: Evidence, owner: Solver, judge: Solver, asked: tuple[Solver, ...], said: dict[str, str]
+) -> None:
+    """Who is wrong about a model of ``owner`` that ``judge`` refutes, by what was ``said`` to it."""
+    thirds = [solver for solver in asked[1:] if solver.name in said]
+    # Another release or build of a party says nothing for it: it may have the same fault.
+    refute = [t.name for t in thirds if said[t.name] == "unsat" and t.kin != judge.kin]
+    confirm = [t.name for t in thirds if said[t.name] == "sat" and t.kin != owner.kin]
+    if said.get(owner.name) == "unsat":
+        found.blame(owner.name, "it says unsat to the formula with its own model put in")
+    elif refute and not confirm:
+        found.blame(owner.name, f"{judge.name} and {' and '.join(refute)} refute its model")
+    elif confirm and not refute:
+        # The model is right, and who refutes it is wrong: on another formula than the test.
+        sure = [s for s in asked if said.get(s.name) == "sat" and s.name in (owner.name, *confirm)]
+        found.confirmers = tuple(sure[:_MOST_CONFIRMERS])
+        names = " and ".join(solver.name for solver in sure)
+        found.blame(
+            judge.name,
+            f"it says unsat to a formula with the model of {owner.name} put in, and {names} say sat",
+        )
+    else:
+        found.reason = f"{judge.name} refutes the model of {owner.name}; which of them is wrong is not known"

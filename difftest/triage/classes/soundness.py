@@ -1,0 +1,226 @@
+"""Soundness: two solvers disagree, or one contradicts an answer known by construction.
+
+Who is wrong, in order of weight:
+
+1. an answer known by construction, or a solver that refutes its own model;
+2. a solver's own words: the one that says unsat is given the formula with the other's model put in, and says
+   sat; or the one that said sat says unsat to its own model;
+3. third solvers (those of the campaign, then those installed): what they say of the formula with the model,
+   and of the formula itself. Where they confirm a model that a solver refuted, that solver's answer to the
+   formula with the model is what is wrong;
+4. older releases of the same solver: one that changed its mind from what the others say.
+
+An operator that solvers read differently (``0^0``, z3's special relations) leaves only the first two: without
+them such a disagreement is no finding. Nothing is decided by a solver whose options change what formulas
+mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from difftest.models.crossing import ambiguous_operators, cross
+from difftest.oracles import PLAIN, look
+from difftest.oracles.base import Observation, decided
+from difftest.oracles.releases import older_pairs
+from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial, answer_at
+from difftest.triage.evidence import Evidence, third_solvers
+from difftest.triage.folder import FindingFolder
+from solvers.errors import SolverMissing
+from solvers.registry import REFERENCES
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.script import Script
+from solvers.specs import Solver, find_solver
+
+_MAX_SECONDS = 10.0
+
+
+class Soundness(FindingClass):
+    """A wrong answer."""
+
+    name = "soundness"
+    rank = 0
+    colour = 5
+
+    def expect(self, expected: Expectation, answers: Mapping[str, str]) -> Expectation:
+        """The answers; the right one where they all say the same."""
+        if expected.pair is not None:
+            return expected
+        if len(set(answers.values())) >= 2:
+            return replace(expected, answers=answers)
+        truth = "unsat" if "sat" in answers.values() else "sat"
+        return replace(expected, answers=answers, truth=truth, references=_references(expected.solvers))
+
+    def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
+        """Whether the run has the answer expected of the solver."""
+        answer = expected.answers.get(solver.name)
+        return answer is None or answer in verdict.answers
+
+    def confirm(self, trial: Trial, text: str, script: Script) -> bool:
+        """Whether some check-sat has the answers expected, each from a run that was not spoilt."""
+        expected = trial.expected
+        verdicts: dict[str, Verdict] = {}
+        for solver in expected.solvers:
+            verdict = trial.judge(solver, script)
+            if verdict is None or not self.is_shown_by(expected, solver, verdict):
+                return False
+            verdicts[solver.name] = verdict
+        checks = [check for check in range(len(script.checks)) if _has_answers(expected, verdicts, check)]
+        if expected.truth is not None and checks:
+            said = [v.answers for solver in expected.references if (v := trial.judge(solver, script))]
+            checks = [c for c in checks if any(answer_at(answers, c) == expected.truth for answers in said)]
+        if not checks:
+            return False
+        known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
+        again = look(Observation(text, expected.solvers, verdicts, known), PLAIN)
+        return any(
+            c.finding_class == self.name and c.guilty in (None, expected.guilty) and c.check in checks
+            for c in again
+        )
+
+    def weigh(self, hearing: Hearing, found: Evidence) -> None:
+        """All kinds of evidence, the strongest first."""
+        if hearing.candidate.check is not None:
+            _Disagreement(
+                *(hearing.candidate, hearing.seen, hearing.runner, hearing.limits, hearing.others),
+                *(found, hearing.candidate.check),
+            ).weigh()
+
+    def title_name(self, found: FindingFolder) -> str:
+        """By the wrong answer, where it is known who is wrong."""
+        return {"sat": "wrong_sat", "unsat": "wrong_unsat"}.get(found.wrong_answer or "", self.name)
+
+    def describe(self, found: FindingFolder, name: str) -> str:
+        """The wrong answer, or that solvers disagree."""
+        if found.guilty is None:
+            told = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
+            return (
+                f"Solvers disagree on the formula below{found.where}: {told}. Who is wrong is not known yet."
+            )
+        right = "unsatisfiable" if found.wrong_answer == "sat" else "satisfiable"
+        return f"{name} answers `{found.wrong_answer}` to the formula below, which is {right}{found.where}."
+
+    def expected(self, found: FindingFolder, name: str) -> str:
+        """The other answer, where it is known who is wrong."""
+        if found.guilty is None:
+            return f"The same answer from all; which one is right is not known. {found.reason}".rstrip()
+        right = "unsat" if found.wrong_answer == "sat" else "sat"
+        return f"`{right}`. {found.reason}".rstrip()
+
+
+CLASS = Soundness()
+
+
+def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: int) -> bool:
+    return all(
+        answer_at(verdicts[name].answers, check) == answer for name, answer in expected.answers.items()
+    )
+
+
+def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:
+    """Solvers at hand to ask for the truth: the installed ones that are not accused themselves."""
+    found = []
+    for spec in REFERENCES:
+        if all(solver.spec != spec for solver in solvers):
+            try:
+                found.append(find_solver(spec))
+            except SolverMissing:
+                continue
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Disagreement(Hearing):
+    """Gathers the evidence about one check-sat."""
+
+    found: Evidence
+    check: int
+
+    def weigh(self) -> None:
+        """Gather all of it, the strongest first."""
+        seen, check = self.seen, self.check
+        said = {
+            name: answer
+            for name in self.candidate.solvers
+            if (answer := decided(seen.verdicts[name].answers, check)) is not None
+        }
+        truth = decided(seen.known, check)
+        if truth is not None:
+            for name, answer in said.items():
+                if answer != truth:
+                    self.found.blame(name, f"it says {answer}, and {truth} is known by construction")
+        for name, answer in said.items():
+            if answer == "sat" and self.seen.verdicts[name].outcome is Outcome.INVALID_MODEL:
+                self.found.blame(name, "its own check refutes the model behind its sat")
+        if len(set(said.values())) < 2:
+            return
+        script = Script.of(self.seen.text)
+        ambiguous = ambiguous_operators(script, check)
+        if ambiguous:
+            self.found.note(f"{', '.join(ambiguous)}: solvers read that differently, so only own words count")
+        thirds = [] if ambiguous else list(third_solvers(self.seen, said, self.others))
+        for name, answer in said.items():
+            if answer == "sat":
+                self._put_model_in(name, [n for n, a in said.items() if a == "unsat"], thirds)
+        if ambiguous:
+            self.found.dismissed = self.found.guilty is None
+        else:
+            self._ask_others(said, thirds)
+
+    def _put_model_in(self, owner: str, against: Sequence[str], thirds: Sequence[Solver]) -> None:
+        """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""
+        script = Script.of(self.seen.text)
+        solver = self.seen.solver(owner)
+        judges = [self.seen.solver(name) for name in against]
+        limits = replace(self.limits, seconds=min(self.limits.seconds, _MAX_SECONDS))
+        crossing = cross(self.runner, solver, script, self.check, [*judges, solver, *thirds], limits)
+        self.found.seconds += crossing.seconds
+        if crossing.cause:
+            self.found.note(f"the model of {owner} cannot be put into other solvers: {crossing.cause}")
+            return
+        self.found.formula = self.found.formula or crossing.formula
+        self.found.note_answers(crossing)
+        # A solver's own words weigh more than a stranger's.
+        for name in against:
+            if crossing.answers.get(name) == "sat":
+                reason = f"it says unsat, and sat to the same formula with the model of {owner} put in"
+                self.found.blame(name, reason)
+        if crossing.answers.get(owner) == "unsat":
+            self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
+        said = [(third, crossing.answers.get(third.name)) for third in thirds]
+        # Another release or build of a party says nothing for it: it may have the same fault.
+        own, theirs = {solver.kin}, {judge.kin for judge in judges}
+        confirmed = [third.name for third, word in said if word == "sat" and third.kin not in own]
+        refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
+        if confirmed and not refuted:
+            for name in against:
+                self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
+        elif refuted and not confirmed:
+            self.found.blame(owner, f"{' and '.join(refuted)} refute its model")
+
+    def _ask_others(self, said: dict[str, str], thirds: Sequence[Solver]) -> None:
+        """What third solvers say of the formula itself, and whether older releases say otherwise."""
+        script = Script.of(self.seen.text)
+        everyone = dict(said)
+        for third in thirds:
+            verdict = self.seen.verdicts.get(third.name) or self.runner.judge(third, script, self.limits)
+            self.found.seconds += verdict.seconds
+            answer = decided(verdict.answers, self.check)
+            if answer is None:
+                continue
+            self.found.note(f"{third.name} says {answer}")
+            # As above: another release or build of a party says nothing for it.
+            spoken = {self.seen.solver(name).kin for name, word in said.items() if word == answer}
+            if third.kin not in spoken:
+                everyone[third.name] = answer
+        solvers = [self.seen.solver(name) for name in said] + list(thirds)
+        for newer, older in older_pairs([solver for solver in solvers if solver.name in everyone]):
+            now, before = everyone[newer.name], everyone[older.name]
+            if newer.name in said and now != before:
+                self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
+        sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
+        few, many = sorted(sides, key=len)
+        families = {solver.kin for solver in solvers if solver.name in many}
+        if len(few) == 1 and len(families) > 1:
+            self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")

@@ -1,0 +1,70 @@
+"""What a reduced formula tells of its finding, and the original did not: its own key, and whether cvc5's safe
+mode has it.
+
+The original's key stays beside it: by that the hunt knows further tests that show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from difftest.oracles.base import Candidate
+from difftest.triage.classes.base import Expectation
+from difftest.triage.confirm import Confirmer
+from difftest.triage.key import Key, fingerprint, needs_reduction, refined
+from difftest.triage.variants import renamed, stands_in_safe_mode
+from solvers.registry import PROFILES
+from solvers.specs import Solver
+
+_KEY_SECONDS = 10.0
+
+
+def conclude(key: str, expected: Expectation, text: str) -> Mapping[str, Any]:
+    """``key`` and ``safe_mode`` of the reduced formula ``text`` of a finding that the hunt counts under
+    ``key``; ``expected`` has its solvers with no more options than it takes.
+    """
+    return {"key": reduced_key(key, expected, text), "safe_mode": _safe_mode(expected, text)}
+
+
+def reduced_key(key: str, expected: Expectation, text: str) -> str:
+    """The key of a finding by its reduced formula and the options that it takes.
+
+    Where the key holds no theories (a crash that names its place) it stays as it is.
+    """
+    names = tuple(solver.name for solver in expected.solvers)
+    found = Candidate(expected.finding_class, names, key, expected.guilty, oracle=expected.oracle)
+    if not needs_reduction(found):
+        return key
+    read = Key.read(key)
+    plain = replace(read, release="", operators=frozenset())
+    shorter = {solver.name: _name(solver) for solver in expected.solvers}
+    found = renamed(replace(found, key=str(plain)), shorter)
+    with Confirmer(expected) as confirmer:
+        reduced = fingerprint(found, text, confirmer, _KEY_SECONDS).key
+    return refined(reduced, read.release) if read.release else reduced
+
+
+def _name(solver: Solver) -> str:
+    """A solver's name with the options that it was left."""
+    if solver.family not in PROFILES:
+        return solver.name
+    profile = PROFILES[solver.family]
+    left = [check.removeprefix(profile.prefix) for check in solver.checks if check not in profile.checks]
+    for option in solver.spec_options:
+        solver = solver.without_option(option)
+    return solver.with_options(left).name
+
+
+def _safe_mode(expected: Expectation, text: str) -> bool | None:
+    """Whether it shows with each cvc5 in its safe mode; None where there is no cvc5 that has one."""
+
+    def shows(trial: Sequence[Solver]) -> bool:
+        # What is expected is told by the solvers' names.
+        pairs = zip(trial, expected.solvers, strict=True)
+        solvers = tuple(replace(safe, name=solver.name) for safe, solver in pairs)
+        with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:
+            return confirmer(text)
+
+    return stands_in_safe_mode(expected.solvers, shows)

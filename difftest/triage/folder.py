@@ -1,0 +1,253 @@
+"""What stands in a finding's folder, read for reports, pages and comparisons; nothing in it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from difftest.errors import DifftestError
+from difftest.triage.markdown import sentence
+
+FORMAT = 2
+"""The version of finding.json; raised when a key changes its meaning or goes. Earlier ones are read."""
+DOCUMENT = "finding.json"
+ORIGINAL = "original.smt2"
+REDUCED = "reduced.smt2"
+BISECTED = "bisect.json"
+REPORT = "report.md"
+DUPLICATES = "duplicates.txt"
+_MOST_READ = 1 << 20
+_WRITTEN = ("id", "class", "solver", "solvers", "key")
+
+
+def read_document(folder: Path) -> dict[str, Any]:
+    """The ``finding.json`` of a finding, as the newest version has it; DifftestError if the folder holds none
+    that can be read.
+    """
+    try:
+        data = json.loads((folder / DOCUMENT).read_text("utf-8"))
+        if data.get("format", 1) > FORMAT:
+            raise ValueError(f"it is of format {data['format']}, this exhume reads up to {FORMAT}")
+        if "format" not in data:
+            # Before there was a kind, findings of API fuzzing were those with a fault.
+            data = {"format": FORMAT, "kind": "calls" if "fault" in data else "formula", **data}
+            data.pop("schema", None)
+        upgrade = FOLDERS[data["kind"]].upgrade
+        data = upgrade(data)
+        _ = [data[name] for name in _WRITTEN]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
+    return dict(data)
+
+
+@dataclass(frozen=True)
+class FindingFolder:
+    """The folder of a finding about a formula; subclasses are for those about something else."""
+
+    path: Path
+    data: Mapping[str, Any]
+
+    kind: ClassVar[str] = "formula"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        FOLDERS[cls.kind] = cls
+
+    @classmethod
+    def read(cls, path: Path) -> FindingFolder:
+        """The folder at ``path``, by its kind; DifftestError if it holds no finding."""
+        data = read_document(path)
+        return FOLDERS[data["kind"]](path, data)
+
+    @classmethod
+    def upgrade(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """A document of this kind as the newest version has it; KeyError if something is missing."""
+        return data
+
+    @cached_property
+    def is_reduced(self) -> bool:
+        """Whether there is a reduced formula that fresh processes confirmed."""
+        told = self.data.get("reduced")
+        return isinstance(told, dict) and bool(told.get("confirmed")) and (self.path / REDUCED).is_file()
+
+    @property
+    def file(self) -> str:
+        """The name of the formula to show."""
+        return REDUCED if self.is_reduced else ORIGINAL
+
+    def given(self, entry: Mapping[str, Any] | None) -> str:
+        """The name of the file that a solver was given: one of its own if it is asked by a tactic."""
+        entry = entry or {}
+        if self.is_reduced:
+            entry = self._run_of_shown(entry.get("name")) or {}
+        name = str(entry.get("file") or self.file)
+        return name if Path(name).name == name else self.file
+
+    @cached_property
+    def shown_file(self) -> str:
+        """The name of the formula to show: as the solver that is known to be wrong was given it."""
+        return self.given(self.guilty)
+
+    @cached_property
+    def formula(self) -> str:
+        """The text of the formula to show."""
+        return read_some(self.path / self.shown_file)
+
+    @property
+    def key(self) -> str:
+        """The key by the formula to show. The hunt counts by that in ``data``, which reduction leaves."""
+        return str(self._of_shown.get("key") or self.data["key"])
+
+    @property
+    def safe_mode(self) -> bool | None:
+        """Whether the formula to show shows it with cvc5 in its safe mode; None where that is not known."""
+        told = (self._of_shown if self.is_reduced else self.data).get("safe_mode")
+        return told if isinstance(told, bool) else None
+
+    @property
+    def _of_shown(self) -> Mapping[str, Any]:
+        """What was noted of the reduced formula, if it is the one to show."""
+        return self.data["reduced"] if self.is_reduced else {}
+
+    def _run_of_shown(self, name: object) -> Mapping[str, Any] | None:
+        """What was noted of a solver's run on the reduced formula, if that is the one to show."""
+        found: Mapping[str, Any] | None = (self._of_shown.get("runs") or {}).get(name)
+        return found
+
+    def _entry(self, name: str) -> Mapping[str, Any]:
+        """The entry of a solver; empty if it takes no part."""
+        return next((entry for entry in self.solvers if entry.get("name") == name), {})
+
+    @property
+    def reproduction(self) -> tuple[str, str]:
+        """The file to show on a page, and its text."""
+        return self.file, self.formula
+
+    @cached_property
+    def bisection(self) -> Mapping[str, Any]:
+        """The finished bisection's report; empty where there is none."""
+        try:
+            data = json.loads((self.path / BISECTED).read_text("utf-8"))
+            report = data["report"] if data["complete"] else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return report if isinstance(report, dict) else {}
+
+    @property
+    def solvers(self) -> Sequence[Mapping[str, Any]]:
+        """The entries of the solvers that it takes to show the finding."""
+        return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
+
+    @property
+    def guilty(self) -> Mapping[str, Any] | None:
+        """The entry of the solver that is known to be wrong."""
+        return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
+
+    @property
+    def accused(self) -> Mapping[str, Any]:
+        """The entry of the guilty solver; of the first one where it is not known which is wrong."""
+        return self.guilty or (self.solvers[0] if self.solvers else {})
+
+    @property
+    def better(self) -> Mapping[str, Any]:
+        """Of a finding that compares two releases, the one that does better."""
+        guilty = self.data.get("guilty")
+        return next((entry for entry in self.solvers if entry.get("name") != guilty), {})
+
+    @property
+    def reason(self) -> str:
+        """Why it is thought that the guilty solver is wrong, as a sentence."""
+        return sentence(str(self.data.get("reason") or ""))
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """What each solver said to the question that the finding is about."""
+        check = self.data.get("check") or 0
+        said = {}
+        for entry in self.solvers:
+            answers = entry.get("answers") or ()
+            if check < len(answers) and answers[check]:
+                said[str(entry["name"])] = str(answers[check])
+        return said
+
+    @property
+    def wrong_answer(self) -> str | None:
+        """What the guilty solver said to that."""
+        return self.answers.get(str(self.data.get("guilty")))
+
+    @property
+    def where(self) -> str:
+        """Which question that is, in parentheses, where there are several."""
+        first = self.solvers[0] if self.solvers else {}
+        if self.data.get("check") is None or len(first.get("answers") or ()) < 2:
+            return ""
+        return f" (check-sat number {self.data['check'] + 1})"
+
+    @property
+    def size(self) -> tuple[int | None, int | None]:
+        """How large it is as found, and made small (None: it is not yet), in ``unit``."""
+        after = self.data["reduced"].get("size_after") if self.is_reduced else None
+        return _bytes_of(self.path / ORIGINAL), after
+
+    unit: ClassVar[str] = "bytes"
+
+    @property
+    def duplicates(self) -> int:
+        """How many later tests are listed as showing it again."""
+        try:
+            with (self.path / DUPLICATES).open("rb") as handle:
+                return sum(1 for _ in handle)
+        except OSError:
+            return 0
+
+    @cached_property
+    def theories(self) -> Sequence[str]:
+        """Those of the formula to show."""
+        found = self._of_shown.get("theories") or self.data.get("theories") or ()
+        return [str(name) for name in found]
+
+    def printed(self, name: str) -> tuple[str, str]:
+        """What solver ``name`` printed on the formula to show, and how it ended."""
+        entry, stem = self._entry(name), name
+        if (run := self._run_of_shown(name)) is not None:
+            entry, stem = run, f"{name}.reduced"
+        texts = [read_some(self.path / f"{stem}.{stream}").strip("\n") for stream in ("stdout", "stderr")]
+        return "\n".join(text for text in texts if text), str(entry.get("ending", ""))
+
+    def seconds(self, name: str) -> float | None:
+        """How long solver ``name`` took for the formula to show, if that is known."""
+        entry = (self._run_of_shown(name) or {}) if self.is_reduced else self._entry(name)
+        told = entry.get("seconds")
+        return float(told) if isinstance(told, int | float) else None
+
+    def command(self, name: str) -> str:
+        """The command line that shows it with solver ``name``, as one would type it."""
+        if (run := self._run_of_shown(name)) is not None:
+            return str(run["shown"])
+        entry = self._entry(name)
+        shown = str(entry.get("shown") or " ".join(map(str, entry.get("command", ()))))
+        return shown.replace(ORIGINAL, self.file)
+
+
+def read_some(file: Path) -> str:
+    """The text of a file, whatever its bytes, a megabyte at most; empty if it is not there."""
+    try:
+        with file.open("rb") as handle:
+            return handle.read(_MOST_READ).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _bytes_of(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
+FOLDERS: dict[str, type[FindingFolder]] = {FindingFolder.kind: FindingFolder}
+"""How the folders of findings are read, by their kind."""

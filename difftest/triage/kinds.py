@@ -1,0 +1,78 @@
+"""What findings are about, a formula or calls to a solver's interface: one object each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from base.files import put_text
+from difftest.errors import DifftestError
+from difftest.triage.folder import REPORT, FindingFolder
+
+
+class State(StrEnum):
+    """What a release does with what shows a finding."""
+
+    AFFECTED = "affected"
+    FREE = "free"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is searched: the ``release`` of a solver that shows the finding, of which ``family``, by the
+    ``text`` of ``file``; ``look`` says what another release does with that.
+    """
+
+    name: str
+    family: str
+    release: str
+    file: str
+    text: str
+    look: Callable[[str], State]
+
+
+class Kind(Protocol):
+    """What differs between findings about formulas and findings about calls."""
+
+    def title(self, found: FindingFolder) -> str:
+        """The title of a finding's report."""
+        ...
+
+    def report(self, found: FindingFolder) -> str:
+        """Its report."""
+        ...
+
+    def subject(self, found: FindingFolder) -> Subject:
+        """What releases are given; DifftestError where there is nothing to try."""
+        ...
+
+
+KINDS: dict[str, Kind] = {}
+"""By the name that stands in ``finding.json``; filled by the modules that define them."""
+
+
+def kind_of(found: FindingFolder) -> Kind:
+    """What a finding is about."""
+    if found.kind not in KINDS:
+        raise DifftestError(f"{found.path}: findings about {found.kind} are not known here")
+    return KINDS[found.kind]
+
+
+def title_of(found: FindingFolder) -> str:
+    """The title of a finding's report."""
+    return kind_of(found).title(found)
+
+
+def rewrite_report(folder: Path) -> str:
+    """Make ``report.md`` anew from what the finding's folder holds; its text.
+
+    The file is there whole or not at all. DifftestError where the folder holds no finding.
+    """
+    found = FindingFolder.read(folder)
+    text = kind_of(found).report(found)
+    put_text(folder / REPORT, text)
+    return text

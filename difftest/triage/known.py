@@ -1,0 +1,68 @@
+"""Lists of errors that are known already, by key: they are counted, but are no findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from base.files import put_json
+from difftest.errors import DifftestError
+
+_FORMAT = "exhume-known-errors"
+_VERSION = 1
+_MOST_BYTES = 16 << 20
+
+
+class KnownErrors:
+    """Errors that are known from before, by key: counted, but no findings."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.notes: dict[str, str] = {}
+        for entry in entries:
+            self.notes[str(entry["key"])] = str(entry.get("note", ""))
+
+    @classmethod
+    def read(cls, files: Iterable[Path]) -> KnownErrors:
+        """The entries of lists that ``export`` wrote, or a person. DifftestError where one cannot be read."""
+        known = cls()
+        for file in files:
+            try:
+                with file.open("rb") as handle:
+                    text = handle.read(_MOST_BYTES + 1)
+                if len(text) > _MOST_BYTES:
+                    raise ValueError("too large")
+                data = json.loads(text)
+                if data["format"] != _FORMAT or data["version"] != _VERSION:
+                    raise ValueError("not of this format")
+                known.notes.update(cls(data["errors"]).notes)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+                raise DifftestError(f"{file}: no list of known errors: {problem}") from problem
+        return known
+
+    def match(self, key: str) -> str | None:
+        """The known key that ``key`` is, or one that says less: the same without operators, or with some of
+        them and ``*`` for any others.
+        """
+        if key in self.notes:
+            return key
+        stem, _, operators = key.rpartition("|")
+        if stem in self.notes:
+            return stem
+        found = set(operators.split(","))
+        for known in self.notes:
+            start, _, some = known.rpartition("|")
+            if start == stem and some.endswith(",*") and found.issuperset(set(some.split(",")) - {"*"}):
+                return known
+        return None
+
+
+def export(file: Path, errors: Iterable[tuple[str, str]]) -> None:
+    """Write (key, note) pairs as a list of known errors, whole or not at all."""
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "errors": [{"key": key, "note": note} for key, note in sorted(errors)],
+    }
+    put_json(file, document)

@@ -1,0 +1,94 @@
+"""The findings of a campaign at a glance: what is known of each, and which may have the same cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from difftest.triage.folder import FindingFolder
+from difftest.triage.key import count_under, grown
+from difftest.triage.kinds import title_of
+from difftest.triage.store import FindingRecord
+
+
+def overview(found: Sequence[FindingRecord]) -> tuple[list[dict[str, Any]], list[tuple[list[str], str]]]:
+    """A row per finding, as ``triage --json`` lists it, and groups of ids that may have the same cause, each
+    with what they share.
+    """
+    rows = [finding_row(record) for record in found]
+    groups = [(group, "key") for group in one_key(rows)]
+    groups += [(group, "class, theories and releases") for group in maybe_one_cause(rows)]
+    groups += [(group, "operators (all have those of the first)") for group in grown_from_one(rows)]
+    for row in rows:
+        others = {identity for group, _ in groups if row["id"] in group for identity in group}
+        row["maybe_same_as"] = sorted(others - {row["id"]})
+    return rows, groups
+
+
+def finding_row(record: FindingRecord) -> dict[str, Any]:
+    """One finding as ``triage --json`` lists it; what is not known is null."""
+    found = FindingFolder.read(record.path)
+    before, after = found.size
+    told = found.bisection
+    return {
+        "id": record.id,
+        "class": record.finding_class,
+        "kind": found.kind,
+        "solver": record.solver,
+        "key": found.key,
+        "title": title_of(found),
+        "theories": list(found.theories),
+        "size": before,
+        "reduced_size": after,
+        "unit": found.unit,
+        "complete": bool(found.data.get("complete", True)),
+        "guilty": found.data.get("guilty"),
+        "reason": str(found.data.get("reason") or ""),
+        "first_affected": told.get("first_affected"),
+        "since_the_oldest": told.get("since_the_oldest"),
+        "first_fixed": told.get("first_fixed"),
+        "bisected": bool(told),
+        "duplicates": found.duplicates,
+        "resembles": found.data.get("resembles"),
+        "path": str(record.path),
+    }
+
+
+def one_key(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings of hunts whose keys, by their reduced formulas, fold into one as a hunt would fold
+    them.
+    """
+    alike: dict[str, list[str]] = {}
+    for row in sorted((row for row in rows if row["kind"] == "formula"), key=lambda row: len(row["key"])):
+        alike.setdefault(count_under(row["key"], alike), []).append(row["id"])
+    return [group for group in alike.values() if len(group) > 1]
+
+
+def maybe_one_cause(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings with different keys that bisection does not tell apart: the same class, solver and
+    theories, the same first affected and first fixed release. Where the releases differ, so do the causes.
+    """
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for row in rows:
+        if row["bisected"] and not (row["since_the_oldest"] and row["first_fixed"] is None):
+            mark = (row["class"], row["solver"], *row["theories"], row["first_affected"], row["first_fixed"])
+            alike.setdefault(mark, []).append(row["id"])
+    return [group for group in alike.values() if len(group) > 1]
+
+
+def grown_from_one(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The ids of findings of hunts whose operators hold all of another one's, that one first; not of those
+    that releases tell apart.
+    """
+    of_key = {row["key"]: row for row in reversed(rows) if row["kind"] == "formula"}
+    groups = []
+    for root, keys in grown(of_key).items():
+        near = [of_key[key]["id"] for key in keys if not _releases_differ(of_key[root], of_key[key])]
+        groups.append([of_key[root]["id"], *near])
+    return [group for group in groups if len(group) > 1]
+
+
+def _releases_differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether bisection tells two findings apart."""
+    marks = [(row["first_affected"], row["first_fixed"]) for row in (one, other)]
+    return one["bisected"] and other["bisected"] and marks[0] != marks[1]

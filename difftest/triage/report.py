@@ -1,0 +1,313 @@
+"""``report.md``: a finding's folder in the form of its solver's tracker, for a person to read and paste.
+
+A report is made from what is in the folder and from nothing else, so it can be made again at any time
+(``kinds.rewrite_report``): reduction, bisection and the comparison with the corpus each do so when they are
+done. Nothing is sent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from difftest.triage.classes import class_of
+from difftest.triage.classes.base import FindingClass
+from difftest.triage.classes.crash import death_words
+from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
+from difftest.triage.markdown import clipped, fenced, inline, plain, printable
+from solvers.registry import PROFILES, form_of
+from solvers.report_form import PLAIN, Form, Piece
+
+_MOST_FORMULA = 20_000
+_MOST_RESEMBLED = 5
+_MOST_BESIDE = 3_000
+# What evidence keeps beside a finding.
+_BESIDE = {
+    "with-model.smt2": "The formula with the model put in",
+    "parent.smt2": "The formula that it was made from",
+    "reduced-parent.smt2": "The formula that it was made from, reduced with it",
+}
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+# The theories that a logic's name spells out, in its order; arithmetic comes after them.
+_LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
+_NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
+
+
+def form_of_finding(found: FindingFolder) -> Form:
+    """The form of the tracker of whoever is wrong."""
+    if found.guilty is None:
+        return PLAIN
+    spec = str(found.guilty.get("spec", ""))
+    return form_of(found.guilty.get("family") or re.split(r"[=\[]", spec)[0])
+
+
+def logic_name(theories: Sequence[str]) -> str:
+    """The name by which people call formulas over ``theories`` (of ``difftest.oracles.base``).
+
+    >>> logic_name(["Array", "BV", "UF"]), logic_name(["Int", "Nonlinear", "Quantifier"])
+    ('QF_AUFBV', 'NIA')
+    """
+    there = set(theories)
+    name = "".join(letters for theory, letters in _LETTERS if theory in there)
+    if numbers := "".join(letter for letter, theory in (("I", "Int"), ("R", "Real")) if theory in there):
+        name += ("N" if "Nonlinear" in there else "L") + numbers + "A"
+    extras = [theory for theory in _NOT_IN_LOGICS if theory in there]
+    if extras and not name:
+        return " and ".join(_PLURALS[theory] for theory in extras)
+    name = f"{'' if 'Quantifier' in there else 'QF_'}{name or 'UF'}"
+    return name + (f" with {' and '.join(_PLURALS[theory] for theory in extras)}" if extras else "")
+
+
+_PLURALS = {"Bag": "bags", "FF": "finite fields", "Seq": "sequences", "Set": "sets"}
+
+
+@dataclass
+class Writer:
+    """Writes one report: a method per piece of a form.
+
+    Subclasses write what a finding is about: ``_formula``, ``_printed``, ``_command``, ``_options`` and
+    ``_origin``.
+    """
+
+    found: FindingFolder
+    form: Form
+    pieces: dict[Piece, Callable[[], str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pieces = {piece: getattr(self, f"_{piece.value}") for piece in Piece}
+
+    def text(self) -> str:
+        parts = [f"<!-- {self.form.reminder} -->\n"] if self.form.reminder else []
+        parts.append(f"# {self.title()}\n")
+        for heading, pieces in self.form.sections.items():
+            body = "\n\n".join(text for piece in pieces if (text := self.pieces[piece]()))
+            if body:
+                parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
+        return "\n".join(parts)
+
+    @property
+    def class_(self) -> FindingClass:
+        """The finding's class."""
+        return class_of(str(self.found.data["class"]), self.found.kind)
+
+    def title(self) -> str:
+        """By the customs of the tracker."""
+        found, titles = self.found, self.form.titles
+        template = getattr(titles, self.class_.title_name(found), None) or self.class_.title
+        options = [plain(str(option)) for option in (found.guilty or {}).get("options") or ()]
+        if options:
+            template = titles.options + template if titles.options_first else template + titles.options
+        return plain(template.format(**self._words(), options=" ".join(options)))
+
+    def _words(self) -> dict[str, str]:
+        """What titles are filled with."""
+        entry = self.found.accused
+        return {
+            "solver": self._accused(),
+            "logic": logic_name(self.found.theories),
+            "place": str(entry.get("location")),
+            "signal": death_words(str(entry.get("detail", "")), str(entry.get("ending", ""))),
+        }
+
+    def _category(self) -> str:
+        return self.class_.category(self.form.categories)
+
+    def _description(self) -> str:
+        return self.class_.describe(self.found, self._accused())
+
+    def _expected(self) -> str:
+        return "\n".join([self.class_.expected(self.found, self._accused()), *self._evidence()])
+
+    def _evidence(self) -> list[str]:
+        """What speaks for it, as the finding has it, a line each."""
+        told = self.found.data.get("evidence") or ()
+        lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
+        lines = [plain(line) for line in lines if line.strip() and line != self.found.data.get("reason")]
+        return ["", *(f"- {line}" for line in lines)] if lines else []
+
+    def _beside(self) -> str:
+        """The texts that were kept with the evidence: the formula with a model put in, and its parent."""
+        blocks = []
+        for file, words in _BESIDE.items():
+            text = read_some(self.found.path / file).strip("\n")
+            if text and len(text) <= _MOST_BESIDE:
+                of_original = self.found.is_reduced and not file.startswith("reduced")
+                what = f"({words}, `{file}`" + (f"; for `{ORIGINAL}`)" if of_original else ")")
+                blocks.append(f"{what}\n\n{fenced(printable(text), 'smt2')}")
+        return "\n\n".join(blocks)
+
+    def _safe_mode(self) -> str:
+        """Whether it shows in the safe mode of the accused, or of one of those that may be wrong."""
+        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        profiles = [PROFILES.get(str(entry.get("family"))) for entry in accused if entry is not None]
+        profile = next((found for found in profiles if found is not None and found.safe_mode), None)
+        if profile is None:
+            return ""
+        option = f"`{profile.prefix}{profile.safe_mode}`"
+        told = self.found.safe_mode
+        if told is None:
+            older = f"{profile.family} before {profile.safe_mode_since} has no such mode"
+            return (
+                f"Whether it shows with {option} is not known: it was not asked, or could not be ({older})."
+            )
+        refusal = str(self.found.data.get("safe_mode_refuses") or "")
+        why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
+        return f"With {option} it {'shows, too' if told else 'does not show'}{why}."
+
+    def _version(self) -> str:
+        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        lines = [_version_of(entry) for entry in accused if entry is not None]
+        others = [
+            f"{entry['name']}: {_version_of(entry)}"
+            for entry in self.found.solvers
+            if self.found.guilty and entry is not self.found.guilty
+        ]
+        return "\n".join(lines) + (f" (compared with {'; '.join(others)})" if others else "")
+
+    def _platform(self) -> str:
+        return plain(str(self.found.data.get("platform", "")))
+
+    def _installation(self) -> str:
+        entry = self.found.guilty or {}
+        package, release = entry.get("package"), entry.get("release")
+        if not package or not release:
+            return ""
+        return f"Not built here: the wheel from PyPI, `pip install {plain(f'{package}=={release}')}`."
+
+    def _releases(self) -> str:
+        told = self.found.bisection
+        first = told.get("first_affected")
+        if not first:
+            return ""
+        oldest = " (the oldest that runs here)" if told.get("since_the_oldest") else ""
+        fixed = told.get("first_fixed")
+        last = told.get("last_affected")
+        newest = f"first fixed in {fixed}" if fixed else f"not fixed in {last}, the newest"
+        line = f"First affected release: {first}{oldest}; {newest}."
+        tried = _tried(told)
+        if good := _last_good(tried, str(first)):
+            line += f" It worked in {good}."
+        return plain(line) + "\nTried: " + plain(", ".join(" ".join(pair) for pair in tried)) + "."
+
+    def _resembles(self) -> str:
+        rows = self.found.data.get("resembles")
+        if rows is None:
+            return ""
+        if not rows:
+            return "None of the issues that exhume knows resembles it."
+        lines = [
+            f"- {plain(str(row['issue']))}: {plain(str(row['why']))}"
+            + (f" ({plain(str(row['title']))[:100]})" if row.get("title") else "")
+            for row in rows[:_MOST_RESEMBLED]
+        ]
+        head = "It resembles these known issues; whether it is one of them has not been decided:\n\n"
+        return head + "\n".join(lines)
+
+    # Facts that several pieces need
+
+    def _accused(self) -> str:
+        entry = self.found.guilty
+        if entry is None:
+            return plain(str(self.found.data["solver"]).replace("+", " and "))
+        number = _NUMBER.search(str(entry.get("version", "")))
+        if self.form is PLAIN or number is None:
+            return plain(str(entry["name"]))
+        return f"{self.form.family} {number[0]}"
+
+
+class FormulaWriter(Writer):
+    """Writes the pieces of a report that are about a formula."""
+
+    def _formula(self) -> str:
+        found = self.found
+        text = found.formula.rstrip("\n")
+        note = ""
+        if len(text) > _MOST_FORMULA:
+            note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
+            text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
+        return note + fenced(printable(text), "smt2")
+
+    def _printed(self) -> str:
+        blocks = []
+        for entry in self.found.solvers:
+            name = str(entry.get("name"))
+            printed, ending = self.found.printed(name)
+            if self._is_like_another(name):
+                blocks.append(self._label(entry))
+            lines = [f"$ {self.found.command(name)}", *clipped(printed)]
+            if ending and ending != "exit status 0":
+                lines.append(f"[{ending}]")
+            blocks.append(fenced(printable("\n".join(line for line in lines if line)), "console"))
+            if (given := self.found.given(entry)) != self.found.shown_file:
+                blocks.append(f"({inline(given)} asks by another command, and is the same formula.)")
+        if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
+            blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
+        return "\n\n".join(blocks)
+
+    def _command(self) -> str:
+        entries = [self.found.guilty] if self.found.guilty else self.found.solvers
+        lines = [inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
+        return "\n".join(lines)
+
+    def _options(self) -> str:
+        if not self.found.is_reduced:
+            return ""
+        lines = []
+        for name, options in (self.found.data["reduced"].get("options") or {}).items():
+            told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
+            lines.append(f"- {plain(str(name))}: {told}")
+        if not any((self.found.data["reduced"].get("options") or {}).values()):
+            return "It takes no options." if lines else ""
+        head = "Options without which the formula above does not show it:\n\n"
+        return head + "\n".join(lines) if lines else ""
+
+    def _origin(self) -> str:
+        test = self.found.data.get("test") or {}
+        issues = [str(issue) for issue in test.get("issues") or ()]
+        bones = f", out of parts of the formulas of {', '.join(issues[:6])}" if issues else ""
+        text = f"Found by exhume (test {test.get('index')} of strategy `{test.get('strategy')}`{bones})"
+        text += ", and seen again in a fresh process."
+        if self.found.is_reduced:
+            told = self.found.data["reduced"]
+            text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
+            shown, tries = told.get("shown"), told.get("tries")
+            if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
+                text += f" It is a matter of chance: of {tries} runs {shown} showed it."
+        return plain(text)
+
+    def _is_like_another(self, name: str) -> bool:
+        """Whether a solver's command line does not tell it from another one: it names the same program."""
+        programs = [self.found.command(str(e.get("name"))).partition(" ")[0] for e in self.found.solvers]
+        return programs.count(self.found.command(name).partition(" ")[0]) > 1
+
+    def _label(self, entry: Mapping[str, Any]) -> str:
+        """Which solver it is whose output follows, and how long it took."""
+        name, version = str(entry.get("name")), str(entry.get("version", "unknown"))
+        number, seconds = _NUMBER.search(version), self.found.seconds(name)
+        told = f"{inline(name)} (version {number[0] if number else plain(version)})"
+        return told + (f", {seconds:.2f} s:" if seconds is not None else ":")
+
+
+def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The releases that a bisection tried and that ran, with their states, in the releases' order."""
+    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
+    return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
+
+
+def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:
+    """The last release before the first affected one that was free."""
+    earlier = itertools.takewhile(lambda pair: pair[0] != first, tried)
+    return next((release for release, state in reversed(list(earlier)) if state == "free"), None)
+
+
+def _version_of(entry: Mapping[str, Any]) -> str:
+    """What a solver says of its version, with its commit; that it does not say one is said, too."""
+    version, commit = plain(str(entry.get("version", "unknown"))), entry.get("commit")
+    if commit:
+        return version if str(commit) in version else f"{version}, git {plain(str(commit))}"
+    if "commit" not in entry:  # of a finding written before commits were asked for
+        return version
+    return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"

@@ -1,0 +1,289 @@
+"""Finding folders written, so that a folder is there whole or not at all, and listed.
+
+Of a finding about a formula: ``original.smt2``, ``command.txt``, ``finding.json``, ``NAME.stdout`` and
+``NAME.stderr`` per solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test
+that shows the same (``triggers.jsonl`` holds a few of these whole: ``difftest.triage.triggers``).
+``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import signal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from base.files import put_json, put_text
+from difftest.errors import BadOutput, DifftestError
+from difftest.oracles.base import Candidate, finding_id
+from difftest.triage.folder import DOCUMENT, DUPLICATES, FORMAT, ORIGINAL, read_document
+from difftest.triage.kinds import rewrite_report
+from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Run
+from solvers.running.script import Script
+from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
+
+# What is noted of a test in lists.
+_LISTED = ("skeletons", "atoms", "rules", "issues", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it."""
+
+    id: str
+    finding_class: str
+    solver: str
+    key: str
+    known: bool
+    path: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``hunt --json`` lists."""
+        return {
+            "id": self.id,
+            "class": self.finding_class,
+            "solver": self.solver,
+            "key": self.key,
+            "known": self.known,
+            "path": str(self.path),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the confirming runs showed, per solver name; ``files`` are texts to keep beside, by file name.
+
+    ``safe_mode`` says whether it shows with cvc5 in its safe mode, too; None where there is no such thing.
+    """
+
+    solvers: tuple[Solver, ...]
+    verdicts: Mapping[str, Verdict]
+    runs: Mapping[str, Run]
+    files: Mapping[str, str] = field(default_factory=dict)
+    safe_mode: bool | None = None
+
+
+def prepare_output(out: Path) -> Path:
+    """Make sure that findings can be written below ``out``; gives their folder, or BadOutput."""
+    folder = out / "findings"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".tmp-{os.getpid()}-probe"
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as problem:
+        raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem
+    for stale in folder.glob(".tmp-*"):
+        if not _is_running(stale.name.split("-")[1]):
+            shutil.rmtree(stale, ignore_errors=True)
+    return folder
+
+
+def _is_running(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def read_findings(folder: Path) -> Iterator[FindingRecord]:
+    """The findings in ``folder``, in the order of their names; folders that hold none that can be read are
+    passed over.
+    """
+    for file in sorted(folder.glob(f"*/{DOCUMENT}")):
+        try:
+            data = read_document(file.parent)
+        except DifftestError:
+            continue
+        identity, finding_class, solver, key = (str(data[name]) for name in ("id", "class", "solver", "key"))
+        yield FindingRecord(identity, finding_class, solver, key, True, file.parent)
+
+
+def findings_of(folder: Path) -> list[FindingRecord]:
+    """The findings of a campaign, or of a folder of findings; BadOutput if it is neither."""
+    inside = folder / "findings"
+    if inside.is_dir():
+        return list(read_findings(inside))
+    if not any(folder.glob(f"*/{DOCUMENT}")):
+        raise BadOutput(f"{folder}: no findings there; name the --out folder of a hunt or of API fuzzing")
+    return list(read_findings(folder))
+
+
+def _working_folder(folder: Path) -> Path:
+    """A new folder to write a finding in, beside where it will be renamed to."""
+    path = folder / f".tmp-{os.getpid()}-finding"
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
+
+    ``text`` is what it is about; with the key it makes the finding's identity.
+    """
+
+    kind: str
+    finding_class: str
+    solver: str
+    key: str
+    text: str
+    document: Mapping[str, Any]
+    files: Mapping[str, str]
+
+
+def file_finding(folder: Path, filing: Filing) -> FindingRecord:
+    """Write a finding and move it into ``folder`` in one step; nothing changes where it is there already.
+
+    OSError if it cannot be written; nothing of it is left then. A process writes one at a time.
+    """
+    identity = finding_id(filing.key, filing.text)
+    final = folder / f"{filing.finding_class}-{identity}"
+    work = _working_folder(folder)
+    try:
+        for name, text in filing.files.items():
+            (work / name).write_bytes(_encoded(text))
+        head = {"format": FORMAT, "kind": filing.kind, "id": identity, "class": filing.finding_class}
+        head |= {"solver": filing.solver, "key": filing.key, "platform": platform_name()}
+        put_json(work / DOCUMENT, {**head, **filing.document})
+        rewrite_report(work)
+        if not final.exists():
+            work.rename(final)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return FindingRecord(identity, filing.finding_class, filing.solver, filing.key, False, final)
+
+
+def _encoded(text: str) -> bytes:
+    """The bytes that were read with ``surrogateescape``; what is no text at all is spelt out."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
+def write_finding(
+    folder: Path, candidate: Candidate, test: GeneratedTest, shown: Shown, seed: int
+) -> FindingRecord:
+    """Write a finding about a formula."""
+    script = Script.of(test.text)
+    final = folder / f"{candidate.finding_class}-{finding_id(candidate.key, test.text)}"
+    files = {ORIGINAL: test.text, "command.txt": _commands(script, shown, final)}
+    for name, run in shown.runs.items():
+        files |= {f"{name}.stdout": run.stdout, f"{name}.stderr": run.stderr}
+    files |= shown.files
+    for solver in shown.solvers:
+        if solver.tactic is not None:
+            files[solver.given_file(ORIGINAL)] = solver.given(script).text
+    document = {
+        "guilty": candidate.guilty,
+        "reason": candidate.reason,
+        "oracle": candidate.oracle,
+        "evidence": list(candidate.evidence),
+        "check": candidate.check,
+        "theories": list(theories_in(test.text)),
+        "safe_mode": shown.safe_mode,
+        "solvers": [
+            _solver_entry(solver, script, shown.verdicts[solver.name], shown.runs[solver.name])
+            for solver in shown.solvers
+        ],
+        "test": {
+            "seed": seed,
+            **{name: getattr(test, name) for name in ("index", "strategy")},
+            **{
+                name: list(getattr(test, name)) for name in ("skeletons", "atoms", "rules", "issues", "known")
+            },
+        },
+    }
+    return file_finding(
+        folder,
+        Filing(
+            *("formula", candidate.finding_class, candidate.label, candidate.key, test.text), document, files
+        ),
+    )
+
+
+def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
+    """Put further texts into a finding's folder, change entries of its document, and make its report anew."""
+    data = {**read_document(folder), **changes}
+    for name, text in (files or {}).items():
+        put_text(folder / name, text)
+    put_json(folder / DOCUMENT, data)
+    rewrite_report(folder)
+
+
+def duplicates_of(record: FindingRecord) -> set[str]:
+    """The indices of the tests listed as showing a finding again."""
+    try:
+        return set((record.path / DUPLICATES).read_text("utf-8").split())
+    except (OSError, ValueError):
+        return set()
+
+
+def note_duplicate(record: FindingRecord, index: int) -> None:
+    """Add a test's index to the finding that it shows again."""
+    with (record.path / DUPLICATES).open("a", encoding="utf-8") as handle:
+        handle.write(f"{index}\n")
+
+
+def _commands(script: Script, shown: Shown, final: Path) -> str:
+    lines = [f"cd {shlex.quote(str(final.absolute()))}"]
+    for solver in shown.solvers:
+        line = shlex.join(solver.command(script, ORIGINAL))
+        lines.append(line + (f" < {ORIGINAL}" if solver.reads_stdin else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) -> dict[str, Any]:
+    prefix = PROFILES[solver.family].prefix if solver.family in PROFILES else ""
+    return {
+        "name": solver.name,
+        "spec": solver.spec,
+        "family": solver.family,
+        "version": solver.version(),
+        "commit": solver.commit(),
+        "package": DISTRIBUTIONS.get(solver.family),
+        "release": solver.release,
+        "options": [prefix + option for option in parse_spec(solver.spec).options],
+        "command": solver.command(script, ORIGINAL),
+        "shown": solver.shown(script, ORIGINAL),
+        "file": solver.given_file(ORIGINAL),
+        "ending": ending(run),
+        "outcome": str(verdict.outcome),
+        "answers": list(verdict.answers),
+        "location": verdict.location,
+        "detail": verdict.detail,
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def ending(run: Run) -> str:
+    """How a run ended, for people: ``exit status 1``, ``signal 11 (SIGSEGV)``, ``timeout``."""
+    if run.ended != "exit":
+        return run.ended
+    if run.signal:
+        name = next((s.name for s in signal.Signals if s == run.signal), "unknown")
+        return f"signal {run.signal} ({name})"
+    return f"exit status {run.code}"
+
+
+def platform_name() -> str:
+    """This machine's operating system and processor."""
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        system = ""
+    return f"{platform.system()} {platform.machine()}" + (f" ({system})" if system else "")

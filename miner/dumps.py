@@ -1,0 +1,261 @@
+"""Trackers from files: what ``gh`` and ``glab`` print, the REST API's JSON, the archive of a corpus.
+
+A dump's objects become raw records, and are then read like those of a live tracker. No file is held in
+memory whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from corpus.intake import Intake
+from corpus.records import Issue, RawRecord, Tracker
+from corpus.store import Corpus, connect
+from miner.archive import Archive
+from miner.errors import BadInput
+from miner.hosts import DEFAULT, Place, host_named, known_hosts
+from miner.hosts.host import Host
+from miner.hosts.http import Answer
+from miner.json_stream import objects_in
+from miner.mining import Listener, MineOptions, find_tracker, read_archive, store_tracker
+from miner.storing import TrackerReport
+
+STARTER = "exhume/starter"
+
+_RECORDS_AT_ONCE = 200
+_ENDINGS = (".json", ".jsonl", ".ndjson")
+_EXPORT = (
+    "gh issue list --state all --limit 99999 --json"
+    " number,title,body,state,stateReason,labels,createdAt,updatedAt,closedAt,url,comments"
+)
+
+
+def mine_files(
+    corpus: Corpus,
+    source: Path,
+    options: MineOptions | None = None,
+    listener: Listener | None = None,
+    place: Place | None = None,
+) -> list[TrackerReport]:
+    """Mine the trackers in a file or folder; a report each.
+
+    ``place`` is the tracker of objects that do not name theirs. What comes before damage is stored, and the
+    reports say what is wrong. Raises BadInput where there is nothing to store.
+    """
+    options, listener = options or MineOptions(), listener or Listener()
+    if source.resolve() == corpus.path.resolve():
+        raise BadInput(f"{source} is the corpus itself: use --replay to read again what it holds")
+    loader = _Loader(corpus, listener, place)
+    problem = ""
+    try:
+        loader.load(source)
+    except BadInput as error:
+        if not loader.archives:
+            raise
+        problem = str(error)
+    reports: list[TrackerReport] = []
+    for archive in loader.archives.values():
+        report = TrackerReport(archive.name, problem=problem, skipped=0 if reports else loader.skipped)
+        read_archive(archive, options, listener, report)
+        reports.append(report)
+    return reports
+
+
+def mine_starter(
+    corpus: Corpus, progress: Callable[[int, int], None] = lambda done, total: None
+) -> TrackerReport:
+    """Mine the bundled starter tracker, by the same path as other dumps."""
+    with corpus.transaction():
+        tracker_id = Intake(corpus).add_tracker(Tracker(STARTER, "starter"))
+    loader = _Loader(corpus, Listener(), None)
+    archive = Archive(corpus, host_named(DEFAULT), tracker_id, STARTER)
+    loader.archives[STARTER] = archive
+    with resources.as_file(resources.files("corpus") / "starter" / "issues") as folder:
+        loader.load(folder)
+    report = TrackerReport(STARTER)
+    read_archive(archive, MineOptions(everything=True), Listener(on_issues=progress), report)
+    return report
+
+
+@dataclass(slots=True)
+class _Loader:
+    """Puts what files hold into the archives of their trackers, which are made as they are met."""
+
+    corpus: Corpus
+    listener: Listener
+    place: Place | None
+    archives: dict[str, Archive] = field(default_factory=dict)
+    files: int = 0
+    objects: int = 0
+    skipped: int = 0
+
+    def load(self, source: Path) -> None:
+        """Load a file, a folder of files, or another corpus or its export. Raises BadInput."""
+        if not source.exists():
+            raise BadInput(f"there is no file or folder {source}")
+        found = 0
+        try:
+            if (connection := _archive_in(source)) is not None:
+                with closing(connection):
+                    self._copy(connection, source)
+                return
+            for file in _files_of(source):
+                found += 1
+                self._load_file(file)
+        except OSError as error:
+            raise BadInput(f"{error.filename or source} cannot be read: {error.strerror}") from error
+        if not found:
+            raise BadInput(f"{source} holds no files ending in {', '.join(_ENDINGS)}")
+        if not self.archives:
+            titles = " or ".join(host.api.title for host in known_hosts().values())
+            raise BadInput(f"{source} holds no issues or comments of {titles}; make it with, say, {_EXPORT}")
+
+    def _load_file(self, file: Path) -> None:
+        self.files += 1
+        batches: dict[str, list[tuple[str, Answer]]] = {}
+        with file.open("rb") as opened:
+            try:
+                for line, item in objects_in(opened, str(file)):
+                    for name, record in self._records_of(item, f"{file}, line {line}"):
+                        batches.setdefault(name, []).append(record)
+                    if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
+                        self._store(batches)
+            except BadInput:
+                self._store(batches)  # what comes before the damage
+                raise
+        self._store(batches)
+
+    def _store(self, batches: dict[str, list[tuple[str, Answer]]]) -> None:
+        for name, records in batches.items():
+            self.archives[name].put_all(records)
+            self.objects += len(records)
+        batches.clear()
+        self.listener.on_page("records", self.files, self.objects)
+
+    def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[str, tuple[str, Answer]]]:
+        """The tracker of an object and its raw record; nothing for what is no issue or comment, or older than
+        what is stored.
+        """
+        named = self._tracker_of(item)
+        if named is None:
+            self.skipped += 1
+            return
+        host, name = named
+        if not name:
+            raise BadInput(f"{where}: the object does not say which tracker it is from; add {host.example}")
+        archive = self._archive(host, name)
+        number, found = next(host.read(item, name), (0, None))
+        if found is None:
+            return
+        key = f"dump:issues/{number}" if isinstance(found, Issue) else f"dump:comments/{found.id}"
+        stamp = "" if found.updated_at is None else str(found.updated_at)
+        known = archive.pages.get(key)
+        if known is None or (known.last_modified or "") <= stamp:
+            body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+            yield archive.name, (key, Answer(200, body, last_modified=stamp or None, data=item))
+
+    def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
+        """The host and tracker of an object: the named one, the one that was asked for, or the only one."""
+        hosts = [self.place.host] if self.place is not None else list(known_hosts().values())
+        for host in hosts:
+            name = host.tracker_of(item)
+            if name is not None:
+                break
+        else:
+            return None
+        if self.place is not None:
+            name = name or self.place.name
+        elif not name:
+            name = next(iter(self.archives)) if len(self.archives) == 1 else ""
+        return host, name
+
+    def _archive(self, host: Host, name: str) -> Archive:
+        """The archive of a tracker, by any of its names."""
+        if name not in self.archives:
+            known = find_tracker(self.corpus, name, [host.name])
+            tracker_id = store_tracker(self.corpus, known, known.name if known else name, host)
+            self.archives[name] = Archive(self.corpus, host, tracker_id, known.name if known else name)
+        return self.archives[name]
+
+    def _copy(self, connection: duckdb.DuckDBPyConnection, source: Path) -> None:
+        """Copy the raw records of another corpus, those apart that were fetched earlier than what is here."""
+        hosts = known_hosts()
+        try:
+            trackers = connection.execute("select id, name, kind from tracker order by id").fetchall()
+            for ident, name, kind in trackers:
+                if kind in hosts:
+                    self._copy_tracker(connection, ident, self._archive(hosts[kind], name), name)
+        except duckdb.Error as error:
+            raise BadInput(f"{source} is not a corpus, or damaged: {_first_line(error)}") from error
+        if not self.archives:
+            raise BadInput(f"{source} holds no tracker that was mined")
+
+    def _copy_tracker(
+        self, connection: duckdb.DuckDBPyConnection, ident: int, archive: Archive, name: str
+    ) -> None:
+        rows = connection.execute(
+            """select request, body, status, etag, last_modified, fetched_at, next from raw_record
+            join text on text.id = text_id where tracker_id = ? order by raw_record.id""",
+            [ident],
+        )
+        prefix = archive.host.path(name)
+        self.files += 1
+        while batch := rows.fetchmany(_RECORDS_AT_ONCE):
+            records = [RawRecord(*row) for row in batch]
+            archive.put_records(archive.newer_of(records, prefix))
+            self.objects += len(records)
+            self.listener.on_page("records", self.files, self.objects)
+
+
+def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
+    """A connection to another corpus, or to an exported one; None where the source is neither."""
+    if source.is_dir():
+        if not (source / "raw_record.parquet").is_file():
+            return None
+        connection = duckdb.connect(":memory:")
+        for table in ("tracker", "raw_record", "text"):
+            path = str((source / f"{table}.parquet").absolute()).replace("'", "''")
+            try:
+                connection.execute(f"create view {table} as from read_parquet('{path}')")
+            except duckdb.Error as error:
+                connection.close()
+                raise BadInput(f"{source} is not a whole export of a corpus: {_first_line(error)}") from error
+        return connection
+    if source.is_file():
+        with source.open("rb") as file:
+            if file.read(12)[8:] == b"DUCK":
+                return connect(source, read_only=True)
+    return None
+
+
+def _files_of(source: Path) -> Iterator[Path]:
+    """The files of a dump, sorted. Links inside a folder are not followed."""
+    if not source.is_dir():
+        yield source
+        return
+    for folder, folders, files in os.walk(source, onerror=_raise):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            if not name.lower().endswith(_ENDINGS):
+                continue
+            if path.is_symlink() or not path.is_file():
+                raise BadInput(f"{path} is not a plain file: copy it into the folder, or remove it")
+            yield path
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n")[0]

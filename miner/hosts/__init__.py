@@ -1,0 +1,54 @@
+"""The hosts of issue trackers, one module of this folder each, found by its ``HOST``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from miner.errors import BadInput
+from miner.hosts.host import Host
+
+DEFAULT = "github"
+
+
+def known_hosts() -> dict[str, Host]:
+    """All hosts by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return {host.name: host for module in modules if (host := getattr(module, "HOST", None)) is not None}
+
+
+def host_named(name: str) -> Host:
+    """The host of a name. Raises BadInput."""
+    hosts = known_hosts()
+    if name not in hosts:
+        raise BadInput(f"{name} is not a host; choose one of {', '.join(hosts)}")
+    return hosts[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tracker is: its host, the API to ask, its name there."""
+
+    host: Host
+    api_url: str
+    name: str
+
+
+def locate(text: str, host_name: str | None = None, api_url: str | None = None) -> Place:
+    """The place of a tracker that is named as people do: its name, or the address of its page.
+
+    An address says which host it is where the server is a public one or is called like the host
+    (``gitlab.example.org``); ``host_name`` says it otherwise. Raises BadInput.
+    """
+    server = (urlsplit(text.strip()).hostname or "") if "://" in text else ""
+    hosts = known_hosts()
+    if not host_name and server:
+        fitting = [name for name, host in hosts.items() if server == host.site or name in server.split(".")]
+        if not fitting:
+            raise BadInput(f"{text}: what kind of host is {server}? Add --host: {', '.join(hosts)}")
+        host_name = fitting[0]
+    host = host_named(host_name or DEFAULT)
+    return Place(host, host.api_of(server or host.site) if api_url is None else api_url, host.parse(text))

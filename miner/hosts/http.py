@@ -1,0 +1,348 @@
+"""One request at a time to a tracker's REST interface; every answer is a value.
+
+Rate limits and faults of the server or the line are waited out here, and reported to whoever listens.
+What stays is an :class:`Answer`, or a :class:`HostError` that says what to do. The token is sent to the
+API and to nothing else.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from miner.errors import BadInput, Denied, RateLimited, Unreachable
+
+if TYPE_CHECKING:
+    import requests
+
+# Longer than the limits of GitHub and GitLab, which end within the hour.
+_LONGEST_WAIT = 2 * 3600.0
+_LONGEST_BACKOFF = 60.0
+_SECONDARY_WAIT = 60.0
+_MOST_LIMITS = 20
+LARGEST_ANSWER = 64 << 20
+_CHUNK = 1 << 16
+TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+GONE = frozenset({404, 410, 451})
+"""Statuses that say that something is not there (any more)."""
+MOVED = frozenset({301, 302, 307, 308})
+
+
+class Clock(Protocol):
+    """Time as the client sees it."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The machine's own."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The client waits: why, for how long, and until when (seconds since the epoch)."""
+
+    why: str
+    seconds: float
+    until: float
+
+
+OnWaiting = Callable[[Waiting], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. ``status`` is 200, 304, a redirection or one of ``GONE``."""
+
+    status: int
+    body: str = ""
+    etag: str | None = None
+    last_modified: str | None = None
+    location: str = ""
+    # The address of the next page, where there is one.
+    next: str = ""
+    data: Any = None
+
+
+class Moved(Exception):
+    """A redirection, which is never followed unseen."""
+
+    def __init__(self, status: int, location: str) -> None:
+        super().__init__(location)
+        self.status = status
+        self.location = location
+
+
+def check_response(response: requests.Response, *_: object, **__: object) -> None:
+    """A hook of requests: redirections are raised, 202 is a fault, and the encoding is not guessed."""
+    if response.status_code in MOVED:
+        raise Moved(response.status_code, response.headers.get("location", ""))
+    if response.status_code == 202:  # not ready: ask again later
+        response.status_code = 503
+    response.encoding = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What a client must know of a host. ``form`` is the address of the API of a server called HOST."""
+
+    title: str
+    url: str
+    form: str
+    token_variable: str = ""
+    token_advice: str = "check the token"
+
+
+@dataclass
+class Client:
+    """Asks one API. ``sent`` counts requests, retries included; ``not_modified`` the answers 304."""
+
+    api: Api
+    api_url: str
+    token: str | None = field(default=None, repr=False)
+    clock: Clock = field(default_factory=SystemClock)
+    on_waiting: OnWaiting = lambda waiting: None
+    timeout: int = 60
+    tries: int = 8
+    sent: int = 0
+    not_modified: int = 0
+
+    def __post_init__(self) -> None:
+        self.api_url = self.api_url.rstrip("/")
+        variable = self.api.token_variable
+        parts = urlsplit(self.api_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadInput(f"{self.api_url} is not the address of an API; write {self.api.form}")
+        if parts.username or parts.password:
+            raise BadInput(f"the API's address holds a name or password: put the token into {variable}")
+        if self.token is not None and not TOKEN.fullmatch(self.token):
+            raise BadInput(f"the token holds characters that none has: look at {variable}")
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+            self.token = None
+        self._not_before = 0.0
+        self._connect()
+
+    def _connect(self) -> None:
+        import requests
+
+        self._session = requests.Session()
+        self._session.headers.update({"User-Agent": "exhume", "Accept": "application/json"})
+        if self.token:
+            self._session.headers["Authorization"] = f"Bearer {self.token}"
+        # With an auth of its own, requests does not look for passwords in ~/.netrc.
+        self._session.auth = lambda request: request
+        self._session.hooks["response"].append(check_response)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def _send(self, path: str, etag: str | None) -> tuple[int, Mapping[str, Any], str]:
+        """One request: status, headers by their names in small letters, body."""
+        headers = {"If-None-Match": etag} if etag else {}
+        url = self.api_url + path
+        with self._session.get(
+            url, headers=headers, timeout=self.timeout, allow_redirects=False, stream=True
+        ) as response:
+            body = bytearray()
+            for part in response.iter_content(_CHUNK):
+                body += part
+                if len(body) > LARGEST_ANSWER:
+                    raise Denied(f"{url} gives more than {LARGEST_ANSWER >> 20} MiB: check the API's address")
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return response.status_code, headers, body.decode("utf-8", "replace")
+
+    def get(self, path: str, etag: str | None = None) -> Answer:
+        """Ask for ``path`` (from ``/`` on, with its query) until there is an answer.
+
+        With ``etag``, the answer may be 304: nothing changed. Raises a :class:`HostError`.
+        """
+        import requests
+
+        failure = ""
+        limited = tried = 0
+        while tried < self.tries:
+            self._wait_for_limit()
+            self.sent += 1
+            try:
+                status, headers, body = self._send(path, etag)
+            except Moved as moved:
+                return Answer(moved.status, location=self._path_of(moved.location))
+            except (requests.RequestException, OSError) as error:
+                failure = _plainly(error)
+            else:
+                self._note_limit(status, headers)
+                wait = self._limit(status, headers, body, limited)
+                if wait is not None:
+                    limited += 1
+                    if limited > _MOST_LIMITS:
+                        raise RateLimited(
+                            f"{self.api.title}'s rate limit does not end: try again later", wait
+                        )
+                    self._wait(f"{self.api.title}'s rate limit is reached", wait)
+                    continue
+                answer = self._answer(path, status, headers, body)
+                if isinstance(answer, Answer):
+                    return answer
+                failure = answer
+            tried += 1
+            if tried < self.tries:
+                self._wait(failure, min(_LONGEST_BACKOFF, 2.0 ** (tried - 1)))
+        raise Unreachable(
+            f"{self.api_url} gives no answer to {path}: {failure} ({tried} tries);"
+            " what came before is stored, run the same command again to resume"
+        )
+
+    def _answer(self, path: str, status: int, headers: Mapping[str, Any], body: str) -> Answer | str:
+        """The answer, or what is wrong with it where asking again may help."""
+        if status >= 500:
+            return f"the server has an error ({status})"
+        if status == 401:
+            raise Denied(f"{self.api.title} does not accept the token (401): {self.api.token_advice}")
+        if status not in (200, 304) and status not in GONE:
+            raise Denied(f"{self.api.title} refuses {path} ({status}): {_message(body)}")
+        if status == 304:
+            self.not_modified += 1
+        data = None
+        if status == 200:
+            if "html" in str(headers.get("content-type", "")):
+                raise Denied(
+                    f"{self.api_url} answers with a web page instead of JSON: check the API's address;"
+                    f" that of {self.api.title} is {self.api.form}"
+                )
+            try:
+                data = json.loads(body)
+            except (ValueError, RecursionError):
+                return "the answer is cut short or not JSON"
+        return Answer(
+            status,
+            body,
+            headers.get("etag"),
+            headers.get("last-modified"),
+            next=self._path_of(_next_link(str(headers.get("link", "")))),
+            data=data,
+        )
+
+    def _note_limit(self, status: int, headers: Mapping[str, Any]) -> None:
+        """After the last request that the limit allows, the next waits for its end."""
+        if status < 400 and _of_limit(headers, "remaining") == "0":
+            reset = self._until_reset(headers)
+            if reset is not None:
+                self._not_before = self.clock.now() + reset
+
+    def _wait_for_limit(self) -> None:
+        left = self._not_before - self.clock.now()
+        self._not_before = 0.0
+        if left > 0:
+            self._wait(f"{self.api.title}'s rate limit is used up", left)
+
+    def _limit(self, status: int, headers: Mapping[str, Any], body: str, before: int) -> float | None:
+        """How long an answer says to wait, in seconds; None where it speaks of no limit."""
+        if status not in (403, 429, 503):
+            return None
+        after = _retry_after(headers, self.clock.now())
+        if after is not None or status == 503:
+            return after
+        if _of_limit(headers, "remaining") == "0":
+            reset = self._until_reset(headers)
+            return reset if reset is not None else _SECONDARY_WAIT
+        if status == 429 or "rate limit" in body.lower() or "abuse detection" in body.lower():
+            return float(min(_SECONDARY_WAIT * 2**before, 3600))
+        return None
+
+    def _until_reset(self, headers: Mapping[str, Any]) -> float | None:
+        """Seconds until the limit is lifted, by the server's own clock where it tells."""
+        try:
+            reset = float(_of_limit(headers, "reset"))
+        except ValueError:
+            return None
+        server = _http_date(str(headers.get("date", "")))
+        return max(0.0, reset - (self.clock.now() if server is None else server)) + 1.0
+
+    def _wait(self, why: str, seconds: float) -> None:
+        if not seconds <= _LONGEST_WAIT:
+            raise RateLimited(
+                f"{why}; it lasts {seconds / 3600:.1f} hours, which is too long to wait:"
+                " what came before is stored, run the same command again then",
+                seconds,
+            )
+        self.on_waiting(Waiting(why, seconds, self.clock.now() + seconds))
+        self.clock.sleep(seconds)
+
+    def _path_of(self, address: str) -> str:
+        """The path below the API of an address that the server gave; empty where it is another host's."""
+        if not address:
+            return ""
+        base, given = urlsplit(self.api_url), urlsplit(address)
+        if given.netloc and given.netloc.lower() != base.netloc.lower():
+            return ""
+        path = given.path.removeprefix(base.path)
+        return path + ("?" + given.query if given.query else "")
+
+
+def _next_link(header: str) -> str:
+    from requests.utils import parse_header_links
+
+    return next((link["url"] for link in parse_header_links(header) if link.get("rel") == "next"), "")
+
+
+def _of_limit(headers: Mapping[str, Any], what: str) -> str:
+    """A header of the rate limit: GitHub writes ``X-RateLimit-Reset``, GitLab ``RateLimit-Reset``."""
+    return str(headers.get(f"x-ratelimit-{what}", headers.get(f"ratelimit-{what}", "")))
+
+
+def _retry_after(headers: Mapping[str, Any], now: float) -> float | None:
+    said = str(headers.get("retry-after", "")).strip()
+    if not said:
+        return None
+    if re.fullmatch(r"\d{1,12}(\.\d{1,9})?", said):
+        return float(said)
+    date = _http_date(said)
+    return None if date is None else max(0.0, date - now)
+
+
+def _http_date(text: str) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _message(body: str) -> str:
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return "a web page" if body.lstrip().startswith("<") else body[:200]
+    return str(said.get("message") or said.get("error") or "")[:200] if isinstance(said, dict) else body[:200]
+
+
+def _plainly(error: Exception) -> str:
+    """What went wrong on the line, without addresses of objects."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return "the server is silent"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the answer is cut short"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "no trusted connection (TLS)"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return f"no connection ({type(error).__name__})"
