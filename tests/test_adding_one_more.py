@@ -1,0 +1,174 @@
+"""What docs/extending.md says about adding one more: done in a temporary folder, beside the real ones."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import corpus.query
+import exhume.commands
+from exhume.cli import run
+from generator import registry, strategies
+from generator.errors import GenerationError
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "extending.md"
+
+DOUBLED = '''
+"""The strategy ``doubled``: every assertion of a seed formula twice."""
+
+from generator import Mutant, SeedStrategy, StrategyEntry
+
+
+class Doubled(SeedStrategy):
+    """A seed formula with every assertion twice."""
+
+    name = "doubled"
+
+    def mutants(self, seed, chance):
+        """The seed once."""
+        script = seed.script()
+        yield Mutant(lambda: script.text([*script.assertions, *script.assertions]), (seed,), "")
+
+
+ENTRY = StrategyEntry(
+    "doubled",
+    "every assertion twice",
+    "seeds",
+    "nothing",
+    lambda inputs: Doubled(inputs.seeds, inputs.settings.seed, inputs.values, 1),
+    frozenset(("seeds",)),
+)
+'''
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Path:
+    folder = tmp_path / "seeds"
+    folder.mkdir()
+    (folder / "a.smt2").write_text("(declare-const p Bool)(assert (or p (not p)))(check-sat)")
+    return folder
+
+
+@pytest.fixture
+def reread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget what a test imported from its temporary folder."""
+    before = set(sys.modules)
+    yield
+    monkeypatch.undo()
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def generate(seeds: Path, out: Path) -> list[str]:
+    assert (
+        run(["generate", "--strategy", "doubled", "--seeds", str(seeds), "--count", "1", "--out", str(out)])
+        == 0
+    )
+    return [file.read_text() for file in out.glob("*.smt2")]
+
+
+def test_a_strategy_is_one_file(
+    tmp_path: Path, seeds: Path, monkeypatch: pytest.MonkeyPatch, reread: None
+) -> None:
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "doubled.py").write_text(DOUBLED)
+    monkeypatch.setattr(strategies, "__path__", [*strategies.__path__, str(folder)])
+    monkeypatch.setattr(registry, "STRATEGIES", registry.find_strategies())
+    (text,) = generate(seeds, tmp_path / "out")
+    assert text.count("(assert (or ") == 2
+
+
+def install(folder: Path, value: str) -> None:
+    """A package of somebody else with an entry point, as pip would install it."""
+    (folder / "stranger_doubled.py").write_text(DOUBLED)
+    about = folder / "stranger-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[{registry.ENTRY_POINTS}]\ndoubled = {value}\n")
+
+
+def test_a_strategy_may_be_an_installed_package(
+    tmp_path: Path, seeds: Path, monkeypatch: pytest.MonkeyPatch, reread: None
+) -> None:
+    install(tmp_path, "stranger_doubled:ENTRY")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "STRATEGIES", registry.find_strategies())
+    (text,) = generate(seeds, tmp_path / "out")
+    assert text.count("(assert (or ") == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("stranger_doubled:Doubled", "expected a StrategyEntry"),
+        ("nothing_here:ENTRY", "strategy doubled of nothing_here:ENTRY cannot be loaded"),
+    ],
+)
+def test_a_package_that_cannot_be_used_is_named(
+    value: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reread: None
+) -> None:
+    install(tmp_path, value)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(GenerationError, match=message):
+        registry.find_strategies()
+
+
+def test_a_named_query_is_one_file(
+    tmp_path: Path, starter: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in corpus.query.QUERIES.glob("*.sql"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "longest.sql").write_text(
+        "-- about: The longest formulas.\n-- parameter: least integer = 1  Least number of characters.\n"
+        "-- example: exhume query longest least=100\n"
+        "select formula.id, length(body) as characters from formula join text on text.id = text_id\n"
+        "where characters >= $least order by characters desc, formula.id;\n"
+    )
+    monkeypatch.setattr(corpus.query, "QUERIES", tmp_path)
+    assert run(["query", "longest", "least=5", "--corpus", str(starter), "--limit", "2"]) == 0
+    assert "characters" in capsys.readouterr().out
+    assert run(["query", "--list", "--corpus", str(starter)]) == 0
+    assert "The longest formulas." in capsys.readouterr().out
+
+
+def test_a_command_is_a_function_and_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reread: None
+) -> None:
+    (tmp_path / "hello.py").write_text(
+        "def hello_command():\n    'Say hello.'\n    print('hello')\n\n\n"
+        "def register(app):\n    app.command('hello')(hello_command)\n"
+    )
+    monkeypatch.setattr(exhume.commands, "__path__", [*exhume.commands.__path__, str(tmp_path)])
+    monkeypatch.setitem(exhume.commands.COMMANDS, "hello", exhume.commands.Command("hello", "Say hello."))
+    assert run(["hello"]) == 0
+    assert capsys.readouterr().out == "hello\n"
+
+
+ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| `(tests/[\w/.]+)::(\w+)` \|$", PAGE.read_text("utf-8"), re.M)
+
+
+def test_the_page_has_a_row_for_each_thing_that_can_be_added() -> None:
+    things = " ".join(row[0] for row in ROWS)
+    for thing in (
+        "solver", "theory", "operator", "strategy", "oracle", "finding class", "tracker host", "named query",
+        "command", "report template",
+    ):  # fmt: skip
+        assert thing in things
+
+
+@pytest.mark.parametrize(("thing", "place", "file", "test"), ROWS)
+def test_each_row_names_its_place_and_a_test_that_does_it(
+    thing: str, place: str, file: str, test: str
+) -> None:
+    folders = re.findall(r"`([\w/]+/)", place)
+    assert folders
+    assert all((ROOT / folder).is_dir() for folder in folders)
+    assert f"def {test}(" in (ROOT / file).read_text("utf-8")
