@@ -44,7 +44,8 @@ def test_solvers_that_disagree_are_a_finding(
     assert ended.code == 1
     document = ended.json
     counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
-    assert set(document) == {*counts, "refusals", "findings"}
+    counts |= {"duplicates", "unconfirmed", "refusals", "statistics"}
+    assert set(document) == {*counts, "findings"}
     assert (document["tests"], document["decided"]) == (3, 3)
     assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
         "yes": OUTCOMES,
