@@ -89,7 +89,7 @@ def test_signatures_in_excess_are_fishers(bugs: Path, normal: Path, compared: Co
         assert e.p == pytest.approx(fisher_exact(cells, alternative="greater").pvalue, rel=1e-9)
         assert e.p <= e.q <= 1
     ps = [e.p for e in compared.excess]
-    # Benjamini and Hochberg: the least p times the number of tests over its rank, of this one and those after.
+    # Benjamini and Hochberg: the least p times the number of tests over its rank, from this one on.
     ranked = [min(1.0, p * len(ps) / sum(other <= p for other in ps)) for p in ps]
     assert [e.q for e in compared.excess] == pytest.approx([min(ranked[i:]) for i in range(len(ps))])
 
