@@ -124,8 +124,8 @@ class _Loader:
         batches: dict[str, list[tuple[str, Answer]]] = {}
         with file.open("rb") as opened:
             try:
-                for line, item in objects_in(opened, str(file)):
-                    for name, record in self._records_of(item, f"{file}, line {line}"):
+                for number, item in enumerate(objects_in(opened, str(file)), 1):
+                    for name, record in self._records_of(item, f"{file}, object {number}"):
                         batches.setdefault(name, []).append(record)
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
@@ -160,7 +160,10 @@ class _Loader:
         stamp = "" if found.updated_at is None else str(found.updated_at)
         known = archive.pages.get(key)
         if known is None or (known.last_modified or "") <= stamp:
-            body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+            try:
+                body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+            except RecursionError:
+                raise BadInput(f"{where}: nested too deeply") from None
             yield archive.name, (key, Answer(200, body, last_modified=stamp or None, data=item))
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:

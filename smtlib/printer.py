@@ -1,4 +1,4 @@
-"""The printer: terms and scripts as SMT-LIB 2.7 text that reads back to the same terms.
+"""The printer: terms as SMT-LIB 2.7 text that reads back to the same terms.
 
 A subterm that occurs more than once comes out as ``let`` where that keeps the text small, so a
 graph prints in a size near its number of nodes. A ``let`` stands at the top of the innermost
@@ -8,14 +8,11 @@ it stands inside the annotation, for z3 takes a pattern right below the quantifi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
-from smtlib.checker import CheckedCommand, CheckedScript, Definition
-from smtlib.environment import Datatype, is_parameter
-from smtlib.reader import read_sexps, sexp_text
+from smtlib.environment import is_parameter
 from smtlib.sorts import REAL, Sort
-from smtlib.terms import Kind, Term, free_in, postorder
+from smtlib.terms import Declaration, Kind, Term, free_in, postorder
 
 LET_THRESHOLD = 28
 """A shared subterm shorter than this (in characters) is repeated rather than bound by ``let``."""
@@ -35,9 +32,44 @@ class Naming:
         """The text of a sort."""
         return sort_text(sort)
 
+    def symbol(self, name: str) -> str:
+        """The text of a symbol that the script declares."""
+        return name
+
     def constructor(self, name: str) -> str:
         """The text of a constructor in a match pattern."""
-        return name
+        return self.symbol(name)
+
+    def declared(self, declaration: Declaration) -> str:
+        """The text of a function that the script declares."""
+        return self.symbol(declaration.name)
+
+    def renamed_head(self, term: Term) -> str:
+        """The head of a term, spelled by ``declared``, ``symbol`` and ``sort`` throughout."""
+        op = term.op
+        if op.kind is Kind.VARIABLE:
+            return self.symbol(op.text)
+        if op.kind is Kind.SYMBOL and op.declaration is not None:
+            name = self.declared(op.declaration)
+            if op.name in ("is", "update") and op.indices:
+                return f"(_ {op.name} {name})"
+            return f"(as {name} {self.sort(term.sort)})" if op.text.startswith("(as ") else name
+        if op.kind is not Kind.OPERATOR:
+            return Naming.head(self, term)
+        if op.name == "map":
+            name = str(op.indices[0]) if op.declaration is None else self.declared(op.declaration)
+            if op.text.startswith("(_ map ("):
+                elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
+                name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
+            return f"(_ map {name})"
+        if op.text.startswith("(as "):
+            inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
+            return f"(as {inner} {self.sort(term.sort)})"
+        return op.text
+
+
+PLAIN = Naming()
+"""Every name as it is."""
 
 
 def sort_text(sort: Sort) -> str:
@@ -58,10 +90,8 @@ def _real_literal(text: str) -> str:
 _Item: TypeAlias = "str | Term | tuple[Term]"
 """What waits for output: text, a term, or (in a tuple) a term to write out though it has a let name."""
 
-_PLAIN = Naming()
 
-
-def print_term(term: Term, naming: Naming = _PLAIN) -> str:
+def print_term(term: Term, naming: Naming = PLAIN) -> str:
     """``term`` as text on one line."""
     return _TermPrinter(term, naming).run()
 
@@ -278,84 +308,3 @@ def _without_annotations(term: Term) -> Term:
 
 def _is_named(term: Term) -> bool:
     return any(key == ":named" for key, _ in term.op.attributes)
-
-
-# Scripts
-
-
-def print_script(checked: CheckedScript) -> str:
-    """The accepted commands of a script, one a line, in SMT-LIB 2.7."""
-    return "".join(print_command(command) + "\n" for command in checked.commands)
-
-
-def print_command(command: CheckedCommand) -> str:
-    """One accepted command as text."""
-    name = command.name
-    if command.datatypes:
-        return print_datatypes(command.datatypes, "co" if "codatatype" in name else "")
-    if name in ("define-fun-rec", "define-funs-rec"):
-        return _recursive_definitions(command.definitions)
-    if command.definitions:
-        head = _definition_head(command.definitions[0])
-        return f"(define-fun {head} {print_term(command.definitions[0].body)})"
-    if command.declarations:
-        declaration = command.declarations[0]
-        params = " ".join(sort_text(s) for s in declaration.params)
-        if name == "declare-const":
-            return f"(declare-const {declaration.name} {sort_text(declaration.result)})"
-        return f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})"
-    if name == "declare-sort" and command.sort is not None:
-        return f"(declare-sort {command.sort.name} {command.sort.arity})"
-    if name in ("assert", "assert-soft", "minimize", "maximize", "simplify", "eval"):
-        rest = "".join(" " + sexp_text(s) for s in command.sexp[2:])
-        return f"({name} {print_term(command.terms[0])}{rest})"
-    if name in ("get-value", "check-sat-assuming", "block-model-values"):
-        return f"({name} ({' '.join(print_term(t) for t in command.terms)}))"
-    if name in ("push", "pop") and len(command.sexp) == 1:
-        return f"({name} 1)"
-    return sexp_text(command.sexp)
-
-
-def _definition_head(definition: Definition) -> str:
-    params = " ".join(f"({v.op.text} {sort_text(v.sort)})" for v in definition.params)
-    return f"{definition.declaration.name} ({params}) {sort_text(definition.declaration.result)}"
-
-
-def _recursive_definitions(definitions: Sequence[Definition]) -> str:
-    if len(definitions) == 1:
-        return f"(define-fun-rec {_definition_head(definitions[0])} {print_term(definitions[0].body)})"
-    heads = " ".join(f"({_definition_head(d)})" for d in definitions)
-    bodies = " ".join(print_term(d.body) for d in definitions)
-    return f"(define-funs-rec ({heads}) ({bodies}))"
-
-
-def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Naming = _PLAIN) -> str:
-    """One ``declare-datatypes`` (with ``prefix`` "co": ``declare-codatatypes``) for these datatypes."""
-    heads = []
-    bodies = []
-    for datatype in datatypes:
-        applied = read_sexps(naming.sort(datatype.sort))[0]
-        name = applied[0] if datatype.params else applied
-        heads.append(f"({sexp_text(name)} {len(datatype.params)})")
-        constructors = []
-        for constructor in datatype.constructors:
-            fields = "".join(
-                f" ({naming.constructor(s.name)} {naming.sort(s.result)})" for s in constructor.selectors
-            )
-            constructors.append(f"({naming.constructor(constructor.declaration.name)}{fields})")
-        body = "(" + " ".join(constructors) + ")"
-        if datatype.params:
-            body = f"(par ({' '.join(map(sort_text, datatype.params))}) {body})"
-        bodies.append(body)
-    return f"(declare-{prefix}datatypes ({' '.join(heads)}) ({' '.join(bodies)}))"
-
-
-__all__ = [
-    "LET_THRESHOLD",
-    "Naming",
-    "print_command",
-    "print_datatypes",
-    "print_script",
-    "print_term",
-    "sort_text",
-]

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
 from smtlib.checker import CheckedCommand, check_script
+from smtlib.commands import print_command, print_declaration
 from smtlib.errors import ReadError, SortError
-from smtlib.printer import print_command, print_datatypes, print_term, sort_text
+from smtlib.printer import print_term
 from smtlib.script import read_script
 from smtlib.sorts import Sort
 from smtlib.terms import Term, postorder
@@ -390,10 +391,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     except SortError as problem:
         raise NotCrossed("it cannot be made total", str(problem)) from problem
     heads = {command.name for command in checked.commands}
-    functions = [
-        f"(declare-fun {d.name} ({' '.join(map(sort_text, d.params))}) {sort_text(d.result)})"
-        for d in totaliser.declarations.values()
-    ]
+    functions = [print_declaration(declaration) for declaration in totaliser.declarations.values()]
     brought = heads & {"declare-datatypes", "declare-sort", "define-fun-rec", "define-funs-rec"}
     if brought or functions or logic == "HORN" or ("!!" in text and "N" not in logic):
         logic = "ALL"
@@ -409,7 +407,5 @@ def _total_command(command: CheckedCommand, totaliser: totalise.Totaliser) -> It
     elif command.definitions:
         made = tuple(replace(d, body=totaliser.total(d.body)) for d in command.definitions)
         yield "value", print_command(replace(command, definitions=made))
-    elif command.datatypes:
-        yield "sort", print_datatypes(command.datatypes, "co" if "codatatype" in command.name else "")
     else:
         yield "sort", print_command(command)

@@ -35,12 +35,12 @@ from smtlib import (
     default_theories,
     postorder,
     print_command,
+    print_declaration,
     print_term,
     read_script,
     rewrite,
 )
 from smtlib.labels import known_labels, theories_in
-from smtlib.printer import sort_text
 from solvers.options import option_table, split_option
 from solvers.registry import PROFILES
 
@@ -291,9 +291,7 @@ def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
         if command.name == "assert" and len(command.terms) == 1:
             known = len(fresh)
             body = print_term(rewrite(checked.table, command.terms[0], change))
-            for declaration in list(fresh.values())[known:]:
-                params = " ".join(map(sort_text, declaration.params))
-                lines.append(f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})")
+            lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
             lines.append(f"(assert {body})")
         else:
             lines.append(print_command(command))

@@ -73,7 +73,9 @@ def _mine_and_learn(corpus: Path) -> None:
     with Corpus.open(corpus, write=True) as opened:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
-        headline("1. mine", f": {mined.issues_stored} issues of the tracker, {mined.formulas} formulas")
+        headline(
+            "1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas"
+        )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
         with progress("asking solvers") as tick:

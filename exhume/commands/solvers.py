@@ -12,6 +12,7 @@ from difftest.campaign.modes import mode_list
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, show_table
 from solvers.abilities import probe_abilities
+from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 
 
@@ -64,6 +65,9 @@ def solvers_command(
 
 def _known(name: str) -> dict[str, Any]:
     try:
+        if not is_here(PROFILES[name]):
+            hint = f"solver {name!r}: not in the cache; fetch it by: exhume solvers install {name}"
+            return {"spec": name, "installed": False, "hint": hint}
         return _told(find_solver(name))
     except SolverMissing as missing:
         return {"spec": name, "installed": False, "hint": str(missing)}
