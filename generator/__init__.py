@@ -16,13 +16,13 @@ from generator.registry import (
 from generator.seeded import Mutant, SeedStrategy
 from generator.seeds import (
     Seed,
-    SeedScript,
     SeedSkipped,
     SeedSource,
     seeds_of_corpus,
     seeds_of_folder,
     seeds_of_strategy,
 )
+from generator.seedscript import SeedScript
 from generator.settings import Setting
 from generator.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy

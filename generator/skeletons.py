@@ -368,6 +368,3 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
                 pair = (name, rank[1])
                 found[pair] = found.get(pair, False) or was_bound
     return sorted(found, key=lambda pair: not found[pair])
-
-
-__all__ = ["ASSERTION_COUNTS", "Rank", "SkeletonOptions", "SkeletonStrategy"]

@@ -326,6 +326,3 @@ def _new_name(base: str, taken: set[str]) -> str:
 
 def _conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
-
-
-__all__ = ["PER_PAIR", "SETTINGS", "FusionStrategy"]

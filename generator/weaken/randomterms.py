@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from generator.seeds import SeedScript
+from generator.seedscript import SeedScript
 from generator.weaken.patterns import NoTerm, is_ordinary
 from smtlib import BOOL, STRING, Kind, Sort, SortError, Term, TermTable, postorder
 from smtlib.application import Applications
@@ -198,6 +198,3 @@ class RandomTerms:
 
 def _is_constructor(term: Term) -> bool:
     return term.op.declaration is not None and term.op.declaration.origin == "constructor"
-
-
-__all__ = ["MOST_NODES", "Facts", "RandomTerms", "TermFacts"]

@@ -170,6 +170,3 @@ def _wanted_answers(direction: str) -> list[Answer]:
     """The answers that seeds may have."""
     fixed = _FIXED.get(direction)
     return [_ANSWERS[fixed]] if fixed else list(_DIRECTIONS)
-
-
-__all__ = ["SETTINGS", "WeakenStrategy"]

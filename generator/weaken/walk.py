@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generator.scopes import names_of
-from generator.seeds import SeedScript
+from generator.seedscript import SeedScript
 from generator.weaken.actions import Actions, Profile, default_actions
 from generator.weaken.parity import steps
 from generator.weaken.patterns import Builder, NoTerm
@@ -219,6 +219,3 @@ def _unused_prefix(script: SeedScript) -> str:
     while any(name.startswith(prefix) for name in names):
         prefix += "!"
     return prefix
-
-
-__all__ = ["STRENGTHEN", "WEAKEN", "Applied", "Walker"]
