@@ -78,7 +78,7 @@ class Walker:
         self.table = script.table.copy()
         self.applications = Applications(Environment(common_theories()), self.table)
         self.facts = TermFacts()
-        self.terms = RandomTerms(script, self.table, self.applications, self.facts)
+        self.terms = RandomTerms(script, self.table, self.facts)
         self.counts: Counter[str] = Counter()
         self._profiles: dict[Term, tuple[Profile, ...]] = {}
         self._surveys: dict[tuple[Term, int], _Survey] = {}
