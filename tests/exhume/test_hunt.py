@@ -273,7 +273,7 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
 
 def test_solvers_are_listed(exhume: Any) -> None:
     rows = exhume("solvers", "--json").json
-    assert [row["spec"] for row in rows] == ["z3", "cvc5", "bitwuzla", "yices"]
+    assert [row["spec"] for row in rows] == ["z3", "cvc5", "bitwuzla", "yices", "boolector", "cvc5-gpl"]
     for row in rows:
         if not row["installed"]:
             assert "pip install" in row["hint"]
