@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from smtlib import Sort
+from smtlib import Sort, default_theories
 
 
 class Rejected(Exception):
@@ -216,6 +216,6 @@ class Capabilities:
     binders: tuple[str, ...] = ("forall", "exists")
     """The binders the solver has; ``lambda`` and ``set.comprehension`` where it has them."""
     value_arguments: Mapping[str, tuple[int, ...]] = field(
-        default_factory=lambda: {"const": (0,), "re.range": (0, 1), "^": (1,)}
+        default_factory=lambda: default_theories().value_arguments
     )
     """Per operator, the places of arguments that must be values."""

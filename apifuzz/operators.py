@@ -12,21 +12,6 @@ from itertools import accumulate
 
 from apifuzz.interface import Capabilities
 from smtlib import Signature, default_theories
-from smtlib.theory import SortPattern
-
-WEIGHTS = {
-    **dict.fromkeys(("bvudiv", "bvurem", "bvsdiv", "bvsrem", "bvsmod", "bvmul", "bvsdivo"), 0.3),
-    **dict.fromkeys(("bvumulo", "bvsmulo", "bvumul_noovfl", "bvsmul_noovfl", "bvsmul_noudfl"), 0.3),
-    **dict.fromkeys(("fp.mul", "fp.div", "fp.sqrt", "fp.roundToIntegral"), 0.3),
-    **dict.fromkeys(("fp.fma", "fp.rem"), 0.2),
-    **dict.fromkeys(("*", "div", "mod", "/", "rem"), 0.4),
-    **dict.fromkeys(("^", "int.pow2", "int.log2", "piand", "iand"), 0.2),
-    **dict.fromkeys(("re.comp", "re.inter", "re.diff", "re.loop", "re.^"), 0.4),
-    **dict.fromkeys(("str.replace_all", "str.replace_re", "str.replace_re_all", "seq.replace_all"), 0.3),
-    **dict.fromkeys(("set.complement", "set.universe", "rel.tclosure", "set.fold", "bag.fold"), 0.3),
-    **dict.fromkeys(("ff.bitsum",), 0.5),
-}
-"""Operators that are not drawn as often as the others of their theory, because solving them takes long."""
 
 _THEORY_WEIGHTS = {"Core": 1.2}
 _CACHE: dict[object, Operators] = {}
@@ -42,13 +27,13 @@ class Operators:
         for signature in self.signatures:
             groups.setdefault(signature.theory, {}).setdefault(signature.name, []).append(signature)
         self._theories = [
-            (list(accumulate(_weight(name, ranks) for name, ranks in names.items())), list(names.values()))
+            (list(accumulate(_weight(ranks) for ranks in names.values())), list(names.values()))
             for names in groups.values()
         ]
         self._sums = list(accumulate(_THEORY_WEIGHTS.get(theory, 1.0) for theory in groups))
         self.function_sorts = any(_has_function_sort(s) for s in self.signatures)
         """Whether some operator takes a function."""
-        self.heads = frozenset(n for s in self.signatures for n in _head_names(s))
+        self.heads = frozenset(n for s in self.signatures for n in s.sort_names())
         """Names of the sorts that the operators are about."""
 
     def draw(self, chance: random.Random) -> Signature:
@@ -58,9 +43,9 @@ class Operators:
         return ranks[0] if len(ranks) == 1 else ranks[int(chance.random() * len(ranks))]
 
 
-def _weight(name: str, ranks: Sequence[Signature]) -> float:
+def _weight(ranks: Sequence[Signature]) -> float:
     """How often an operator is drawn: one without arguments gives nothing new the second time."""
-    weight = WEIGHTS.get(name, 1.0)
+    weight = min(s.weight for s in ranks)
     return weight if any(s.params for s in ranks) else 0.2 * weight
 
 
@@ -91,8 +76,8 @@ def operators_for(
             if s.theory in enabled
             and s.name not in capabilities.without
             and is_known(s.only, families)
-            and not _is_synonym(s)
-            and all(sort_theory(name) in (None, *enabled) for name in _head_names(s))
+            and not s.is_synonym
+            and all(sort_theory(name) in (None, *enabled) for name in s.sort_names())
         )
     return found
 
@@ -102,22 +87,6 @@ def known_theories(families: tuple[str, ...], capabilities: Capabilities) -> fro
     return frozenset(
         s.theory for s in operators_for(families, capabilities, capabilities.theories).signatures
     )
-
-
-def _is_synonym(signature: Signature) -> bool:
-    """Whether this is another spelling for strings (``seq.len`` of a String): each function counts once."""
-    strings = any(p.name == "String" for p in (*signature.params, signature.result))
-    return signature.theory == "Sequences" and strings
-
-
-def _head_names(signature: Signature) -> set[str]:
-    names: set[str] = set()
-    todo: list[SortPattern] = [*signature.params, signature.result]
-    for pattern in todo:
-        if not pattern.is_parameter:
-            names.add(pattern.name)
-            todo.extend(pattern.args)
-    return names
 
 
 def _has_function_sort(signature: Signature) -> bool:

@@ -7,21 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from apifuzz.interface import Feature
-
-NEEDS: dict[str, tuple[str, ...]] = {
-    "UnicodeStrings": ("Ints",),
-    "Sequences": ("Ints",),
-    "Bags": ("Ints",),
-    "FiniteSets": ("Ints",),
-    "Reals_Ints": ("Ints", "Reals"),
-    "Transcendental": ("Reals",),
-    "FloatingPoint": ("FixedSizeBitVectors",),
-    "Tuples": ("Sets",),
-}
-"""Theories without which another has little to say."""
-
-RARE = {"Transcendental": 0.15, "SeparationLogic": 0.15, "Z3Extras": 0.5, "Lists": 0.5}
-"""How much more seldom than others a theory is drawn: what is made of it is often undecided."""
+from smtlib import default_theories
 
 _SHARES = (0.3, 0.35, 0.2, 0.1, 0.05)
 """How often a run draws one theory, two, ...: what is added to Core, before what these need."""
@@ -64,7 +50,7 @@ def draw_scope(
     if not named:
         named = _draw_theories(sorted(known - {"Core"}), chance)
     chosen = {"Core", *named}
-    chosen.update(n for name in named for n in NEEDS.get(name, ()) if n in known)
+    chosen.update(n for name in named for n in default_theories().theories[name].needs if n in known)
     features = {f for f, share in _FEATURES.items() if chance.random() < share}
     if Feature.DATATYPES in features and chance.random() < 0.4:
         features.add(Feature.PARAMETRIC_DATATYPES)
@@ -84,7 +70,8 @@ def _draw_theories(known: list[str], chance: random.Random) -> list[str]:
         share -= part
         count += 1
     drawn: list[str] = []
-    left = [name for name in known if name not in RARE or chance.random() < RARE[name]]
+    weights = {name: default_theories().theories[name].weight for name in known}
+    left = [name for name in known if weights[name] == 1 or chance.random() < weights[name]]
     while left and len(drawn) < count:
         drawn.append(left.pop(int(chance.random() * len(left))))
     return drawn

@@ -1,6 +1,6 @@
 """Answers that can be trusted: z3 and cvc5 both found them, and agree.
 
-They are found in child processes (:mod:`corpus._probe`) under each solver's own resource limit, which
+They are found in processes (:mod:`solvers.running.tasks`) under each solver's own resource limit, which
 counts the same on every machine; a limit on time is there for what does not heed it. cvc5 is asked first, and
 z3 only about what it decided: most of the time would go into what both cannot decide. They are stored by
 the text's SHA-256 and the solver's version, in the corpus (table ``answer``) or, for formulas that

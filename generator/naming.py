@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from generator.templates import Rank
+from smtlib.commands import declaration_text
 
 # None of these names can be one that an atom keeps for itself (rules.atoms.OWN_NAME).
 _PREFIXES = {"Bool": "t", "Int": "i", "Real": "r", "String": "s", "RegLan": "re", "RoundingMode": "m"}
@@ -66,8 +67,5 @@ class Declarations:
 
     def text(self) -> str:
         """The declarations, one a line: preludes first, then exactly the symbols that occur free."""
-        lines = list(self._prelude)
-        for name in self._needed:
-            params, result = self._ranks[name]
-            lines.append(f"(declare-fun {name} ({' '.join(params)}) {result})")
+        lines = [*self._prelude, *(declaration_text(name, *self._ranks[name]) for name in self._needed)]
         return "".join([line + "\n" for line in lines])

@@ -10,18 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from generator.seeds.script import SeedScript
-from smtlib import (
-    CheckedCommand,
-    Declaration,
-    Definition,
-    Kind,
-    Naming,
-    Sort,
-    Term,
-    postorder,
-    print_datatypes,
-    print_term,
-)
+from smtlib import CheckedCommand, Declaration, Naming, Sort, Term, postorder, print_command
 from smtlib.sorts import subsorts
 
 
@@ -45,8 +34,6 @@ class Endings(Naming):
         """
         return f"{name[:-1]}{self.ending}|" if name[0] == "|" else name + self.ending
 
-    constructor = symbol
-
     def sort(self, sort: Sort) -> str:
         """The text of ``sort``."""
         name = self.symbol(sort.name) if sort.name in self._sorts else sort.name.lstrip("'")
@@ -54,34 +41,13 @@ class Endings(Naming):
             name = f"(_ {name} {' '.join(map(str, sort.indices))})"
         return f"({name} {' '.join(map(self.sort, sort.args))})" if sort.args else name
 
+    def declared(self, declaration: Declaration) -> str:
+        """The text of a function that the seed declares, or that is foreign to it."""
+        return declaration.name if declaration in self._foreign else super().declared(declaration)
+
     def head(self, term: Term) -> str:
         """The text of a term's head."""
-        op = term.op
-        if not self.ending or op.kind is Kind.LITERAL:
-            return super().head(term)
-        if op.kind is Kind.VARIABLE:
-            return self.symbol(op.text)
-        if op.kind is Kind.SYMBOL and op.declaration is not None:
-            if op.declaration in self._foreign:
-                return op.text
-            name = self.symbol(op.declaration.name)
-            if op.name in ("is", "update") and op.indices:
-                return f"(_ {op.name} {name})"
-            return f"(as {name} {self.sort(term.sort)})" if op.text.startswith("(as ") else name
-        if op.kind is Kind.OPERATOR and op.name == "map":
-            return self._map(term)
-        if op.kind is Kind.OPERATOR and op.text.startswith("(as "):
-            inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
-            return f"(as {inner} {self.sort(term.sort)})"
-        return op.text
-
-    def _map(self, term: Term) -> str:
-        op = term.op
-        name = str(op.indices[0]) if op.declaration is None else self.symbol(op.declaration.name)
-        if not op.text.startswith("(_ map ("):
-            return f"(_ map {name})"
-        elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
-        return f"(_ map ({name} ({elements}) {self.sort(term.sort.args[1])}))"
+        return self.renamed_head(term) if self.ending else super().head(term)
 
 
 class Prelude:
@@ -124,7 +90,7 @@ class Prelude:
                     self._of_declaration[id(declaration)] = needs
         for declaration in command.declarations:
             self._of_declaration[id(declaration)] = needs
-        self.texts.append(self._text(command))
+        self.texts.append(print_command(command, self.naming) + "\n")
 
     def needs_of_sort(self, sort: Sort) -> int:
         """The declarations that ``sort`` needs."""
@@ -164,36 +130,6 @@ class Prelude:
         """All declarations."""
         return (1 << len(self.texts)) - 1
 
-    def _text(self, command: CheckedCommand) -> str:
-        naming = self.naming
-        if command.datatypes:
-            prefix = "co" if "codatatype" in command.name else ""
-            return print_datatypes(command.datatypes, prefix, naming) + "\n"
-        if command.sort is not None:
-            return f"(declare-sort {naming.symbol(command.sort.name)} {command.sort.arity})\n"
-        if command.definitions:
-            return self._definitions(command) + "\n"
-        declaration = command.declarations[0]
-        params = " ".join(map(naming.sort, declaration.params))
-        return (
-            f"(declare-fun {naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)})\n"
-        )
-
-    def _definitions(self, command: CheckedCommand) -> str:
-        heads = [self._head(d) for d in command.definitions]
-        bodies = [print_term(d.body, self.naming) for d in command.definitions]
-        if not command.name.endswith("-rec"):
-            return f"(define-fun {heads[0]} {bodies[0]})"
-        if len(heads) == 1:
-            return f"(define-fun-rec {heads[0]} {bodies[0]})"
-        return f"(define-funs-rec ({' '.join(f'({h})' for h in heads)}) ({' '.join(bodies)}))"
-
-    def _head(self, definition: Definition) -> str:
-        naming = self.naming
-        params = " ".join(f"({naming.head(v)} {naming.sort(v.sort)})" for v in definition.params)
-        declaration = definition.declaration
-        return f"{naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)}"
-
 
 def names_of(script: SeedScript) -> set[str]:
     """Every name that ``script`` uses of its own, bound variables included."""
@@ -210,8 +146,7 @@ def names_of(script: SeedScript) -> set[str]:
         names.update(v.op.name for d in command.definitions for v in d.params)
     bodies = [d.body for c in script.prelude for d in c.definitions]
     for term in postorder([*script.assertions, *bodies]):
-        names.update(v.op.name for v in term.variables)
-        names.update(v.op.name for _, variables in term.patterns for v in variables)
+        names.update(v.op.name for v in term.bound)
     return names
 
 

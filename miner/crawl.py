@@ -8,6 +8,7 @@ with its ETag, and resumes there.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +37,10 @@ class TrackerGone(HostError):
     def __init__(self, message: str, answer: Answer) -> None:
         super().__init__(message)
         self.answer = answer
+
+
+class PageGone(HostError):
+    """The tracker is there, but not one of its lists."""
 
 
 @dataclass(slots=True)
@@ -86,16 +91,19 @@ class Crawler:
             if not self._is_current(issue, listing)
         ]
         for done, (issue, listing) in enumerate(pending, 1):
-            request: str | None = listing.request()
-            while request is not None:
-                answer = self._get(request, None)
-                found = _items(request, answer)
-                following = _following(listing, request, answer, found, by_date=False)
-                stamped = replace(answer, next=following or "", last_modified=str(issue.updated_at))
-                self.archive.put(self.archive.prefix + request, stamped)
-                request = following
-                self.pages += 1
+            with contextlib.suppress(PageGone):  # deleted since it was listed
+                self._crawl_thread(issue, listing)
             self.on_page(f"of {len(pending)} threads", self.pages, done)
+
+    def _crawl_thread(self, issue: Issue, listing: Listing) -> None:
+        request: str | None = listing.request()
+        while request is not None:
+            answer = self._get(request, None)
+            following = _following(listing, request, answer, _items(request, answer), by_date=False)
+            stamped = replace(answer, next=following or "", last_modified=str(issue.updated_at))
+            self.archive.put(self.archive.prefix + request, stamped)
+            request = following
+            self.pages += 1
 
     def _is_current(self, issue: Issue, listing: Listing) -> bool:
         """Whether all comments were fetched when the issue was as it is now."""
@@ -134,7 +142,7 @@ class Crawler:
             if answer.status in (200, 304):
                 return answer
             self.current = find_repository(self.client, self.archive.host, self.current).name
-        raise HostError(f"{self.current} is there, but {request.partition('?')[0]} is not: {answer.status}")
+        raise PageGone(f"{self.current} is there, but {request.partition('?')[0]} is not: {answer.status}")
 
     def check_deleted(self) -> int:
         """Ask for each issue that the list of all issues does not name any more; how many are gone."""

@@ -124,8 +124,8 @@ class _Loader:
         batches: dict[str, list[tuple[str, Answer]]] = {}
         with file.open("rb") as opened:
             try:
-                for line, item in objects_in(opened, str(file)):
-                    for name, record in self._records_of(item, f"{file}, line {line}"):
+                for number, item in enumerate(objects_in(opened, str(file)), 1):
+                    for name, record in self._records_of(item, f"{file}, object {number}"):
                         batches.setdefault(name, []).append(record)
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
@@ -160,7 +160,10 @@ class _Loader:
         stamp = "" if found.updated_at is None else str(found.updated_at)
         known = archive.pages.get(key)
         if known is None or (known.last_modified or "") <= stamp:
-            body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+            try:
+                body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+            except RecursionError:
+                raise BadInput(f"{where}: nested too deeply") from None
             yield archive.name, (key, Answer(200, body, last_modified=stamp or None, data=item))
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
@@ -195,7 +198,7 @@ class _Loader:
                 if kind in hosts:
                     self._copy_tracker(connection, ident, self._archive(hosts[kind], name), name)
         except duckdb.Error as error:
-            raise BadInput(f"{source} is no corpus of exhume, or damaged: {error}") from error
+            raise BadInput(f"{source} is not a corpus, or damaged: {_first_line(error)}") from error
         if not self.archives:
             raise BadInput(f"{source} holds no tracker that was mined")
 
@@ -228,7 +231,7 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
                 connection.execute(f"create view {table} as from read_parquet('{path}')")
             except duckdb.Error as error:
                 connection.close()
-                raise BadInput(f"{source} is not a whole export of a corpus: {error}") from error
+                raise BadInput(f"{source} is not a whole export of a corpus: {_first_line(error)}") from error
         return connection
     if source.is_file():
         with source.open("rb") as file:
@@ -255,3 +258,7 @@ def _files_of(source: Path) -> Iterator[Path]:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n")[0]

@@ -1,113 +1,73 @@
-"""The JSON objects of a file, one by one: in arrays, arrays of arrays, one after another, a line each."""
+"""The JSON objects of a file, one by one: in arrays, arrays of arrays, one after another, or a line each."""
 
 from __future__ import annotations
 
 import codecs
-import json
-import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
+
+import ijson
+from ijson.common import ObjectBuilder
 
 from miner.errors import BadInput
 
-_CHUNK = 1 << 20
-# In characters: an issue with all its comments takes less.
-_LARGEST_OBJECT = 64 << 20
-_BETWEEN = re.compile(r"[\s,\[\]]*")
-_DECODER = json.JSONDecoder(strict=False)
+LARGEST_OBJECT = 64 << 20
+"""In bytes: an issue with all its comments takes less."""
 
 
-def objects_in(file: BinaryIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each object with the line it begins on (from 1). Raises BadInput, with the place, where the file is cut
-    off or not JSON; what came before has been given by then.
+def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
+    """Each outermost object. Raises BadInput, with the place, where the file is cut off or not JSON; what
+    comes before has been given by then.
     """
-    stream = _Stream(file, name)
-    while stream.skip_between():
-        yield stream.line, stream.take()
+    source = _Bounded(file)
+    builder, depth, count = ObjectBuilder(), 0, 0
+    try:
+        for event, value in ijson.basic_parse(source, multiple_values=True, use_float=True):
+            depth += (event == "start_map") - (event == "end_map")
+            if depth or event == "end_map":
+                builder.event(event, value)
+            elif event not in ("start_array", "end_array"):
+                raise BadInput(f"{name} has {value!r} after {count} objects: expected a list of objects")
+            if event == "end_map" and not depth:
+                source.taken = 0
+                count += 1
+                yield builder.value
+                builder = ObjectBuilder()
+    except ijson.JSONError as error:
+        if not source.anything:
+            return
+        text = str(error)
+        if "premature EOF" in text:
+            why = "is cut off"
+        else:
+            why = "is not UTF-8 text" if "UTF8" in text else "is not JSON"
+        hint = "what came before is stored: make the dump again, and run the same command"
+        raise BadInput(f"{name} {why} after {count} objects; {hint}") from None
+    except _TooLarge:
+        raise BadInput(f"{name} has over {LARGEST_OBJECT >> 20} MiB in one object, after {count}") from None
 
 
-class _Stream:
-    """A file while it is read: the text that was read and not yet given, and where in the file it is."""
+class _TooLarge(Exception):
+    pass
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self.line = 1
-        self._file = file
-        self._name = name
-        self._text = ""
-        self._position = 0
-        self._depth = 0
-        self._at_end = False
-        self._decoder: codecs.IncrementalDecoder | None = None
 
-    def _read(self, count: int) -> None:
-        """Add up to ``count`` bytes to the text."""
-        data = self._file.read(count)
-        if self._decoder is None:
-            # PowerShell's ">" writes UTF-16.
-            encoding = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-            self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._at_end = not data
-        try:
-            text = self._decoder.decode(data, final=self._at_end)
-        except UnicodeDecodeError as error:
-            if self._at_end:
-                raise self._cut_off() from None
-            raise BadInput(
-                f"{self._name} is not {error.encoding.upper()} text: {error.reason} after line {self.line};"
-                " save it as UTF-8"
-            ) from None
-        self._text = self._text[self._position :] + text
-        self._position = 0
+class _Bounded:
+    """A file as UTF-8 that gives no more than an object may be large, since ``taken`` was set to 0."""
 
-    def skip_between(self) -> bool:
-        """Go to the next object; False at the end."""
-        while True:
-            between = _BETWEEN.match(self._text, self._position)
-            assert between is not None
-            self._depth += between[0].count("[") - between[0].count("]")
-            self.line += between[0].count("\n")
-            self._position = between.end()
-            if self._position < len(self._text):
-                break
-            if self._at_end:
-                if self._depth > 0:
-                    raise self._cut_off()
-                return False
-            self._read(_CHUNK)
-        if self._text[self._position] != "{":
-            begin = self._text[self._position :][:30].split("\n")[0]
-            raise BadInput(f"{self._name}, line {self.line}: expected a JSON object, got {begin!r}")
-        return True
+    def __init__(self, file: BufferedReader) -> None:
+        mark = file.peek(3)[:3]
+        if mark == codecs.BOM_UTF8:
+            file.read(3)
+        # PowerShell's ">" writes UTF-16.
+        is_utf16 = mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        self._file: Any = codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
+        self.anything = bool(mark)
+        self.taken = 0
 
-    def take(self) -> dict[str, Any]:
-        """The object that begins here."""
-        while True:
-            try:
-                found, end = _DECODER.raw_decode(self._text, self._position)
-                break
-            except RecursionError:
-                raise BadInput(f"{self._name}, line {self.line}: JSON that is nested too deeply") from None
-            except ValueError as error:
-                if self._at_end:
-                    raise self._damage(error) from None
-            if len(self._text) - self._position > _LARGEST_OBJECT:
-                limit = _LARGEST_OBJECT >> 20
-                raise BadInput(f"{self._name}, line {self.line}: not JSON, or an object of over {limit} MiB")
-            # Twice as much each time: what is not whole yet is parsed again.
-            self._read(max(_CHUNK, len(self._text) - self._position))
-        self.line += self._text.count("\n", self._position, end)
-        self._position = end
-        assert isinstance(found, dict)
-        return found
-
-    def _damage(self, error: ValueError) -> BadInput:
-        is_end = isinstance(error, json.JSONDecodeError) and (
-            error.pos >= len(self._text.rstrip()) or error.msg.startswith("Unterminated")
-        )
-        return self._cut_off() if is_end else BadInput(f"{self._name}, line {self.line}: not JSON ({error})")
-
-    def _cut_off(self) -> BadInput:
-        return BadInput(
-            f"{self._name} is cut off in the object or list that begins on line {self.line};"
-            " what came before it is stored: make the dump again, and run the same command"
-        )
+    def read(self, count: int) -> bytes:
+        data: bytes = self._file.read(count)
+        self.taken += len(data)
+        if self.taken > LARGEST_OBJECT:
+            raise _TooLarge
+        return data

@@ -37,8 +37,6 @@ def references_of(issue: Issue, host: Host) -> list[Reference]:
     found: dict[tuple[str, str], Reference] = {}
     texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     for where, text in texts:
-        if not re.search(r"[#!/]|[0-9a-f]{7}", text):
-            continue
         for reference in _in_text(where, text, issue.tracker, host):
             known = found.get((where, reference.target))
             if known is None or (reference.fixes and not known.fixes):

@@ -95,8 +95,7 @@ def _rename_binders(table: TermTable, root: Term, number: int) -> Term:
     """``root`` with the variables bound in it renamed, the same way everywhere, so that none can
     capture a variable of an argument."""
     order = list(postorder([root]))
-    bound = {v for term in order for v in term.variables}
-    bound.update(v for term in order for _, variables in term.patterns for v in variables)
+    bound = {v for term in order for v in term.bound}
     if not bound:
         return root
     new = {v: table.variable(_primed(v.op.name, number), v.sort) for v in bound}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from smtlib import CheckedScript, Declaration, Definition, Sort, Term, Theories, declarations_in
+from smtlib.commands import datatypes_text, declaration_text, definitions_text
 from smtlib.environment import Datatype, is_parameter
 from smtlib.reader import SExp, sexp_text
 
@@ -158,20 +159,16 @@ class AtomNames:
 
     def _datatypes_text(self, group: _Group, digest: str, depth: int) -> str:
         own = {d.name: f"D{digest}_{i}" for i, d in enumerate(group.datatypes)}
-        heads, bodies = [], []
+        bodies = []
         for i, datatype in enumerate(group.datatypes):
             params = {p.name: f"P{n}" for n, p in enumerate(datatype.params)}
-            heads.append(f"({own[datatype.name]} {len(params)})")
             constructors = []
             for j, constructor in enumerate(datatype.constructors):
-                fields = "".join(
-                    f" (D{digest}_{i}c{j}s{k} {self._sort(s.result, own | params, depth + 1)})"
-                    for k, s in enumerate(constructor.selectors)
-                )
-                constructors.append(f"(D{digest}_{i}c{j}{fields})")
-            body = f"({' '.join(constructors)})"
-            bodies.append(f"(par ({' '.join(params.values())}) {body})" if params else body)
-        return f"({group.command} ({' '.join(heads)}) ({' '.join(bodies)}))"
+                name = f"D{digest}_{i}c{j}"
+                sorts = [self._sort(s.result, own | params, depth + 1) for s in constructor.selectors]
+                constructors.append((name, [(f"{name}s{k}", sort) for k, sort in enumerate(sorts)]))
+            bodies.append((own[datatype.name], list(params.values()), constructors))
+        return datatypes_text(group.command, bodies)
 
     def datatype_symbol(self, declaration: Declaration) -> str:
         """The name of a constructor or selector."""
@@ -235,8 +232,7 @@ class AtomNames:
         return [d for d in declarations_in([root]) if d in self.script.definitions]
 
     def _declaration(self, declaration: Declaration, name: str) -> str:
-        params = " ".join(map(self.sort, declaration.params))
-        return f"(declare-fun {name} ({params}) {self.sort(declaration.result)})"
+        return declaration_text(name, map(self.sort, declaration.params), self.sort(declaration.result))
 
     def _definition(
         self, group: tuple[Definition, ...], names: Mapping[Declaration, str], print_body: BodyPrinter
@@ -248,8 +244,4 @@ class AtomNames:
             declaration = definition.declaration
             heads.append(f"{names[declaration]} ({typed}) {self.sort(declaration.result)}")
             bodies.append(print_body(definition.body, dict([*names.items(), *params.items()])))
-        if group[0].declaration.origin == "define":
-            return f"(define-fun {heads[0]} {bodies[0]})"
-        if len(group) == 1:
-            return f"(define-fun-rec {heads[0]} {bodies[0]})"
-        return f"(define-funs-rec ({' '.join(f'({h})' for h in heads)}) ({' '.join(bodies)}))"
+        return definitions_text(heads, bodies, group[0].declaration.origin != "define")

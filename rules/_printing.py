@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from rules._names import AtomNames, SkipError
-from smtlib import REAL, Declaration, Kind, Sort, Term, TermTable, postorder
+from smtlib import Declaration, Kind, Sort, Term, TermTable, postorder
 from smtlib.printer import Naming, print_term
 
 MAX_TREE = 200
@@ -31,7 +31,7 @@ _Enter: TypeAlias = "tuple[Term, int]"
 _Leave: TypeAlias = "list[tuple[Term, str | None]]"
 
 
-class CanonicalPrinter:
+class CanonicalPrinter(Naming):
     """Prints one atom or definition body. Symbols that ``fixed`` does not name become slots.
 
     In the text a slot is its number between NUL characters, which no SMT-LIB text holds.
@@ -76,22 +76,21 @@ class CanonicalPrinter:
     def head(self, term: Term) -> str:
         """The text of a head that is no bound variable; notes what theories it speaks of."""
         op = term.op
-        if op.kind is Kind.LITERAL:
-            return real_literal(op.text) if term.sort is REAL else op.text
-        declaration = op.declaration
         if op.kind is Kind.OPERATOR:
             self.operators.add(op.name)
-            if op.name == "map":
-                return self._map(term)
-            if op.text.startswith("(as "):
-                inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
-                return f"(as {inner} {self.names.sort(term.sort)})"
-            return op.text
-        if declaration is None:
-            return op.text
-        if declaration.origin in ("constructor", "selector"):
-            return self._datatype_head(term, declaration)
+        elif op.declaration is not None:
+            if op.declaration.origin in ("constructor", "selector"):
+                return self._datatype_head(term, op.declaration)
+            return self.slot(op.declaration)
+        return self.renamed_head(term)
+
+    def declared(self, declaration: Declaration) -> str:
+        """The text of a function, as an argument of another."""
         return self.slot(declaration)
+
+    def sort(self, sort: Sort) -> str:
+        """The text of a sort."""
+        return self.names.sort(sort)
 
     def _datatype_head(self, term: Term, declaration: Declaration) -> str:
         """The head of a term of a datatype. Where that is parametric, the way of writing is the one that
@@ -105,14 +104,6 @@ class CanonicalPrinter:
         if declaration.origin == "constructor" and term.sort.args:
             return f"(as {name} {self.names.sort(term.sort)})"
         return name
-
-    def _map(self, term: Term) -> str:
-        op = term.op
-        name = str(op.indices[0]) if op.declaration is None else self.slot(op.declaration)
-        if not op.text.startswith("(_ map ("):
-            return f"(_ map {name})"
-        elements = " ".join(self.names.sort(a.sort.args[1]) for a in term.args)
-        return f"(_ map ({name} ({elements}) {self.names.sort(term.sort.args[1])}))"
 
     # Trees
 
@@ -321,10 +312,3 @@ class _GraphPrinter:
             self.printer.uses_datatypes = True
             head = self.printer.names.pattern_constructor(term.args[0].sort, head)
         return head, tuple(self._final_variable(table, v) for v in bound)
-
-
-def real_literal(text: str) -> str:
-    """A literal of sort Real as SMT-LIB writes it, with decimals."""
-    if "." not in text:
-        return text + ".0"
-    return text + "0" if text[-1] == "." else text

@@ -14,6 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from smtlib.commands import declaration_text
+
 OWN_NAME = re.compile(r"[bp][0-9]+\Z|[SDF][0-9a-f]*(_[0-9a-z]+)?\Z|\$")
 """Matches the names an atom keeps for itself; a symbol put into a slot must not match."""
 
@@ -37,7 +39,7 @@ class Slot:
 
     def declaration(self, name: str) -> str:
         """The command that declares ``name`` for this slot."""
-        return f"(declare-fun {name} ({' '.join(self.params)}) {self.result})"
+        return declaration_text(name, self.params, self.result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """SMT-LIB: reader, sorts, terms, theories, sort checker, printer. Imports only ``base``."""
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition, check_script
+from smtlib.commands import print_command, print_datatypes, print_declaration, print_script
 from smtlib.errors import ReadError, SmtLibError, SortError, TheoryError
-from smtlib.printer import Naming, print_command, print_datatypes, print_script, print_term, sort_text
+from smtlib.printer import Naming, print_term, sort_text
 from smtlib.reader import quote_symbol, read_sexps, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, make_sort
@@ -51,6 +52,7 @@ __all__ = [
     "postorder",
     "print_command",
     "print_datatypes",
+    "print_declaration",
     "print_script",
     "print_term",
     "quote_symbol",

@@ -1,4 +1,4 @@
-"""The printer: terms and scripts as SMT-LIB 2.7 text that reads back to the same terms.
+"""The printer: terms as SMT-LIB 2.7 text that reads back to the same terms.
 
 A subterm that occurs more than once comes out as ``let`` where that keeps the text small, so a
 graph prints in a size near its number of nodes. A ``let`` stands at the top of the innermost
@@ -8,20 +8,14 @@ it stands inside the annotation, for z3 takes a pattern right below the quantifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from smtlib.checker import CheckedCommand, CheckedScript, Definition
-from smtlib.environment import Datatype, is_parameter
-from smtlib.reader import read_sexps, sexp_text
+from smtlib.environment import is_parameter
 from smtlib.sorts import REAL, Sort
-from smtlib.terms import Kind, Term, postorder
+from smtlib.terms import Declaration, Kind, Term, free_in, postorder
 
 LET_THRESHOLD = 28
 """A shared subterm shorter than this (in characters) is repeated rather than bound by ``let``."""
-
-_Region: TypeAlias = "tuple[Term, tuple[Term, ...]]"
-"""Where a ``let`` can stand: the body of a binder or match case, and the variables bound there."""
 
 
 class Naming:
@@ -38,9 +32,44 @@ class Naming:
         """The text of a sort."""
         return sort_text(sort)
 
+    def symbol(self, name: str) -> str:
+        """The text of a symbol that the script declares."""
+        return name
+
     def constructor(self, name: str) -> str:
         """The text of a constructor in a match pattern."""
-        return name
+        return self.symbol(name)
+
+    def declared(self, declaration: Declaration) -> str:
+        """The text of a function that the script declares."""
+        return self.symbol(declaration.name)
+
+    def renamed_head(self, term: Term) -> str:
+        """The head of a term, spelled by ``declared``, ``symbol`` and ``sort`` throughout."""
+        op = term.op
+        if op.kind is Kind.VARIABLE:
+            return self.symbol(op.text)
+        if op.kind is Kind.SYMBOL and op.declaration is not None:
+            name = self.declared(op.declaration)
+            if op.name in ("is", "update") and op.indices:
+                return f"(_ {op.name} {name})"
+            return f"(as {name} {self.sort(term.sort)})" if op.text.startswith("(as ") else name
+        if op.kind is not Kind.OPERATOR:
+            return Naming.head(self, term)
+        if op.name == "map":
+            name = str(op.indices[0]) if op.declaration is None else self.declared(op.declaration)
+            if op.text.startswith("(_ map ("):
+                elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
+                name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
+            return f"(_ map {name})"
+        if op.text.startswith("(as "):
+            inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
+            return f"(as {inner} {self.sort(term.sort)})"
+        return op.text
+
+
+PLAIN = Naming()
+"""Every name as it is."""
 
 
 def sort_text(sort: Sort) -> str:
@@ -61,10 +90,8 @@ def _real_literal(text: str) -> str:
 _Item: TypeAlias = "str | Term | tuple[Term]"
 """What waits for output: text, a term, or (in a tuple) a term to write out though it has a let name."""
 
-_PLAIN = Naming()
 
-
-def print_term(term: Term, naming: Naming = _PLAIN) -> str:
+def print_term(term: Term, naming: Naming = PLAIN) -> str:
     """``term`` as text on one line."""
     return _TermPrinter(term, naming).run()
 
@@ -124,15 +151,16 @@ class _TermPrinter:
         """A prefix no symbol of the term begins with."""
         prefix = "$"
         heads = {self.naming.head(term) for term in order}
-        heads.update(self.naming.head(v) for term in order for v in term.variables)
-        heads.update(self.naming.head(v) for t in order for _, variables in t.patterns for v in variables)
+        heads.update(self.naming.head(v) for term in order for v in term.bound)
         while any(head.startswith(prefix) for head in heads):
             prefix += "$"
         return prefix
 
     def _find_homes(self, order: list[Term], shared: list[Term]) -> None:
         """Decide for every region which lets stand at its top."""
-        free = self.free = self._free_variables(order)
+        free = self.free
+        for term in order:
+            free[term] = free_in(term, free)
         open_terms = {t for t in shared if free[t]}
         bound_here = set(free[self.root])
         self.homes[self.root] = [t for t in shared if t is not self.root and free[t] <= bound_here]
@@ -140,12 +168,13 @@ class _TermPrinter:
         if not open_terms:
             return
         for term in order:
-            for body, variables in _regions(term):
-                body = _without_annotations(body)
-                self.homes.setdefault(body, [])
-                found = self._lets_of_region(body, frozenset(variables), free, open_terms)
-                known = self.homes[body]
-                known.extend(t for t in found if t not in known)
+            for position, arg in enumerate(term.args) if term.bound else ():
+                variables = frozenset(term.bound_at(position))
+                body = _without_annotations(arg)
+                if variables:
+                    known = self.homes.setdefault(body, [])
+                    found = self._lets_of_region(body, variables, free, open_terms)
+                    known.extend(t for t in found if t not in known)
         for lets in self.homes.values():
             lets.sort(key=lambda t: t.id)
 
@@ -162,32 +191,12 @@ class _TermPrinter:
             term, inner = stack.pop()
             if term in candidates and term is not body and not free[term] & inner:
                 found.append(term)
-            regions = dict(_regions(term))
-            for arg in term.args:
-                if arg in seen or not free[arg] & variables:
-                    continue
-                seen.add(arg)
-                below = regions.get(arg)
-                stack.append((arg, inner | frozenset(below) if below else inner))
-        return found
-
-    @staticmethod
-    def _free_variables(order: list[Term]) -> dict[Term, frozenset[Term]]:
-        free: dict[Term, frozenset[Term]] = {}
-        nothing: frozenset[Term] = frozenset()
-        for term in order:
-            if term.op.kind is Kind.VARIABLE:
-                free[term] = frozenset((term,))
-                continue
-            below = nothing
             for position, arg in enumerate(term.args):
-                inside = free[arg]
-                if inside and term.patterns and position:
-                    inside = inside.difference(term.patterns[position - 1][1])
-                if inside and not inside <= below:
-                    below = below | inside if below else inside
-            free[term] = below.difference(term.variables) if below and term.variables else below
-        return free
+                if arg not in seen and free[arg] & variables:
+                    seen.add(arg)
+                    bound = term.bound_at(position)
+                    stack.append((arg, inner.union(bound) if bound else inner))
+        return found
 
     # Output, with a stack of what is still to print.
 
@@ -291,14 +300,6 @@ class _TermPrinter:
         stack.append("(! ")
 
 
-def _regions(term: Term) -> Iterable[_Region]:
-    if term.variables:
-        return [(body, term.variables) for body in term.args]
-    if term.patterns:
-        return [(body, variables) for body, (_, variables) in zip(term.args[1:], term.patterns, strict=True)]
-    return ()
-
-
 def _without_annotations(term: Term) -> Term:
     while term.op.kind is Kind.ANNOTATION:
         term = term.args[0]
@@ -307,84 +308,3 @@ def _without_annotations(term: Term) -> Term:
 
 def _is_named(term: Term) -> bool:
     return any(key == ":named" for key, _ in term.op.attributes)
-
-
-# Scripts
-
-
-def print_script(checked: CheckedScript) -> str:
-    """The accepted commands of a script, one a line, in SMT-LIB 2.7."""
-    return "".join(print_command(command) + "\n" for command in checked.commands)
-
-
-def print_command(command: CheckedCommand) -> str:
-    """One accepted command as text."""
-    name = command.name
-    if command.datatypes:
-        return print_datatypes(command.datatypes, "co" if "codatatype" in name else "")
-    if name in ("define-fun-rec", "define-funs-rec"):
-        return _recursive_definitions(command.definitions)
-    if command.definitions:
-        head = _definition_head(command.definitions[0])
-        return f"(define-fun {head} {print_term(command.definitions[0].body)})"
-    if command.declarations:
-        declaration = command.declarations[0]
-        params = " ".join(sort_text(s) for s in declaration.params)
-        if name == "declare-const":
-            return f"(declare-const {declaration.name} {sort_text(declaration.result)})"
-        return f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})"
-    if name == "declare-sort" and command.sort is not None:
-        return f"(declare-sort {command.sort.name} {command.sort.arity})"
-    if name in ("assert", "assert-soft", "minimize", "maximize", "simplify", "eval"):
-        rest = "".join(" " + sexp_text(s) for s in command.sexp[2:])
-        return f"({name} {print_term(command.terms[0])}{rest})"
-    if name in ("get-value", "check-sat-assuming", "block-model-values"):
-        return f"({name} ({' '.join(print_term(t) for t in command.terms)}))"
-    if name in ("push", "pop") and len(command.sexp) == 1:
-        return f"({name} 1)"
-    return sexp_text(command.sexp)
-
-
-def _definition_head(definition: Definition) -> str:
-    params = " ".join(f"({v.op.text} {sort_text(v.sort)})" for v in definition.params)
-    return f"{definition.declaration.name} ({params}) {sort_text(definition.declaration.result)}"
-
-
-def _recursive_definitions(definitions: Sequence[Definition]) -> str:
-    if len(definitions) == 1:
-        return f"(define-fun-rec {_definition_head(definitions[0])} {print_term(definitions[0].body)})"
-    heads = " ".join(f"({_definition_head(d)})" for d in definitions)
-    bodies = " ".join(print_term(d.body) for d in definitions)
-    return f"(define-funs-rec ({heads}) ({bodies}))"
-
-
-def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Naming = _PLAIN) -> str:
-    """One ``declare-datatypes`` (with ``prefix`` "co": ``declare-codatatypes``) for these datatypes."""
-    heads = []
-    bodies = []
-    for datatype in datatypes:
-        applied = read_sexps(naming.sort(datatype.sort))[0]
-        name = applied[0] if datatype.params else applied
-        heads.append(f"({sexp_text(name)} {len(datatype.params)})")
-        constructors = []
-        for constructor in datatype.constructors:
-            fields = "".join(
-                f" ({naming.constructor(s.name)} {naming.sort(s.result)})" for s in constructor.selectors
-            )
-            constructors.append(f"({naming.constructor(constructor.declaration.name)}{fields})")
-        body = "(" + " ".join(constructors) + ")"
-        if datatype.params:
-            body = f"(par ({' '.join(map(sort_text, datatype.params))}) {body})"
-        bodies.append(body)
-    return f"(declare-{prefix}datatypes ({' '.join(heads)}) ({' '.join(bodies)}))"
-
-
-__all__ = [
-    "LET_THRESHOLD",
-    "Naming",
-    "print_command",
-    "print_datatypes",
-    "print_script",
-    "print_term",
-    "sort_text",
-]

@@ -30,6 +30,8 @@ _NAME = re.compile(r'\((?:\s|;[^\n]*\n)*+(?:\|([^|]+)\||([^\s()";|]*))')
 _FILE_OPTION = re.compile(
     r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I
 )
+# A value that is a path names a file whatever the option is called.
+_PATH = re.compile(r"^[\"|].*[/\\]", re.S)
 _HARMLESS_VALUES = frozenset(("true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ")", ""))
 
 
@@ -77,6 +79,8 @@ def names_file(command: Sequence[str]) -> str | None:
     name = name.strip("|")
     if name == "include":
         return name
-    if name == "set-option" and _FILE_OPTION.search(option) and value not in _HARMLESS_VALUES:
+    if name == "set-option" and (
+        (_FILE_OPTION.search(option) and value not in _HARMLESS_VALUES) or _PATH.search(value)
+    ):
         return f"{name} {option}"
     return None

@@ -7,7 +7,7 @@ it, usually one script.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -114,6 +114,17 @@ class Term:
         """The head's symbol without indices: ``extract`` for ``((_ extract 7 0) x)``."""
         return self.op.name
 
+    def bound_at(self, position: int) -> tuple[Term, ...]:
+        """The variables that it binds in argument number ``position``."""
+        if self.patterns and position:
+            return self.patterns[position - 1][1]
+        return self.variables
+
+    @property
+    def bound(self) -> tuple[Term, ...]:
+        """All variables that it binds."""
+        return self.variables or tuple(v for _, variables in self.patterns for v in variables)
+
     def __repr__(self) -> str:
         return f"<Term {self.op.text}/{len(self.args)} : {self.sort}>"
 
@@ -186,9 +197,12 @@ class TermTable:
         return self.make(term.op, args, term.sort, term.variables, term.patterns)
 
 
-def postorder(roots: Iterable[Term]) -> Iterator[Term]:
-    """Every term below ``roots``, each once, arguments before what uses them."""
-    done: set[Term] = set()
+def postorder(roots: Iterable[Term], done: set[Term] | None = None) -> Iterator[Term]:
+    """Every term below ``roots``, each once, arguments before what uses them.
+
+    Terms in ``done``, and what is below them, are left out; those that come are added to it.
+    """
+    done = set() if done is None else done
     for root in roots:
         stack: list[Term] = [root]
         while stack:
@@ -216,23 +230,30 @@ def rewrite(table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ..
     return new[root]
 
 
+_NOTHING: Final[frozenset[Term]] = frozenset()
+
+
+def free_in(term: Term, free: Mapping[Term, frozenset[Term]]) -> frozenset[Term]:
+    """The VARIABLE terms that occur in ``term`` free, where ``free`` has those of its arguments."""
+    if term.op.kind is Kind.VARIABLE:
+        return frozenset((term,))
+    found = _NOTHING
+    for position, arg in enumerate(term.args):
+        inside = free[arg]
+        if inside:
+            bound = term.bound_at(position)
+            if bound:
+                inside = inside.difference(bound)
+            if not inside <= found:
+                found = found | inside if found else inside
+    return found
+
+
 def free_variables(root: Term) -> list[Term]:
     """The VARIABLE terms that occur in ``root`` free, in order of their ids."""
     free: dict[Term, frozenset[Term]] = {}
     for term in postorder([root]):
-        if term.op.kind is Kind.VARIABLE:
-            free[term] = frozenset((term,))
-            continue
-        below: frozenset[Term] = frozenset()
-        for position, arg in enumerate(term.args):
-            inside = free[arg]
-            if inside and term.patterns and position:
-                inside = inside.difference(term.patterns[position - 1][1])
-            if inside and not inside <= below:
-                below = below | inside if below else inside
-        if below and term.variables:
-            below = below.difference(term.variables)
-        free[term] = below
+        free[term] = free_in(term, free)
     return sorted(free[root], key=lambda t: t.id)
 
 

@@ -1,15 +1,15 @@
 """Theories as data: reads ``theories/*.smt2`` and finds the rank of a function application.
 
 A theory file holds one ``(theory NAME :about "..." :sorts (...) :funs (...))`` in SMT-LIB's own
-declaration syntax; ``theories/README.md`` describes it. The files are the only place where a
-function of a theory is named: the checker, the strategies and the docs all read them from here.
+declaration syntax; ``theories/README.md`` describes it. What is to be known of a function besides its
+ranks (whether the standard leaves its value open, say) are attributes of its declaration.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -23,8 +23,34 @@ Bindings = dict[str, "Sort | int | str"]
 """What the sort parameters and index variables of a signature stand for."""
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_FLAGS = (*_ASSOCIATIVITY, ":as")
-_ATTRIBUTES = (*_FLAGS, ":min", ":where", ":only", ":was", ":note")
+_MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity")
+_FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded")
+_OF_FUNCTIONS = (
+    *_ASSOCIATIVITY,
+    *_MARKS,
+    ":as",
+    ":min",
+    ":where",
+    ":only",
+    ":was",
+    ":weight",
+    ":values",
+    ":note",
+)
+_OF_SORTS = (":where", ":only")
+_OF_THEORIES = (
+    *(
+        ":about",
+        ":sorts",
+        ":abbreviations",
+        ":funs",
+        ":labels",
+        ":needs",
+        ":weight",
+        ":extension",
+        ":guarded",
+    ),
+)
 
 _ARITHMETIC: dict[str, Callable[..., int]] = {
     "+": lambda *a: sum(a),
@@ -102,9 +128,11 @@ class SortPattern:
 
     def parameters(self) -> set[str]:
         """The sort parameters that occur."""
-        if self.is_parameter:
-            return {self.name}
-        return set().union(*(a.parameters() for a in self.args))
+        return {self.name} if self.is_parameter else set().union(*(a.parameters() for a in self.args))
+
+    def names(self) -> set[str]:
+        """The names of the sorts that occur."""
+        return set() if self.is_parameter else {self.name}.union(*(a.names() for a in self.args))
 
     def __str__(self) -> str:
         indices = " ".join(sexp_text(e) for e in self.indices)
@@ -119,7 +147,8 @@ class Signature:
     ``indices`` are the index variables of an indexed function (or fixed numerals),
     ``associativity`` one of the four of SMT-LIB or empty, ``minimum`` the fewest arguments that
     solvers take, ``only`` the solvers that know it (empty: all), ``needs_as`` whether its result
-    sort does not follow from the arguments.
+    sort does not follow from the arguments. ``weight`` says how often to draw it, ``values`` where
+    solvers take values only; ``marks`` are explained in ``theories/README.md``.
     """
 
     name: str
@@ -133,6 +162,9 @@ class Signature:
     only: tuple[str, ...] = ()
     was: tuple[str, ...] = ()
     needs_as: bool = False
+    weight: float = 1.0
+    values: tuple[int, ...] = ()
+    marks: frozenset[str] = frozenset()
 
     def apply(
         self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
@@ -192,6 +224,15 @@ class Signature:
         except KeyError:
             return sorts[0] if sorts else None
 
+    def sort_names(self) -> set[str]:
+        """The names of the sorts of its arguments and result, and of those inside them."""
+        return self.result.names().union(*(p.names() for p in self.params))
+
+    @property
+    def is_synonym(self) -> bool:
+        """Whether this is another name of a function on strings, such as ``seq.len`` of a String."""
+        return self.theory == "Sequences" and "String" in self.sort_names()
+
     def __str__(self) -> str:
         head = f"(_ {self.name} {' '.join(self.indices)})" if self.indices else self.name
         body = " ".join(map(str, (*self.params, self.result)))
@@ -211,15 +252,36 @@ class SortSymbol:
     variadic: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Theory:
+    """What a theory file says of the whole theory.
+
+    ``labels`` are its names in keys and reports, ``needs`` the theories without which it has little to say,
+    ``weight`` how often to draw it. An ``extension`` is no theory that SMT-LIB or most solvers have; a
+    ``guarded`` one is left to formulas that use it already.
+    """
+
+    name: str
+    about: str = ""
+    labels: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    weight: float = 1.0
+    extension: bool = False
+    guarded: bool = False
+
+
 @dataclass(slots=True)
 class Theories:
-    """All loaded theories: sorts by name, signatures by function name, old spellings."""
+    """All loaded theories: sorts, signatures by function name, old spellings, and what is said of each."""
 
     sorts: dict[str, SortSymbol] = field(default_factory=dict)
     abbreviations: dict[str, Sort] = field(default_factory=dict)
     functions: dict[str, list[Signature]] = field(default_factory=dict)
     spellings: dict[str, list[str]] = field(default_factory=dict)
-    about: dict[str, str] = field(default_factory=dict)
+    theories: dict[str, Theory] = field(default_factory=dict)
+    value_arguments: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """By function, the places of arguments for which solvers take values only."""
+    _marked: dict[str, set[str]] = field(default_factory=dict)
     _cache: dict[object, tuple[Sort, Signature] | None] = field(default_factory=dict)
 
     def find(
@@ -247,9 +309,13 @@ class Theories:
         return found
 
     def signatures(self) -> Iterable[Signature]:
-        """Every signature, theory by theory."""
+        """Every signature, function by function."""
         for group in self.functions.values():
             yield from group
+
+    def marked(self, mark: str) -> Set[str]:
+        """The functions of which some rank has this mark, such as ``:open``."""
+        return self._marked.get(mark, frozenset())
 
     def add_file(self, text: str, source: str) -> None:
         """Add the theories of one file. Raises :class:`TheoryError` naming ``source``."""
@@ -264,22 +330,30 @@ class Theories:
         if isinstance(sexp, str) or len(sexp) < 2 or sexp[0] not in ("theory", "narrow"):
             raise TheoryError(f"expected (theory NAME ...), found {sexp_text(sexp, 60)}")
         name = sexp[1]
-        parts = dict(zip(sexp[2::2], sexp[3::2], strict=False))
         if sexp[0] == "narrow":
-            for function in parts.get(":without", ()):
+            for function in _list(_attributes(sexp[2:], (":without",)), ":without"):
                 self.functions.pop(function, None)
             return
-        self.about[name] = str(parts.get(":about", '""')).strip('"')
-        for entry in parts.get(":sorts", ()):
+        parts = _attributes(sexp[2:], _OF_THEORIES)
+        self.theories[name] = Theory(
+            name,
+            about=str(parts.get(":about", "")).strip('"'),
+            labels=_names(parts.get(":labels", ())),
+            needs=_names(parts.get(":needs", ())),
+            weight=_weight(parts),
+            extension=":extension" in parts,
+            guarded=":guarded" in parts,
+        )
+        for entry in _list(parts, ":sorts"):
             self._add_sort(entry, name)
-        for entry in parts.get(":abbreviations", ()):
+        for entry in _list(parts, ":abbreviations"):
             self.abbreviations[entry[0]] = read_sort_pattern(entry[1], frozenset()).instantiate({})
-        for entry in parts.get(":funs", ()):
+        for entry in _list(parts, ":funs"):
             self._add_signature(_signature(entry, name))
 
     def _add_sort(self, entry: SExpList, theory: str) -> None:
         head, arity = entry[0], entry[1]
-        attributes = _attributes(entry[2:])
+        attributes = _attributes(entry[2:], _OF_SORTS)
         name, indices = (head, ()) if isinstance(head, str) else (head[1], tuple(head[2:]))
         self.sorts[name] = SortSymbol(
             name,
@@ -293,6 +367,10 @@ class Theories:
 
     def _add_signature(self, signature: Signature) -> None:
         self.functions.setdefault(signature.name, []).append(signature)
+        if signature.values:
+            self.value_arguments[signature.name] = signature.values
+        for mark in signature.marks:
+            self._marked.setdefault(mark, set()).add(signature.name)
         for old in signature.was:
             names = self.spellings.setdefault(old, [])
             if signature.name not in names:
@@ -303,20 +381,31 @@ def _names(value: SExp | tuple[()]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _attributes(items: list[SExp]) -> dict[str, SExp]:
+def _attributes(items: list[SExp], known: tuple[str, ...]) -> dict[str, SExp]:
     found: dict[str, SExp] = {}
-    position = 0
-    while position < len(items):
-        key = items[position]
-        if not isinstance(key, str) or key not in _ATTRIBUTES:
-            raise TheoryError(f"unknown attribute {sexp_text(key, 40)}; known: {' '.join(_ATTRIBUTES)}")
-        if key in _FLAGS:
-            found[key] = key
-            position += 1
-        else:
-            found[key] = items[position + 1]
-            position += 2
+    rest = iter(items)
+    for key in rest:
+        if not isinstance(key, str) or key not in known:
+            raise TheoryError(f"unknown attribute {sexp_text(key, 40)}; known: {' '.join(known)}")
+        value = key if key in _FLAGS else next(rest, None)
+        if value is None:
+            raise TheoryError(f"{key} needs a value")
+        found[key] = value
     return found
+
+
+def _list(attributes: dict[str, SExp], key: str) -> SExpList:
+    found = attributes.get(key, SExpList())
+    if isinstance(found, str):
+        raise TheoryError(f"{key}: expected a list, found {found}")
+    return found
+
+
+def _weight(attributes: dict[str, SExp]) -> float:
+    text = str(attributes.get(":weight", "1"))
+    if not text.replace(".", "", 1).isdecimal():
+        raise TheoryError(f":weight {text}: expected a number that is not negative")
+    return float(text)
 
 
 def read_sort_pattern(sexp: SExp, parameters: frozenset[str]) -> SortPattern:
@@ -345,11 +434,11 @@ def _signature(entry: SExp, theory: str) -> Signature:
     sorts = [read_sort_pattern(s, parameters) for s in entry[1:split]]
     if not sorts:
         raise TheoryError(f"no result sort in {shown}")
-    attributes = _attributes(entry[split:])
+    attributes = _attributes(entry[split:], _OF_FUNCTIONS)
     params, result = tuple(sorts[:-1]), sorts[-1]
     associativity = next((a for a in _ASSOCIATIVITY if a in attributes), "")
     if associativity and len(params) != 2:
-        raise TheoryError(f"{associativity} wants two parameters in {shown}")
+        raise TheoryError(f"{associativity} needs two parameters in {shown}")
     known = set().union(*(p.parameters() for p in params))
     return Signature(
         name,
@@ -358,11 +447,14 @@ def _signature(entry: SExp, theory: str) -> Signature:
         result,
         theory,
         associativity,
-        int(str(attributes.get(":min", "2"))),
-        attributes.get(":where"),
-        _names(attributes.get(":only", ())),
-        _names(attributes.get(":was", ())),
-        ":as" in attributes or bool(result.parameters() - known),
+        minimum=int(str(attributes.get(":min", "2"))),
+        where=attributes.get(":where"),
+        only=_names(attributes.get(":only", ())),
+        was=_names(attributes.get(":was", ())),
+        needs_as=":as" in attributes or bool(result.parameters() - known),
+        weight=_weight(attributes),
+        values=tuple(int(place) for place in _names(attributes.get(":values", ()))),
+        marks=frozenset(_MARKS).intersection(attributes),
     )
 
 

@@ -18,8 +18,8 @@ from solvers.specs import Solver
 
 _LIMITS = Limits(seconds=20.0)
 QUESTIONS = {
-    "Core": ("QF_UF", "(declare-const p Bool)(assert (xor p true))"),
-    "UF": ("QF_UF", "(declare-fun f (Bool) Bool)(declare-const p Bool)(assert (distinct (f p) p))"),
+    "Core": ("QF_BV", "(declare-const p Bool)(assert (xor p true))"),
+    "UF": ("QF_UFBV", "(declare-fun f (Bool) Bool)(declare-const p Bool)(assert (distinct (f p) p))"),
     "Ints": ("QF_LIA", "(declare-const x Int)(assert (> x 3))"),
     "Reals": ("QF_LRA", "(declare-const x Real)(assert (> x 3.5))"),
     "Reals_Ints": (
@@ -69,9 +69,9 @@ def probe_abilities(solver: Solver) -> Abilities:
             for theory, (logic, text) in QUESTIONS.items()
             if _ask(runner, solver, f"(set-logic {logic}){text}(check-sat)").answers == ("sat",)
         ]
-        twice = "(set-logic QF_UF)(declare-const p Bool)(push 1)(assert (and p (not p)))(check-sat)(pop 1)"
+        twice = "(set-logic QF_BV)(declare-const p Bool)(push 1)(assert (and p (not p)))(check-sat)(pop 1)"
         second = _ask(runner, solver, f"{twice}(assert p)(check-sat)")
-        asked = "(set-logic QF_UF)(declare-const p Bool)(assert p)(check-sat)(get-model)"
+        asked = "(set-logic QF_BV)(declare-const p Bool)(assert p)(check-sat)(get-model)"
         script = Script(f"(set-option :produce-models true){asked}".encode())
         run = runner.run(solver, script, _LIMITS)
     has_model = "sat" in run.stdout and "define-fun p" in run.stdout

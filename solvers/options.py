@@ -46,6 +46,8 @@ class OptionClass(StrEnum):
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
 _TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.EXPERIMENTAL)
+# How an option that is a flag is written, before its name.
+_FLAGS = {"true": "", "false": "no-"}
 _WORST_FIRST = tuple(reversed(OptionClass))
 
 
@@ -71,7 +73,8 @@ class KnownOption:
 @dataclass(frozen=True, slots=True)
 class OptionTable:
     """What one solver's file says. ``checked_against`` is the release it was written for; with ``flags`` an
-    option is switched on by its name alone. Rows of tactics are values of ``tactic_settings``.
+    option is switched on by its name alone, and off by ``no-`` before it. Rows of tactics are values of
+    ``tactic_settings``.
     """
 
     family: str
@@ -101,7 +104,7 @@ class OptionTable:
     def tried(self) -> list[str]:
         """Every setting that a hunt tries, as a spec has it, in the order of the file."""
         return [
-            known.name if self.flags and value == "true" else f"{known.name}={value}"
+            _FLAGS[value] + known.name if self.flags and value in _FLAGS else f"{known.name}={value}"
             for known in self.options
             if known.option_class in _TRIED
             for value in known.values

@@ -61,9 +61,7 @@ class SolverSpec:
         """The solver whose language it speaks and whose faults it shares: of another build and of a command
         line whose name or program begins as that solver's do; else its family, or the command line's name.
         """
-        if self.family in PROFILES:
-            return PROFILES[self.family].kin
-        return kin_of(self.name, PurePath(self.command[0]).name) or self.name
+        return _kin(self.family, self.name, self.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class Solver:
     @property
     def kin(self) -> str:
         """What it has in common with those that may have the same faults; see ``SolverSpec.kin``."""
-        return parse_spec(self.spec).kin
+        return _kin(self.family, self.name, self.argv)
 
     @property
     def release(self) -> str | None:
@@ -216,6 +214,12 @@ class Solver:
         if not self._versions:
             self._versions.append(_ask_version(self))
         return self._versions[0]
+
+
+def _kin(family: str, name: str, command: Sequence[str]) -> str:
+    if family in PROFILES:
+        return PROFILES[family].kin
+    return kin_of(name, PurePath(command[0]).name) or name
 
 
 def is_asked(option: str) -> bool:
@@ -336,7 +340,7 @@ def _try_options(solver: Solver) -> None:
     """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "trivial.smt2"
-        script = Script(b"(set-logic QF_UF)\n(check-sat)\n")
+        script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
         file = Path(folder) / solver.given_file("trivial.smt2")
         file.write_bytes(solver.given(script).data)
         own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]

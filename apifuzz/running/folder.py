@@ -14,9 +14,9 @@ from apifuzz.running.faults import FATAL
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from base.errors import ExhumeError
-from difftest.oracles.base import theories
 from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.markdown import plain
+from smtlib.labels import theories_in
 from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS, find_solver
 
@@ -162,7 +162,7 @@ class CallsFolder(FindingFolder):
     @cached_property
     def theories(self) -> Sequence[str]:
         """Those of the calls, as far as SMT-LIB can say them."""
-        return theories(self.formula) if self.formula.strip() else ()
+        return theories_in(self.formula) if self.formula.strip() else ()
 
     def printed(self, name: str) -> tuple[str, str]:
         """What was printed as the calls were made, without what Python said of its own stack."""

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.trace import Trace, print_trace, split_line
-from difftest.triage.key import NEUTRAL, Fingerprint
+from difftest.triage.key import Fingerprint
 from difftest.triage.known import KnownErrors
+from smtlib import default_theories
 
 _OWN_WORDS = (REJECTED, INTERNAL)
 _CHECKERS = ("check_models.cpp:", "theory_engine.cpp:")
@@ -50,7 +51,7 @@ def operators_of(trace: Trace) -> tuple[str, ...]:
             names.update(arg for arg in line.args if arg in ("forall", "exists", "lambda"))
         elif ":" in line.action:
             names.add(line.action)
-    return tuple(sorted(names - NEUTRAL - {""}))
+    return tuple(sorted(names - default_theories().marked(":neutral") - {""}))
 
 
 def _name(head: str) -> str:

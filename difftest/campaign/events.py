@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
 from difftest.triage.store import FindingRecord
@@ -83,6 +84,7 @@ class Progress:
     memory: int = 0
     arms: tuple[ArmState, ...] = ()
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class HuntSummary:
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
     dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver,
     ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
-    from its beginning. ``problem`` says what ended the hunt before its time.
+    from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
+    accepted no test.
     """
 
     tests: int
@@ -108,6 +111,7 @@ class HuntSummary:
     problem: str | None = None
     crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
@@ -126,6 +130,7 @@ class HuntSummary:
             ],
             "duplicates": self.duplicates,
             "unconfirmed": self.unconfirmed,
+            "refusals": [refusal.to_json() for refusal in self.refusals],
             "findings": [record.to_json() for record in self.findings],
             "statistics": {kind: dict(sorted(c.items())) for kind, c in sorted(self.statistics.items())},
         }

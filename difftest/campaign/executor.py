@@ -17,7 +17,7 @@ from typing import Protocol, Self, runtime_checkable
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.oracles import hunting_oracles, look, observe_test, probe
-from difftest.oracles.base import Candidate, theories
+from difftest.oracles.base import Candidate
 from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
@@ -26,6 +26,7 @@ from difftest.triage.known import KnownErrors
 from difftest.triage.store import Filing, Shown
 from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.errors import RunnerLost
 from solvers.running import orphans as _orphans
 from solvers.running.outcomes import Outcome, Verdict
@@ -294,7 +295,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     crossed = tuple(
         (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
     )
-    return RunResult(task, verdicts, spent, found, theories(test.text), kept, crossed)
+    return RunResult(task, verdicts, spent, found, theories_in(test.text), kept, crossed)
 
 
 def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

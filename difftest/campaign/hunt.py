@@ -45,6 +45,7 @@ from difftest.campaign.executor import (
     TestName,
 )
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
+from difftest.campaign.refusals import find_refusals
 from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
 from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
@@ -251,6 +252,7 @@ class _Hunt:
             str(self.problem) if self.problem else None,
             self.tally.crossings,
             self.tally.statistics,
+            tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
         )
 
     def _progress(self) -> Progress:
@@ -280,6 +282,7 @@ class _Hunt:
             tally.memory,
             tuple(self.schedule.arms()),
             self.tally.statistics,
+            tuple(find_refusals(tally.outcomes, tally.refusals)),
         )
 
     def _commit(self, ending: str | None = None) -> None:

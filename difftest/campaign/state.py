@@ -22,6 +22,7 @@ from difftest.campaign.stored import (
     FILE,
     FORMAT,
     MAX_BUCKETS,
+    REFUSALS,
     SCHEMA,
     Again,
     ArmState,
@@ -173,6 +174,10 @@ class CampaignState:
             "update finding set duplicates = duplicates + ? where id = ?",
             [(count, identity) for identity, count in changes.again_seen.items()],
         )
+        if changes.refusals:
+            kept = json.loads(_setting(self._opened, REFUSALS) or "{}")
+            row = (REFUSALS, json.dumps(kept | changes.refusals))
+            self._opened.execute("insert or replace into setting values (?, ?)", row)
         self._opened.executemany(
             "insert or replace into folded values (?, ?, ?)",
             [(first, key, looks) for first, (key, looks) in changes.folded.items()],

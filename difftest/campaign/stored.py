@@ -127,6 +127,11 @@ create table folded (first text primary key, key text not null, looks integer no
 """
 
 
+REFUSALS = "refusals"
+"""The row of the table ``setting`` that holds what solvers said to the first test that they refused."""
+_NOT_SETTINGS = ("format", "bucket_seconds", REFUSALS)
+
+
 class SettingsDiffer(BadOutput):
     """The folder holds a campaign that was started with other settings."""
 
@@ -247,6 +252,8 @@ class Changes:
     folded: dict[str, tuple[str, int]] = field(default_factory=dict)
     counted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Further counts, by (kind, name, solver)."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """Per solver, what it said to the first test that it refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +270,7 @@ class Campaign:
     outcomes: tuple[OutcomeCount, ...]
     findings: tuple[FindingState, ...]
     folded: Mapping[str, tuple[str, int]]
+    refusals: Mapping[str, str]
 
     @property
     def seconds(self) -> float:
@@ -300,7 +308,7 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
             f"campaign of format {settings.get('format')}, this exhume knows {FORMAT}: use another folder"
         )
     return Campaign(
-        {name: value for name, value in settings.items() if name not in ("format", "bucket_seconds")},
+        {name: value for name, value in settings.items() if name not in _NOT_SETTINGS},
         settings["bucket_seconds"],
         tuple(
             RunRow(*row)
@@ -315,6 +323,7 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
         tuple(OutcomeCount(*row) for row in opened.execute("select * from outcome")),
         tuple(_finding(row) for row in opened.execute("select * from finding order by found_at, id")),
         {first: (key, looks) for first, key, looks in opened.execute("select * from folded")},
+        settings.get(REFUSALS, {}),
     )
 
 

@@ -11,6 +11,7 @@ import psutil
 
 from difftest.campaign.executor import RunResult
 from difftest.campaign.modes import base_name
+from difftest.campaign.refusals import first_words
 from difftest.campaign.stored import CROSSING, Campaign, Changes, FindingState
 from solvers.running.outcomes import Outcome
 
@@ -26,6 +27,8 @@ class Tally:
         self.solver_seconds = self.earlier_seconds = 0.0
         self.outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
         self.crossings: Counter[tuple[str, str, str]] = Counter()
+        self.refusals: dict[str, str] = {}
+        """What each solver said to the first test that it refused."""
         self.memory = 0
         self._found: deque[float] = deque()
         self._changes = Changes()
@@ -40,6 +43,7 @@ class Tally:
         self.solver_seconds = sum(bucket.solver_seconds for bucket in loaded.buckets)
         self.earlier_seconds = loaded.seconds
         self.statistics.update(loaded.statistics)
+        self.refusals.update(loaded.refusals)
         for row in loaded.outcomes:
             if row.kind == "strategy" and row.outcome and row.solver in self.outcomes:
                 self.outcomes[row.solver][Outcome(row.outcome)] += row.count
@@ -63,6 +67,8 @@ class Tally:
             self._add(result, solver, outcome, -1)
         for solver, verdict in result.verdicts.items():
             self._add(result, solver, verdict.outcome, 1)
+            if verdict.outcome is Outcome.REFUSED:
+                self._note_refusal(base_name(solver, self.outcomes), verdict.detail)
         for owner, judge, what in result.crossings:
             # Each time it was tried: a model may come with a longer limit, and be another one then.
             owner, judge = base_name(owner, self.outcomes), base_name(judge, self.outcomes)
@@ -85,6 +91,10 @@ class Tally:
         changes["strategy", result.task.name.strategy, solver, outcome.value] += count
         for theory in result.theories:
             changes["theory", theory, solver, outcome.value] += count
+
+    def _note_refusal(self, solver: str, detail: str) -> None:
+        if solver not in self.refusals:
+            self.refusals[solver] = self._changes.refusals[solver] = first_words(detail)
 
     def duplicate(self, identity: str) -> None:
         """A test showed this finding again."""

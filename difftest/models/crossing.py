@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
-from difftest.models.totalise import AMBIGUOUS, Totaliser
 from smtlib.checker import CheckedCommand, check_script
+from smtlib.commands import print_command, print_declaration
 from smtlib.errors import ReadError, SortError
-from smtlib.printer import print_command, print_datatypes, print_term, sort_text
+from smtlib.printer import print_term
 from smtlib.script import read_script
 from smtlib.sorts import Sort
 from smtlib.terms import Term, postorder
@@ -208,7 +209,8 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     Raises NotCrossed.
     """
     state = _State.at(script, check)
-    model = read_model(printed, list(state.symbols), state.uninterpreted)
+    arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
+    model = read_model(printed, list(state.symbols), state.uninterpreted, arrays)
     formula, open_operators = _total(state.text(model, closed=True), state.logic, state.ranks)
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
@@ -227,7 +229,8 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
     roots += [definition.body for command in state.commands for definition in command.definitions]
-    return tuple(sorted({term.name for term in postorder([*roots, *state.assumed])} & AMBIGUOUS))
+    names = {term.name for term in postorder([*roots, *state.assumed])}
+    return tuple(sorted(names & totalise.read_differently()))
 
 
 @dataclass(slots=True)
@@ -382,16 +385,13 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
         rank = ranks.get(declaration.name)
         if rank is not None and rank != (declaration.params, declaration.result):
             raise NotCrossed("a value of another sort than is declared", declaration.name)
-    totaliser = Totaliser(checked)
+    totaliser = totalise.Totaliser(checked)
     try:
         lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
     except SortError as problem:
         raise NotCrossed("it cannot be made total", str(problem)) from problem
     heads = {command.name for command in checked.commands}
-    functions = [
-        f"(declare-fun {d.name} ({' '.join(map(sort_text, d.params))}) {sort_text(d.result)})"
-        for d in totaliser.declarations.values()
-    ]
+    functions = [print_declaration(declaration) for declaration in totaliser.declarations.values()]
     brought = heads & {"declare-datatypes", "declare-sort", "define-fun-rec", "define-funs-rec"}
     if brought or functions or logic == "HORN" or ("!!" in text and "N" not in logic):
         logic = "ALL"
@@ -401,13 +401,11 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     return "\n".join(whole) + "\n", totaliser.open_operators
 
 
-def _total_command(command: CheckedCommand, totaliser: Totaliser) -> Iterable[tuple[str, str]]:
+def _total_command(command: CheckedCommand, totaliser: totalise.Totaliser) -> Iterable[tuple[str, str]]:
     if command.name == "assert":
         yield "value", f"(assert {print_term(totaliser.total(command.terms[0]))})"
     elif command.definitions:
         made = tuple(replace(d, body=totaliser.total(d.body)) for d in command.definitions)
         yield "value", print_command(replace(command, definitions=made))
-    elif command.datatypes:
-        yield "sort", print_datatypes(command.datatypes, "co" if "codatatype" in command.name else "")
     else:
         yield "sort", print_command(command)

@@ -1,16 +1,16 @@
 """Models as solvers print them, taken apart: definitions, the elements of uninterpreted sorts, and what of a
 value only its own solver can read.
 
-Read are the answers to ``get-model`` of z3, cvc5, bitwuzla and yices (SMT-LIB form). What is not SMT-LIB is
-put into it: z3's ``root-obj``, ``(_ as-array f)`` and ``lambda`` for arrays, its ``S!val!0``; cvc5's
-``real_algebraic_number`` and ``(as @S_0 S)``. What cannot be is told by a ``NotCrossed`` with a cause that
-can be counted.
+Read are the answers to ``get-model`` of z3, cvc5, bitwuzla, yices and Boolector (SMT-LIB form). What is not
+SMT-LIB is put into it: z3's ``root-obj``, ``(_ as-array f)`` and ``lambda`` for arrays, its ``S!val!0``;
+cvc5's ``real_algebraic_number`` and ``(as @S_0 S)``; Boolector's functions for arrays. What cannot be is told
+by a ``NotCrossed`` with a cause that can be counted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from difftest.models.algebraic import AlgebraicNumber, NotAlgebraic, from_interval, from_root_object
@@ -55,15 +55,17 @@ class Model:
     elements: dict[str, list[str]] = field(default_factory=dict)
 
 
-def read_model(text: str, declared: Sequence[str], sorts: Sequence[str]) -> Model:
+def read_model(
+    text: str, declared: Sequence[str], sorts: Sequence[str], arrays: Collection[str] = ()
+) -> Model:
     """The model that ``text`` (a solver's answer to ``get-model``) holds.
 
-    ``declared`` are the symbols of the formula that want a value, ``sorts`` its uninterpreted sorts (no
-    parameters). Raises NotCrossed.
+    ``declared`` are the symbols of the formula that need a value, ``arrays`` those of them that are arrays,
+    ``sorts`` its uninterpreted sorts (no parameters). Raises NotCrossed.
     """
     if len(text) > _MAX_MODEL:
         raise NotCrossed("the model is too long")
-    reader = _Reader(set(sorts))
+    reader = _Reader(set(sorts), frozenset(arrays))
     plain = _CVC5_ALGEBRAIC.sub(lambda match: reader.algebraic_token(match[1]), text)
     try:
         sexps = read_sexps(plain)
@@ -89,9 +91,10 @@ def read_model(text: str, declared: Sequence[str], sorts: Sequence[str]) -> Mode
 
 
 class _Reader:
-    def __init__(self, sorts: set[str]) -> None:
+    def __init__(self, sorts: set[str], arrays: frozenset[str]) -> None:
         self.model = Model()
         self.sorts = sorts
+        self.arrays = arrays
         self.bare_sorts = {sort.strip("|"): sort for sort in sorts}
         self.functions: dict[str, SExpList] = {}
         self.algebraic: dict[str, str] = {}
@@ -131,9 +134,16 @@ class _Reader:
 
     def _unit(self, name: str, entry: SExpList) -> Unit:
         self.needs = set()
-        body = self.value(entry[4], entry[3])
-        sort = sexp_text(entry[3])
-        command = f"(define-fun {name} {sexp_text(entry[2])} {sort} {sexp_text(body)})"
+        parameters, result = entry[2], entry[3]
+        if name in self.arrays and len(parameters) == 1:
+            # Boolector defines an array as a function of its index.
+            result = SExpList(["Array", parameters[0][1], result])
+            body: SExp = self._array(parameters[0], entry[4], result)
+            parameters = SExpList()
+        else:
+            body = self.value(entry[4], result)
+        sort = sexp_text(result)
+        command = f"(define-fun {name} {sexp_text(parameters)} {sort} {sexp_text(body)})"
         return Unit(name, (command,), frozenset(self.needs | set(_symbols(body))) - {name})
 
     # Values

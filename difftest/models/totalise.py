@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 from smtlib.application import Applications
 from smtlib.checker import CheckedScript
@@ -18,24 +19,9 @@ from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
 from smtlib.terms import Declaration, Kind, Term, rewrite
 from smtlib.theory import default_theories
 
-# Open at some points too, but not made total here: a refutation that rests on them is no evidence.
-OPEN = frozenset(
-    "^ set.choose bag.choose choice fp.min_i fp.max_i fp.to_ubv_I fp.to_sbv_I fp.to_real_I fp.to_ieee_bv "
-    "fp.to_ieee_bv_I div0 mod0 /0 rem0 rem partial-order linear-order tree-order piecewise-linear-order sqrt "
-    "exp log sin cos tan csc sec cot asin acos atan arcsin arccos arctan arccsc arcsec arccot sinh cosh tanh "
-    "asinh acosh atanh pi real.pi euler int.pow2 int.log2 array-ext default as-array map seq.map seq.mapi "
-    "seq.fold_left seq.fold_lefti set.map set.filter set.fold bag.map bag.filter bag.fold @".split()
-)
-# Those of them that mean the same to everyone, hard as they are to evaluate.
-_CLEAR = frozenset(
-    "exp sin cos pi real.pi euler atan arctan arccot sinh cosh tanh asinh as-array map seq.map seq.mapi "
-    "seq.fold_left seq.fold_lefti set.map set.filter set.fold bag.map bag.filter bag.fold @".split()
-)
-# What solvers, and releases of one solver, read differently: each may be right in its own way.
-AMBIGUOUS = OPEN - _CLEAR
-# Of one argument they are that argument: z3 takes that, cvc5 does not.
-_OF_ONE = frozenset(("+", "*", "and", "or", "str.++", "re.++", "re.union", "re.inter", "bvadd", "bvmul"))
-_BUILT = frozenset(("div", "mod", "/", "fp.min", "fp.max", "fp.to_ubv", "fp.to_sbv", "fp.to_real", "seq.nth"))
+# Forms that no theory file declares: open, and hard.
+_OPEN_FORMS = frozenset(("choice",))
+_HARD_FORMS = frozenset(("@", "map"))
 
 
 @dataclass(slots=True)
@@ -73,11 +59,11 @@ class Totaliser:
             if declaration is not None and declaration.origin == "selector" and term.op.text != "is" and args:
                 return self._selector(term, args, declaration)
             return None
-        if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in OPEN:
+        if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in _not_total():
             self.open_operators.add(term.name)
-        if kind is Kind.OPERATOR and len(args) == 1 and term.name in _OF_ONE:
+        if kind is Kind.OPERATOR and len(args) == 1 and term.name in default_theories().marked(":identity"):
             return args[0]
-        if kind is Kind.OPERATOR and term.name in _BUILT:
+        if kind is Kind.OPERATOR and term.name in _DEFINED:
             return self._operator(term, args)
         return None
 
@@ -194,4 +180,15 @@ _DEFINED: dict[str, Callable[[Totaliser, Term, tuple[Term, ...]], Term | None]] 
     "fp.to_real": Totaliser.to_real,
     "seq.nth": Totaliser.nth,
 }
-assert set(_DEFINED) == _BUILT, "every operator made total has its condition"
+
+
+@cache
+def read_differently() -> frozenset[str]:
+    """Operators that solvers, and releases of one solver, read differently: each may be right in its way."""
+    return _OPEN_FORMS.union(default_theories().marked(":open")).difference(_DEFINED)
+
+
+@cache
+def _not_total() -> frozenset[str]:
+    """Operators that are open, or hard to work out: a refutation that rests on them proves nothing."""
+    return read_differently() | _HARD_FORMS | default_theories().marked(":hard")

@@ -25,7 +25,6 @@ from difftest.oracles.base import (
     finding_id,
     is_same,
     observe_test,
-    theories,
 )
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
@@ -162,5 +161,4 @@ __all__ = [
     "probe",
     "promises",
     "select",
-    "theories",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from difftest.models.crossing import Crossing
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -62,7 +62,7 @@ class Observation:
     @property
     def where(self) -> str:
         """The theories of the text, as keys have them."""
-        return "+".join(theories(self.text))
+        return "+".join(theories_in(self.text))
 
     def solver(self, name: str) -> Solver:
         """The solver of this name."""
@@ -116,71 +116,6 @@ def decided(answers: Sequence[str | None], check: int) -> str | None:
     """The answer to check-sat number ``check`` if it is sat or unsat."""
     answer = answers[check] if check < len(answers) else None
     return answer if answer in ("sat", "unsat") else None
-
-
-# Sorts and operators that give a theory away; crude on purpose: it has to read what no parser reads.
-_THEORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("Array", re.compile(r"\(\s*Array\s|\(\s*(?:select|store)\s")),
-    ("Bag", re.compile(r"\(\s*Bag\s|\(\s*bag[ .]")),
-    ("BV", re.compile(r"\bBitVec\b|#[xb][0-9a-fA-F]|\(\s*bv[a-z]+\s|\(_ bv\d")),
-    ("Datatype", re.compile(r"\(\s*declare-(?:co)?datatypes?\s")),
-    ("FF", re.compile(r"\bFiniteField\b|\(\s*ff\.")),
-    ("FP", re.compile(r"\bFloatingPoint\b|\bFloat(?:16|32|64|128)\b|\(\s*fp[ .]|\bto_fp")),
-    ("Int", re.compile(r"\bInt\b|\(\s*(?:div|mod|str\.len|to_int)\s")),
-    ("Real", re.compile(r"\bReal\b|\(\s*/\s|\bto_real\b|\b\d+\.\d+\b")),
-    ("Seq", re.compile(r"\(\s*Seq\s|\(\s*seq\.")),
-    ("Set", re.compile(r"\(\s*Set\s|\(\s*set\.")),
-    ("String", re.compile(r"\bString\b|\(\s*(?:str|re)\.|\bRegLan\b|\bRegEx\b")),
-    ("UF", re.compile(r"\(\s*declare-fun\s+\S+\s*\(\s*[^\s)]|\(\s*declare-sort\s")),
-    ("Quantifier", re.compile(r"\(\s*(?:forall|exists)\s")),
-    ("Nonlinear", re.compile(r"\(\s*(?:\^|exp|sin|cos|tan)\s")),
-)
-THEORY_NAMES = frozenset((*(name for name, _ in _THEORIES), "Core"))
-"""The names that ``theories`` gives."""
-_COMMENT = re.compile(r";[^\n]*")
-_PRODUCT = re.compile(r"\(\s*(?:\*|/|div|mod)\s")
-_TOKEN = re.compile(r"\"(?:[^\"]|\"\")*\"|\|[^|]*\||[()]|[^\s()\"|]+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# Of numbers they make a number.
-_OF_NUMBERS = frozenset("- + * / div mod to_real".split())
-
-
-def theories(text: str) -> tuple[str, ...]:
-    """The theories that a formula's text shows, by name; ``("Core",)`` if none."""
-    bare = _COMMENT.sub("", text)
-    found = {name for name, pattern in _THEORIES if pattern.search(bare)}
-    if _has_products(bare):
-        found.add("Nonlinear")
-    return tuple(sorted(found)) or ("Core",)
-
-
-def _has_products(text: str) -> bool:
-    """Whether two factors of a product are no numbers, or what something is divided by is none."""
-    if not _PRODUCT.search(text):
-        return False
-    # Of each list that is open: its head, and of each argument so far whether it is no number.
-    open_lists: list[tuple[list[str], list[bool]]] = []
-    for token in _TOKEN.findall(text):
-        if token == "(":
-            open_lists.append(([], []))
-            continue
-        varies = not _NUMBER.fullmatch(token)
-        if token == ")":
-            if not open_lists:
-                continue
-            heads, arguments = open_lists.pop()
-            head = heads[0] if heads else ""
-            if (head == "*" and sum(arguments) > 1) or (head in ("/", "div", "mod") and any(arguments[1:])):
-                return True
-            varies = head not in _OF_NUMBERS or any(arguments)
-            token = ""
-        if open_lists:
-            heads, arguments = open_lists[-1]
-            if heads:
-                arguments.append(varies)
-            else:
-                heads.append(token)
-    return False
 
 
 def finding_id(key: str, text: str) -> str:

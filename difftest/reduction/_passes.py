@@ -30,6 +30,7 @@ from smtlib import (
     Sort,
     Term,
     check_script,
+    default_theories,
     free_variables,
     postorder,
     read_script,
@@ -43,10 +44,6 @@ from solvers.tactics import COMMAND, shorter_rows
 Check = Callable[[str], bool]
 
 _BY_TACTIC = re.compile(rf"\(\s*{COMMAND}\s+(.*?)\s*\)", re.S)
-_DROPPABLE_ARGUMENTS = frozenset(
-    "and or xor => = distinct + - * / div < <= > >= str.++ re.++ re.union re.inter seq.++"
-    " bvadd bvmul bvand bvor bvxor set.union set.inter set.minus".split()
-)
 _MAX_DESCENDANTS = 8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -348,10 +345,12 @@ class Passes:
             return
         yield from itertools.islice(descendants(term), _MAX_DESCENDANTS)
         yield from (table.symbol(declaration) for declaration in self._symbols_of(term.sort)[:1])
-        if len(term.args) > 2 and term.op.name in _DROPPABLE_ARGUMENTS and term.op.declaration is None:
+        if len(term.args) > 2 and term.op.kind is Kind.OPERATOR:
             for position in range(len(term.args)):
                 rest = term.args[:position] + term.args[position + 1 :]
-                yield table.make(term.op, rest, term.sort)
+                rank = default_theories().find(term.op.name, term.op.indices, tuple(a.sort for a in rest))
+                if rank is not None and rank[0] is term.sort and not rank[1].only:
+                    yield table.make(term.op, rest, term.sort)
         if term.variables and len(term.variables) > 1:
             inside = set(free_variables(term.args[0]))
             used = tuple(v for v in term.variables if v in inside)

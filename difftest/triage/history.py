@@ -22,8 +22,8 @@ from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
 from difftest.triage.folder import FindingFolder
-from difftest.triage.key import NEUTRAL
 from difftest.triage.store import update_finding
+from smtlib import default_theories
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import message_shape
 
@@ -122,10 +122,11 @@ def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
     except QueryError:
         return
     traits = examine(found.formula).traits
-    mine = {*(traits.operators if traits else ())} - NEUTRAL
+    neutral = default_theories().marked(":neutral")
+    mine = {*(traits.operators if traits else ())} - neutral
     own = set((found.data.get("test") or {}).get("issues") or ())
     known = {
-        formula: (solver, {*operators} - NEUTRAL)
+        formula: (solver, {*operators} - neutral)
         for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
     }
     for row in near:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from difftest.oracles.base import THEORY_NAMES, Candidate, theories
+from difftest.oracles.base import Candidate
 from difftest.reduction._passes import Passes
 from difftest.triage.classes import class_of
 from smtlib import (
@@ -32,23 +32,19 @@ from smtlib import (
     ReadError,
     Term,
     check_script,
+    default_theories,
     postorder,
     print_command,
+    print_declaration,
     print_term,
     read_script,
     rewrite,
 )
-from smtlib.printer import sort_text
+from smtlib.labels import known_labels, theories_in
 from solvers.options import option_table, split_option
 from solvers.registry import PROFILES
 
 QUICK_SECONDS = 2.0
-# They hold every formula together and tell nothing; of comparisons any will do (measured on what 4.8.5 of z3
-# gets wrong: the same division stood below each of <, <=, > and >=).
-NEUTRAL = frozenset(
-    "= distinct ite and or not => xor true false < <= > >= bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge"
-    " fp.lt fp.leq fp.gt fp.geq fp.eq str.< str.<=".split()
-)
 _MOST_OPERATORS = 12
 _TACTIC_SETTINGS = {name for family in PROFILES for name in option_table(family).tactic_settings}
 
@@ -83,7 +79,7 @@ def fingerprint(
     deadline = time.monotonic() + seconds
     passes = Passes(text, check, deadline, names=False)
     complete = passes.run(max_rounds=3)
-    left = frozenset(theories(passes.text))
+    left = frozenset(theories_in(passes.text))
     if not class_of(candidate.finding_class).keyed_by_operators:
         return Fingerprint(str(replace(key, theories=left)), passes.text, False)
     operators, told = essential_operators(passes.text, check, deadline)
@@ -184,7 +180,7 @@ class Key:
         solver, rest = (parts[0], parts[1:]) if parts else ("", [])
         for place, part in enumerate(rest):
             names = frozenset(part.split("+"))
-            if names <= THEORY_NAMES:
+            if names <= known_labels():
                 operators = frozenset(",".join(rest[place + 1 :]).split(",")) - {""}
                 return cls(finding_class, solver, tuple(rest[:place]), names, operators, release)
         operators = frozenset(rest[1].split(",")) if len(rest) == 2 else frozenset()
@@ -272,11 +268,8 @@ def _operators(checked: CheckedScript) -> set[str]:
     """The names of the theory operators that are applied in the script's terms."""
     roots = [term for command in checked.commands for term in command.terms]
     roots += [definition.body for command in checked.commands for definition in command.definitions]
-    return {
-        term.name
-        for term in postorder(roots)
-        if term.kind is Kind.OPERATOR and term.args and term.name not in NEUTRAL
-    }
+    applied = {term.name for term in postorder(roots) if term.kind is Kind.OPERATOR and term.args}
+    return applied - default_theories().marked(":neutral")
 
 
 def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
@@ -299,9 +292,7 @@ def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
         if command.name == "assert" and len(command.terms) == 1:
             known = len(fresh)
             body = print_term(rewrite(checked.table, command.terms[0], change))
-            for declaration in list(fresh.values())[known:]:
-                params = " ".join(map(sort_text, declaration.params))
-                lines.append(f"(declare-fun {declaration.name} ({params}) {sort_text(declaration.result)})")
+            lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
             lines.append(f"(assert {body})")
         else:
             lines.append(print_command(command))

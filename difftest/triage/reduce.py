@@ -16,7 +16,6 @@ from typing import Any
 
 from base.files import put_text
 from difftest.errors import BadOutput, NotShown
-from difftest.oracles.base import theories
 from difftest.reduction._ddsmt import is_installed
 from difftest.reduction.text import Plan, Step, reduce_text
 from difftest.triage.classes import class_of
@@ -27,6 +26,7 @@ from difftest.triage.expectation import expectation_of_finding, observe, read_fo
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
 from difftest.triage.needed import needed_options, with_options
 from difftest.triage.store import ending, update_finding
+from smtlib.labels import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -77,7 +77,7 @@ class ReductionReport:
             "confirmed": self.confirmed,
             "tries": self.tries,
             "shown": self.shown,
-            "theories": list(theories(self.text)),
+            "theories": list(theories_in(self.text)),
             "options": {name: list(options) for name, options in self.options.items()},
         }
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
-from difftest.oracles.base import Candidate, Observation, theories
+from difftest.oracles.base import Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Hearing
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
+from smtlib.labels import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver
@@ -46,7 +47,7 @@ def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:
     """The wrong answer of the solver that refuted a right model."""
     assert found.guilty is not None, "who refutes a model that others confirm is wrong"
     solvers = (found.guilty, *(solver.name for solver in found.confirmers))
-    key = f"soundness|{found.guilty}|{'+'.join(theories(found.formula))}"
+    key = f"soundness|{found.guilty}|{'+'.join(theories_in(found.formula))}"
     evidence = tuple(found.sentences)
     return Candidate("soundness", solvers, key, found.guilty, found.reason, 0, "soundness", evidence)
 

@@ -20,10 +20,11 @@ from typing import Any
 
 from base.files import put_json, put_text
 from difftest.errors import BadOutput, DifftestError
-from difftest.oracles.base import Candidate, finding_id, theories
+from difftest.oracles.base import Candidate, finding_id
 from difftest.triage.folder import DOCUMENT, DUPLICATES, FORMAT, ORIGINAL, read_document
 from difftest.triage.kinds import rewrite_report
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Run
@@ -195,7 +196,7 @@ def write_finding(
         "oracle": candidate.oracle,
         "evidence": list(candidate.evidence),
         "check": candidate.check,
-        "theories": list(theories(test.text)),
+        "theories": list(theories_in(test.text)),
         "safe_mode": shown.safe_mode,
         "solvers": [
             _solver_entry(solver, script, shown.verdicts[solver.name], shown.runs[solver.name])

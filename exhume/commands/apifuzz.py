@@ -228,7 +228,7 @@ def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:
 def _check_theories(names: tuple[str, ...]) -> None:
     from smtlib import default_theories
 
-    known = sorted(default_theories().about)
+    known = sorted(default_theories().theories)
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; there are {', '.join(known)}")

@@ -73,7 +73,7 @@ def compare_command(
 
 def _show_comparison(found: CorpusComparison, limit: int) -> None:
     for letter, side in (("A", found.first), ("B", found.second)):
-        out.print(f"{letter}: {side.name}, {side.formulas} formulas", markup=False)
+        out.print(f"{letter}: {side.name}, {side.formulas} formulas")
     out.print()
     rows = [("skeletons", found.skeletons), ("signatures", found.signatures)]
     rows += [(_rules_named(at), at.rules) for at in found.rules]
@@ -126,7 +126,7 @@ def _show_rules(title: str, rules: tuple[Rule, ...], limit: int) -> None:
 
 def _title(text: str, shown: int, total: int) -> None:
     out.print()
-    out.print(f"{text}: {shown} of {total}" if shown < total else text, markup=False)
+    out.print(f"{text}: {shown} of {total}" if shown < total else text)
 
 
 def similar_command(

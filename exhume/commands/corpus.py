@@ -42,7 +42,7 @@ def export_command(
     if json:
         print_json({"path": str(folder), "schema": manifest.schema, "tables": manifest.tables})
     else:
-        out.print(f"{len(manifest.tables)} tables, {rows} rows written to {folder}", markup=False)
+        out.print(f"{len(manifest.tables)} tables, {rows} rows written to {folder}")
 
 
 def import_command(
@@ -56,7 +56,7 @@ def import_command(
     if json:
         print_json({"path": str(corpus), "schema": manifest.schema, "tables": manifest.tables})
     else:
-        out.print(f"{corpus} made of {len(manifest.tables)} tables, {rows} rows", markup=False)
+        out.print(f"{corpus} made of {len(manifest.tables)} tables, {rows} rows")
 
 
 def verify_command(corpus: CorpusFile, json: Json = False) -> None:
@@ -66,7 +66,7 @@ def verify_command(corpus: CorpusFile, json: Json = False) -> None:
     if json:
         print_json({"path": str(corpus), "problems": problems})
     else:
-        out.print("\n".join(problems) or f"{corpus} is whole", markup=False)
+        out.print("\n".join(problems) or f"{corpus} is whole")
     if problems:
         raise typer.Exit(Exit.FINDINGS)
 
@@ -81,5 +81,4 @@ def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
     else:
         out.print(
             f"{corpus}: {report.before} bytes before, {report.after} now; {report.texts} texts dropped",
-            markup=False,
         )

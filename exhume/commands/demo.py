@@ -20,7 +20,7 @@ from difftest.campaign.modes import ModeKind
 from difftest.campaign.state import CampaignState
 from exhume.commands.learn import show_learned
 from exhume.commands.options import Jobs
-from exhume.screens.console import out, progress, say
+from exhume.screens.console import headline, out, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
@@ -66,25 +66,22 @@ def demo_command(
     campaign = Campaign.of(settings, say)
     _generate(campaign, folder / "tests")
     _hunt(campaign, folder / "hunt", jobs)
-    out.print(
-        f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}", markup=False
-    )
+    out.print(f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}")
 
 
 def _mine_and_learn(corpus: Path) -> None:
     with Corpus.open(corpus, write=True) as opened:
         with progress("mining") as tick:
             mined = mine_starter(opened, tick)
-        out.print(
-            f"[bold]1. mine[/bold]: {mined.issues_stored} issues of the starter tracker,"
-            f" {mined.formulas} formulas"
+        headline(
+            "1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas"
         )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
         with progress("asking solvers") as tick:
             probe_formulas(opened, progress=tick)
         totals = stats(opened)
-    out.print("[bold]2. learn[/bold]: ", end="")
+    headline("2. learn", ": ", end="")
     show_learned(learned, totals, json=False)
 
 
@@ -103,14 +100,12 @@ def _generate(campaign: Campaign, folder: Path) -> None:
     [strategy] = campaign.strategies
     description = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": campaign.settings.seed}
     report = write_batch(strategy, TESTS, folder, description)
-    out.print(
-        f"[bold]3. generate[/bold]: {report.written} tests in {report.seconds:.2f} s,"
-        f" {report.distinct} distinct"
-    )
+    made = f": {report.written} tests in {report.seconds:.2f} s, {report.distinct} distinct"
+    headline("3. generate", made)
 
 
 def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
-    out.print(f"[bold]4. hunt[/bold]: {', '.join(solver.name for solver in campaign.solvers)}")
+    headline("4. hunt", f": {', '.join(solver.name for solver in campaign.solvers)}")
     options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
     notes = {"given": campaign.settings.to_json()}
     screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)

@@ -112,7 +112,7 @@ def _show_batch(report: BatchReport, folder: Path) -> None:
         f" {report.seconds:.1f} s ({rate:.0f} a second)"
     )
     for cause, count in sorted(report.counts.items()):
-        out.print(f"  {cause}: {count}", markup=False)
+        out.print(f"  {cause}: {count}")
     _show_skipped(report.skipped)
 
 
@@ -184,7 +184,7 @@ def label_command(
         f" {report.texts - report.sat - report.unsat} not known"
     )
     for origin in source.origins_of(report.contradictions):
-        out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}", markup=False)
+        out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}")
     _show_skipped(source.skipped)
 
 

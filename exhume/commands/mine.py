@@ -154,7 +154,7 @@ def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path,
         print_json({"trackers": [asdict(report) for report in reports], "problems": problems})
     else:
         for report in reports:
-            out.print(_line_of(report), markup=False)
+            out.print(_line_of(report))
         if any(report.new_formulas for report in reports):
             say(f"next: exhume learn --corpus {corpus}")
     for problem in problems:
@@ -206,7 +206,7 @@ def refresh_command(
     if json:
         print_json(report.to_json())
     else:
-        out.print(report.summary(), markup=False)
+        out.print(report.summary())
     if report.exit_code:
         raise typer.Exit(report.exit_code)
 

@@ -77,11 +77,10 @@ def reduce_command(
 
 
 def _show_reduction(report: ReductionReport, wanted_ddsmt: bool) -> None:
-    out.print(report.text, markup=False, end="" if report.text.endswith("\n") else "\n")
+    out.print(report.text, end="" if report.text.endswith("\n") else "\n")
     out.print(
         f"{report.finding_class}: {report.size_before} to {report.size_after} bytes, "
         f"{report.commands_before} to {report.commands_after} commands, in {report.reduced}",
-        markup=False,
     )
     if wanted_ddsmt and not report.with_ddsmt:
         say("ddSMT is not installed (pip install 'exhume[reduce]'): by our own passes only")
@@ -117,15 +116,14 @@ def bisect_command(
         told = ", ".join(path.name for path in others.findings) or "none"
         out.print(
             f"{others.compared} tests of the same key compared; with causes of their own: {told}",
-            markup=False,
         )
 
 
 def _show_bisection(report: BisectReport) -> None:
     rows = [[release, str(state)] for release, state in report.tried]
     show_table(["release", "state"], rows)
-    out.print(f"first affected: {report.first_affected or 'not known'}{_bound(report)}", markup=False)
-    out.print(f"first fixed: {report.first_fixed or 'none: the newest is affected'}", markup=False)
+    out.print(f"first affected: {report.first_affected or 'not known'}{_bound(report)}")
+    out.print(f"first fixed: {report.first_fixed or 'none: the newest is affected'}")
 
 
 def _bound(report: BisectReport) -> str:

@@ -99,7 +99,7 @@ def _replay(
                 rows.extend(row.to_json() for row in result.rows)
             else:
                 for line in _wrong_lines(result):
-                    out.print(line, markup=False)
+                    out.print(line)
     if json:
         print_json(rows)
     else:

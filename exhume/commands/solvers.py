@@ -12,6 +12,7 @@ from difftest.campaign.modes import mode_list
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, show_table
 from solvers.abilities import probe_abilities
+from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 
 
@@ -54,16 +55,19 @@ def solvers_command(
         ],
     )
     for row in shown:
-        out.print(f"{row['spec']}: {', '.join(row['theories'])}", markup=False)
+        out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
-            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}", markup=False)
+            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}")
     for row in rows:
         if not row["installed"]:
-            out.print(row["hint"], markup=False)
+            out.print(row["hint"])
 
 
 def _known(name: str) -> dict[str, Any]:
     try:
+        if not is_here(PROFILES[name]):
+            hint = f"solver {name!r}: not in the cache; fetch it by: exhume solvers install {name}"
+            return {"spec": name, "installed": False, "hint": hint}
         return _told(find_solver(name))
     except SolverMissing as missing:
         return {"spec": name, "installed": False, "hint": str(missing)}
@@ -100,4 +104,4 @@ def install_command(
     if json:
         print_json(row)
     else:
-        out.print(f"{row['spec']}: {row['version']} at {row['command']}", markup=False)
+        out.print(f"{row['spec']}: {row['version']} at {row['command']}")

@@ -68,13 +68,13 @@ def _show_replay(result: RunResult) -> None:
     for line, reason in result.refused:
         say(f"left out{f' line {line}' if line else ''}: {reason}")
     if result.answers:
-        out.print(" ".join(result.answers), markup=False)
+        out.print(" ".join(result.answers))
     if result.fault is None:
-        out.print(f"{result.outcome}: {result.calls} calls, no error", markup=False)
+        out.print(f"{result.outcome}: {result.calls} calls, no error")
         return
     if result.printed.strip():
         say(result.printed.strip()[-2000:])
-    out.print(f"{result.fault.kind} in {result.fault.action}: {result.fault.detail}", markup=False)
+    out.print(f"{result.fault.kind} in {result.fault.action}: {result.fault.detail}")
 
 
 def minimise_command(
@@ -109,14 +109,13 @@ def minimise_command(
     if json:
         print_json({**report.to_json(), "result": str(source.result), "script": script and str(script)})
         return
-    out.print(print_trace(report.trace), markup=False, end="")
+    out.print(print_trace(report.trace), end="")
     (lines, left), (size, small) = report.lines, report.size
     out.print(
         f"{report.fault.kind}: {lines} to {left} calls, {size} to {small} bytes, in {source.result}",
-        markup=False,
     )
     if script:
-        out.print(f"in SMT-LIB: {script}", markup=False)
+        out.print(f"in SMT-LIB: {script}")
     if not report.complete:
         say("stopped for lack of time; start it again to resume, or give it more with --time")
     if not report.confirmed:
@@ -130,7 +129,7 @@ def to_smtlib_command(file: TraceArgument) -> None:
     translation = translate(TraceFile.read(file).trace)
     for line, reason in translation.refused:
         say(f"left out{f' line {line}' if line else ''}: {reason}")
-    out.print(translation.script, markup=False, end="")
+    out.print(translation.script, end="")
 
 
 def model_command(
@@ -144,4 +143,4 @@ def model_command(
 
     engine: Engine = Setup(solver).make()
     model = default_model(engine)
-    out.print(model.dot() if wanted == "dot" else model.table(), markup=False, end="")
+    out.print(model.dot() if wanted == "dot" else model.table(), end="")

@@ -72,12 +72,12 @@ def triage_command(
         frozenset({3}),
         shrink=2,
     )
-    out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}", markup=False)
+    out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}")
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
         names = [named[identity] for identity in group[:_MOST_NAMED]]
         names += [f"{len(group) - len(names)} more (--json names them)"] * (len(group) > len(names))
-        out.print(f"maybe one cause, by {sign}: {', '.join(names)}", markup=False)
+        out.print(f"maybe one cause, by {sign}: {', '.join(names)}")
     _say_what_is_left(rows)
 
 
@@ -101,7 +101,7 @@ def report_command(
     if json:
         print_json(page.to_json())
         return
-    out.print(f"{page.path}: {page.findings} findings, {page.size} bytes", markup=False)
+    out.print(f"{page.path}: {page.findings} findings, {page.size} bytes")
     for line in page.missing:
         say(f"not there, so not in it: {line}")
 

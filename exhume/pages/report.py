@@ -22,6 +22,7 @@ from apifuzz.running.migration import read_any
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
+from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.triage.classes import class_of
 from difftest.triage.folder import FindingFolder
@@ -76,6 +77,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         facts=_facts(campaign),
         cards=_cards(campaign, found) + call_cards(counts),
+        warnings=[str(refusal) for refusal in refusals_of(campaign)] if campaign else [],
         missing=missing,
         plots=[
             *campaign_plots(campaign),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,10 +19,33 @@ _NO_LIMIT = 100_000
 _NARROWEST = 8
 _GAP = 2
 
-out = Console(soft_wrap=True, highlight=False)
+# All control characters but tab and line feed.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class PlainConsole(Console):
+    """Prints texts as they are, without rich's markup and emoji codes: they come from issues, solvers, files.
+
+    A terminal gets them without control characters. What is bold says so with a ``Text``.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(soft_wrap=True, highlight=False, markup=False, emoji=False, **given)
+
+    def render_str(self, text: str, **given: Any) -> Text:
+        """What rich calls for each text that it is given."""
+        return super().render_str(printable(text) if self.is_terminal else text, **given)
+
+
+def printable(text: str) -> str:
+    """``text`` without what a terminal would obey."""
+    return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+out = PlainConsole()
 """Results. No colour where standard output is no terminal."""
 
-err = Console(stderr=True, soft_wrap=True, highlight=False)
+err = PlainConsole(stderr=True)
 """Messages and progress."""
 
 
@@ -32,7 +56,12 @@ def print_json(document: object) -> None:
 
 def say(message: str) -> None:
     """A line for people, on standard error."""
-    err.print(message, markup=False)
+    err.print(message)
+
+
+def headline(head: str, rest: str = "", end: str = "\n") -> None:
+    """A result whose beginning stands out."""
+    out.print(Text.assemble((printable(head), "bold"), printable(rest)), end=end)
 
 
 def show_table(
@@ -55,7 +84,7 @@ def show_table(
             side: Literal["left", "right"] = "right" if number in right else "left"
             made.add_column(column, justify=side, overflow="fold")
     for row in rows:
-        made.add_row(*map(Text, row))
+        made.add_row(*(Text(printable(cell)) for cell in row))
     show(made)
 
 
@@ -69,7 +98,7 @@ def show(made: Table) -> None:
         out.print(made, soft_wrap=False)
         return
     text = io.StringIO()
-    Console(file=text, width=_NO_LIMIT).print(made)
+    PlainConsole(file=text, width=_NO_LIMIT).print(made)
     sys.stdout.writelines(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 

@@ -7,11 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkersTold
-from exhume.screens.console import say
+from exhume.screens.console import printable, say
 from exhume.screens.live import LiveScreen, size, span
 from exhume.screens.summary import calls_line, finding_line
 
 _ARMS = 10
+_TESTS_TO_WARN = 20
+"""A solver that refused all of so many tests will refuse the others."""
 
 
 class HuntScreen(LiveScreen[Progress]):
@@ -54,7 +56,10 @@ class HuntScreen(LiveScreen[Progress]):
 
     def parts(self, progress: Progress) -> list[RenderableType]:
         """Counts, outcomes per solver, findings, what pays."""
-        parts: list[RenderableType] = [self._heads(progress), _outcomes(progress), self._findings(progress)]
+        parts: list[RenderableType] = [self._heads(progress), _outcomes(progress)]
+        if progress.tests >= _TESTS_TO_WARN:
+            parts += [Text(printable(f"warning: {refusal}"), style="bold") for refusal in progress.refusals]
+        parts.append(self._findings(progress))
         if len(progress.arms) > 1 and any(arm.tests for arm in progress.arms):
             parts.append(_arms(progress))
         return parts

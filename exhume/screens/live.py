@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from exhume.screens.console import err, say
+from exhume.screens.console import err, printable, say
 
 _QUIET_SECONDS = 60.0
 # Rates are those of the last minute.
@@ -78,14 +78,14 @@ class LiveScreen(ABC, Generic[_Progress]):
     def render(self, progress: _Progress) -> RenderableType:
         """The screen."""
         hint = Text("Ctrl-C finishes what runs and shows the summary; twice stops at once", style="dim")
-        return Group(Text(self._title, style="bold"), *self.parts(progress), hint)
+        return Group(Text(printable(self._title), style="bold"), *self.parts(progress), hint)
 
     def latest_below(self, head: str, rest: str) -> Text:
         """The paragraph on findings: ``head`` stands out, ``rest`` and the latest ones follow."""
         text = Text(head, style="bold")
         text.append(rest, style="not bold")
         for line in self.latest:
-            text.append(f"  {line}\n", style="not bold")
+            text.append(f"  {printable(line)}\n", style="not bold")
         text.no_wrap, text.overflow = True, "ellipsis"
         return text
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from difftest import FindingRecord, HuntSummary, Outcome
-from exhume.screens.console import out, show_table
+from exhume.screens.console import headline, out, show_table
 
 _ROWS = 12
 _CAUSE_WIDTH = 56
@@ -21,10 +21,12 @@ def show_summary(summary: HuntSummary) -> None:
     )
     if calls := sum(summary.statistics.get("calls", {}).values()):
         rate = calls / max(summary.seconds, 1e-9)
-        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}", markup=False)
+        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
     show_outcomes(summary.outcomes)
+    for refusal in summary.refusals:
+        out.print(f"warning: {refusal}")
     if summary.crossings:
-        out.print(crossings_line(summary.crossings), markup=False)
+        out.print(crossings_line(summary.crossings))
     _show_findings(summary)
 
 
@@ -85,13 +87,13 @@ def _show_findings(summary: HuntSummary) -> None:
     old = sum(record.known for record in findings)
     known = f", {old} of them from an earlier hunt" if old else ""
     rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
-    out.print(f"\n[bold]{len(findings)} finding{'s' * (len(findings) > 1)}[/bold]{known}")
+    headline(f"\n{len(findings)} finding{'s' * (len(findings) > 1)}", known)
     show_table(["class", "solver", "where", "folder"], rows, shrink=2)
     folder = findings[0].path.parent
     if len(findings) > _ROWS:
-        out.print(f"and {len(findings) - _ROWS} more in {folder}", markup=False)
+        out.print(f"and {len(findings) - _ROWS} more in {folder}")
     else:
-        out.print(f"all in {folder}", markup=False)
+        out.print(f"all in {folder}")
 
 
 def show_statistics(summary: HuntSummary) -> None:

@@ -208,12 +208,7 @@ def _captures(script: SeedScript) -> bool:
         for constructor in datatype.constructors:
             names.add(constructor.declaration.name)
             names.update(s.name for s in constructor.selectors)
-    for term in script.terms:
-        if term.variables and any(v.op.name in names for v in term.variables):
-            return True
-        if term.patterns and any(v.op.name in names for _, vs in term.patterns for v in vs):
-            return True
-    return False
+    return any(v.op.name in names for term in script.terms for v in term.bound)
 
 
 def _count(command: CheckedCommand) -> int:

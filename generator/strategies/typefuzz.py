@@ -21,7 +21,7 @@ from generator.settings import Setting, Value
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import LITERAL_SORTS, is_value, new_literal
 from generator.strategies.mutation.operators import EXPONENTS, Shape
-from generator.strategies.mutation.places import CONSTANT_ARGUMENTS, Place
+from generator.strategies.mutation.places import Place, constant_arguments
 from generator.strategies.mutation.strategy import (
     ATTEMPTS,
     COMMON_SETTINGS,
@@ -119,7 +119,7 @@ class TypeFuzz(ChainStrategy[Chain]):
         self, chain: Chain, shape: Shape, place: Place, chance: random.Random
     ) -> tuple[Term, ...] | None:
         args: list[Term] = []
-        wants_value = CONSTANT_ARGUMENTS.get(shape.name, ()) if shape.signature else ()
+        wants_value = constant_arguments(shape.name) if shape.signature else ()
         for position, sort in enumerate(self._argument_sorts(shape, chance)):
             if shape.name == "^" and position == 1 and shape.signature:
                 args.append(chain.table.literal(EXPONENTS[int(chance.random() * len(EXPONENTS))], sort))

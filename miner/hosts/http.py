@@ -26,7 +26,7 @@ _LONGEST_WAIT = 2 * 3600.0
 _LONGEST_BACKOFF = 60.0
 _SECONDARY_WAIT = 60.0
 _MOST_LIMITS = 20
-_LARGEST_ANSWER = 64 << 20
+LARGEST_ANSWER = 64 << 20
 _CHUNK = 1 << 16
 TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -164,8 +164,8 @@ class Client:
             body = bytearray()
             for part in response.iter_content(_CHUNK):
                 body += part
-                if len(body) > _LARGEST_ANSWER:
-                    raise Denied(f"{url} gives more than {_LARGEST_ANSWER >> 20} MiB: is this an API?")
+                if len(body) > LARGEST_ANSWER:
+                    raise Denied(f"{url} gives more than {LARGEST_ANSWER >> 20} MiB: check the API's address")
             headers = {name.lower(): value for name, value in response.headers.items()}
             return response.status_code, headers, body.decode("utf-8", "replace")
 

@@ -1,6 +1,7 @@
 ; Bags (multisets) of cvc5.
 (theory Bags
  :about "Finite multisets"
+ :labels (Bag) :needs (Ints) :extension
  :sorts ((Bag 1 :only (cvc5)))
  :funs (
   (par (A) (bag.empty (Bag A) :only (cvc5) :was (emptybag)))
@@ -15,11 +16,11 @@
   (par (A) (bag.member A (Bag A) Bool :only (cvc5)))
   (par (A) (bag.setof (Bag A) (Bag A) :only (cvc5) :was (bag.duplicate_removal)))
   (par (A) (bag.card (Bag A) Int :only (cvc5)))
-  (par (A) (bag.choose (Bag A) A :only (cvc5)))
-  (par (A B) (bag.map (-> A B) (Bag A) (Bag B) :only (cvc5)))
-  (par (A) (bag.filter (-> A Bool) (Bag A) (Bag A) :only (cvc5)))
+  (par (A) (bag.choose (Bag A) A :open :only (cvc5)))
+  (par (A B) (bag.map (-> A B) (Bag A) (Bag B) :hard :only (cvc5)))
+  (par (A) (bag.filter (-> A Bool) (Bag A) (Bag A) :hard :only (cvc5)))
   (par (A) (bag.all (-> A Bool) (Bag A) Bool :only (cvc5)))
   (par (A) (bag.some (-> A Bool) (Bag A) Bool :only (cvc5)))
-  (par (A B) (bag.fold (-> A B B) B (Bag A) B :only (cvc5)))
+  (par (A B) (bag.fold (-> A B B) B (Bag A) B :hard :weight 0.3 :only (cvc5)))
   (par (A) (bag.partition (-> A A Bool) (Bag A) (Bag (Bag A)) :only (cvc5)))
  ))

@@ -1,6 +1,7 @@
 ; Separation logic of cvc5; wants (declare-heap (LOCATION DATA)).
 (theory SeparationLogic
  :about "Heaps"
+ :weight 0.15 :extension :guarded
  :funs (
   (par (A) (sep.nil A :only (cvc5)))
   (sep.emp Bool :only (cvc5))

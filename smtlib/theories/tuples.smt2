@@ -2,6 +2,7 @@
 ; A signature has a fixed number of sorts, so each size is written out.
 (theory Tuples
  :about "Tuples, relations and nullable sorts"
+ :needs (Sets) :extension
  :sorts ((Tuple * :only (cvc5)) (UnitTuple 0 :only (cvc5)) (Nullable 1 :only (cvc5)))
  :funs (
   (tuple.unit UnitTuple :only (cvc5))
@@ -44,7 +45,7 @@
   (par (A B) (rel.transpose (Set (Tuple A B)) (Set (Tuple B A)) :only (cvc5)))
   (par (A B C) (rel.transpose (Set (Tuple A B C)) (Set (Tuple C B A)) :only (cvc5)))
   (par (A B C D) (rel.transpose (Set (Tuple A B C D)) (Set (Tuple D C B A)) :only (cvc5)))
-  (par (A) (rel.tclosure (Set (Tuple A A)) (Set (Tuple A A)) :only (cvc5) :was (tclosure)))
+  (par (A) (rel.tclosure (Set (Tuple A A)) (Set (Tuple A A)) :weight 0.3 :only (cvc5) :was (tclosure)))
   (par (A) (rel.iden (Set (Tuple A)) (Set (Tuple A A)) :only (cvc5) :was (iden)))
   (par (A) (rel.join_image (Set (Tuple A A)) Int (Set (Tuple A)) :only (cvc5) :was (join_image)))
   (par (A B) (rel.join (Set (Tuple A)) (Set (Tuple A B)) (Set (Tuple B)) :only (cvc5) :was (join)))

@@ -2,6 +2,7 @@
 ; follow from its argument.
 (theory FiniteSets
  :about "Finite sets of z3"
+ :labels (Set) :needs (Ints) :extension
  :sorts ((FiniteSet 1 :only (z3)))
  :funs (
   (par (A) (set.empty (FiniteSet A) :only (z3)))
@@ -12,6 +13,6 @@
   (par (A) (set.in A (FiniteSet A) Bool :only (z3)))
   (par (A) (set.subset (FiniteSet A) (FiniteSet A) Bool :only (z3)))
   (par (A) (set.size (FiniteSet A) Int :only (z3)))
-  (par (A B) (set.map (-> A B) (FiniteSet A) (FiniteSet B) :only (z3)))
-  (par (A) (set.filter (-> A Bool) (FiniteSet A) (FiniteSet A) :only (z3)))
+  (par (A B) (set.map (-> A B) (FiniteSet A) (FiniteSet B) :hard :only (z3)))
+  (par (A) (set.filter (-> A Bool) (FiniteSet A) (FiniteSet A) :hard :only (z3)))
  ))

@@ -1,6 +1,7 @@
 ; The datatype of lists that z3 brings along. Its testers (_ is nil) and (_ is insert) are not here.
 (theory Lists
  :about "Lists of z3"
+ :weight 0.5 :extension
  :sorts ((List 1 :only (z3)))
  :funs (
   (par (A) (nil (List A) :only (z3)))

@@ -47,23 +47,16 @@ def run(text: bytes, options: Sequence[str], write: Callable[[str], object], nam
     """Read ``text`` as cvc5 would a file, hand every printed piece to ``write`` at once, return the exit
     code.
     """
-    import cvc5
-
-    if not hasattr(cvc5, "InputParser"):
-        write(f'(error "cvc5 {version()}: this release\'s Python interface has no SMT-LIB parser")\n')
-        return 1
-    manager = cvc5.TermManager() if hasattr(cvc5, "TermManager") else None
-    solver = cvc5.Solver(manager) if manager is not None else cvc5.Solver()
+    status = 0
     try:
-        # The program turns incremental mode off for a file unless it is asked for; the library's default is
-        # on.
-        solver.setOption("incremental", "false")
-        for option, value in parse_options(options):
-            solver.setOption(option, value)
-        symbols = cvc5.SymbolManager(manager if manager is not None else solver)
-        parser = cvc5.InputParser(solver, symbols)
-        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.decode("utf-8", "replace"), name)
-        return _obey(parser, solver, symbols, write)
+        for verb, printed in execute(text.decode("utf-8", "replace"), options, name):
+            if printed:
+                write(printed if printed.endswith("\n") else printed + "\n")
+            if printed.startswith("(error") and verb != "echo":
+                status = 1
+                if not verb.startswith("get-"):
+                    break
+        return status
     except MemoryError:
         write('(error "out of memory")\n')
     except (RuntimeError, ValueError) as problem:
@@ -71,26 +64,34 @@ def run(text: bytes, options: Sequence[str], write: Callable[[str], object], nam
     return 1
 
 
-def _obey(parser: Any, solver: Any, symbols: Any, write: Callable[[str], object]) -> int:
-    status = 0
-    while True:
+def execute(text: str, options: Sequence[str], name: str = "<text>") -> Iterator[tuple[str, str]]:
+    """Execute the commands of ``text`` up to ``exit``: the name of each and what it printed.
+
+    Raises RuntimeError at what cvc5 cannot parse or has not, ValueError for an option that is none.
+    """
+    import cvc5
+
+    if not hasattr(cvc5, "InputParser"):
+        raise RuntimeError(f"cvc5 {version()}: this release's Python interface has no SMT-LIB parser")
+    manager = cvc5.TermManager() if hasattr(cvc5, "TermManager") else None
+    solver = cvc5.Solver(manager) if manager is not None else cvc5.Solver()
+    # The program turns incremental mode off for a file unless it is asked for; the library's default is on.
+    solver.setOption("incremental", "false")
+    for option, value in parse_options(options):
+        solver.setOption(option, value)
+    symbols = cvc5.SymbolManager(manager if manager is not None else solver)
+    parser = cvc5.InputParser(solver, symbols)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, name)
+    verb = ""
+    while verb != "exit":
         try:
             command = parser.nextCommand()
         except RuntimeError as problem:
-            write(_error(f"Parse Error: {problem}"))
-            return 1
+            raise RuntimeError(f"Parse Error: {problem}") from problem
         if command.isNull():
-            return status
+            return
         verb = command.getCommandName()
-        printed = command.invoke(solver, symbols)
-        if printed:
-            write(printed if printed.endswith("\n") else printed + "\n")
-        if verb == "exit":
-            return status
-        if printed.startswith("(error") and verb != "echo":
-            status = 1
-            if not verb.startswith("get-"):
-                return status
+        yield verb, command.invoke(solver, symbols)
 
 
 def _error(message: str) -> str:

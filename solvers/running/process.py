@@ -1,9 +1,9 @@
 """Run a solver on something and get back what happened: the exhume side of the supervisor processes.
 
-Memory is held by watching the resident size of the process and all it started, every 50 ms (the tree every
-200 ms), not by RLIMIT_AS: a limit on address space makes a solver crash in odd places, which would count as
-its bug; it stops sanitizer builds at once; and it does not add up over children. The price is an overshoot of
-what fits in 50 ms.
+Memory is limited by watching the resident size of the process every 50 ms, and of all it started every
+200 ms, not by RLIMIT_AS: under a limit on address space a solver crashes in odd places, which would count as
+its bug; sanitizer builds do not start; and it does not add up over children. The price is an overshoot of
+what fits in 50 ms. The same holds for tasks (:mod:`solvers.running.tasks`).
 """
 
 from __future__ import annotations

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from solvers.errors import RunnerLost
+from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
@@ -91,8 +92,7 @@ class Runner:
         engine = self._engines.get(solver.base_name)
         if engine is None:
             kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
-            options = (solver.loadable or "", *(kept if solver.family == "z3" else ()))
-            engine = self._engines[solver.base_name] = Supervisor(solver.family, options)
+            engine = self._engines[solver.base_name] = Supervisor(*_loaded(solver, kept))
             if self._closed:
                 engine.close()
         return engine
@@ -118,3 +118,14 @@ class Runner:
         except RunnerLost as lost:
             # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")
+
+
+def _loaded(solver: Solver, kept: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """What a supervisor keeps loaded for ``solver``, as its arguments: the engines that it knows by name, or
+    the driver in the solver's folder.
+    """
+    loadable = solver.loadable or ""
+    driver = PROFILES[solver.family].file("driver.py")
+    if solver.kin in ("z3", "cvc5", "bitwuzla") or driver is None:
+        return solver.kin, (loadable, *(kept if solver.family == "z3" else ()))
+    return "module", (str(driver.parent), driver.stem, loadable)

@@ -16,6 +16,14 @@ from smtlib.scanner import Command, commands, lexemes, names_file
 ANSWERS = ("sat", "unsat", "unknown")
 _CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
+# Besides get-...: what only makes sense with an answer, or only prints.
+_IDLE = _CHECKS | frozenset(
+    """
+    echo apply eval simplify help help-tactic display labels check-synth check-synth-next block-model
+    block-model-values
+    """.split()
+)
+_NOT_BLANK = re.compile(rb"[^\n]")
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,28 @@ class Script:
     @cached_property
     def file_command(self) -> str | None:
         """The first command that has a solver read or write a file of the text's choosing, if any."""
-        asked = (self._lexemes(c) for c in self.commands if c.name in ("include", "set-option"))
-        return next(filter(None, map(names_file, asked)), None)
+        return next(filter(None, map(self._file_named_by, self.commands)), None)
+
+    def _file_named_by(self, command: Command) -> str | None:
+        return names_file(self._lexemes(command)) if command.name in ("include", "set-option") else None
+
+    def without_solving(self) -> bytes:
+        """The text up to ``exit`` with blanks in place of the commands that solve, print or name files.
+
+        Lines and columns stay as they are.
+        """
+        pieces: list[bytes] = []
+        start = 0
+        for command in self.commands:
+            if command.name == "exit":
+                return b"".join((*pieces, self.data[start : command.start]))
+            if command.name in _IDLE or command.name.startswith("get-") or self._file_named_by(command):
+                pieces += (
+                    self.data[start : command.start],
+                    _NOT_BLANK.sub(b" ", self.data[command.start : command.end]),
+                )
+                start = command.end
+        return b"".join((*pieces, self.data[start:]))
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:

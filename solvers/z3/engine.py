@@ -37,6 +37,9 @@ def prepare(library_file: str, options: Sequence[str]) -> State:
     library.Z3_set_error_handler.argtypes = [ctypes.c_void_p, _HANDLER]
     library.Z3_eval_smtlib2_string.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.Z3_eval_smtlib2_string.restype = ctypes.c_char_p
+    library.Z3_get_error_code.argtypes = [ctypes.c_void_p]
+    library.Z3_get_error_msg.argtypes = [ctypes.c_void_p, ctypes.c_uint]
+    library.Z3_get_error_msg.restype = ctypes.c_char_p
     set_parameters(library, options)
     context = new_context(library)
     # Makes the SMT-LIB part of the context too, which a child would else pay for.
@@ -57,6 +60,12 @@ def new_context(library: Any) -> Any:
     # Without a handler the library ends the process at the first ``(error``.
     library.Z3_set_error_handler(context, _IGNORE)
     return context
+
+
+def problem_of(library: Any, context: Any) -> bytes | None:
+    """What z3 says went wrong in the last call on ``context``; None if nothing did."""
+    code = library.Z3_get_error_code(context)
+    return library.Z3_get_error_msg(context, code) if code else None
 
 
 def _counts_on(library: Any) -> bool:

@@ -18,7 +18,7 @@ from apifuzz.logics import STANDARD, draw_logic
 from apifuzz.operators import known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.run import Settings
-from apifuzz.scope import NEEDS, Scope, draw_scope
+from apifuzz.scope import Scope, draw_scope
 from apifuzz.sort_drawing import draw_sort, ensure_sort
 from apifuzz.trace import TraceError
 from smtlib import default_theories
@@ -45,7 +45,7 @@ def test_every_theory_is_drawn_alone_and_with_others() -> None:
 def test_a_theory_brings_what_it_needs() -> None:
     for scope in scopes():
         for theory in scope.theories:
-            assert set(NEEDS.get(theory, ())) & KNOWN <= scope.theories
+            assert set(default_theories().theories[theory].needs) & KNOWN <= scope.theories
 
 
 def test_theories_and_quantifiers_can_be_asked_for() -> None:

@@ -1,22 +1,26 @@
-"""What z3 and cvc5 accept, and what becomes of workers that crash or hang."""
+"""What z3 and cvc5 accept."""
 
 from __future__ import annotations
 
-import os
-import signal
-import time
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
+import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from corpus import _probe, acceptance
-from corpus.acceptance import Acceptance, Prober, SolverMissing, cause_of, probe, version_of
+from corpus import acceptance
+from corpus.acceptance import Acceptance, Prober, cause_of, probe, version_of
 from corpus.importer import import_paths
 from corpus.probing import probe_formulas, solver_id
 from corpus.query import find_query, run_query
 from corpus.store import Corpus
+from solvers.cvc5 import tasks as cvc5_tasks
+from solvers.errors import SolverMissing
+from solvers.running.script import Script
+from solvers.specs import find_solver
+from solvers.z3 import tasks as z3_tasks
 
 INT = "(declare-const x Int)"
 
@@ -74,162 +78,53 @@ def test_a_text_neither_writes_nor_reads_files(tmp_path: Path, solver: acceptanc
     assert list(tmp_path.iterdir()) == [kept]
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("(check-sat)", "           "),
-        ("(a)(check-sat\n)(b)", "(a)          \n (b)"),
-        ('(echo "(")(a)', "          (a)"),
-        ("(a) ; (check-sat)\n(get-value (x))", "(a) ; (check-sat)\n               "),
-        ("(|check-sat|)", "(|check-sat|)"),
-        ("(a) (exit) (b)", "(a) "),
-        (
-            "(set-option :verbosity 1)(set-option :solver.smtlib2_log f)",
-            "(set-option :verbosity 1)" + " " * 34,
-        ),
-        ("(set-logic ALL)(set-info :logic x)", "(set-logic ALL)(set-info :logic x)"),
-        (")(check-sat)", ")(check-sat)"),
-        ("(assert (check-sat", "(assert (check-sat"),
-        ('(a "x""(check-sat)" b)', '(a "x""(check-sat)" b)'),
-        ("()( check-sat )", "()             "),
-    ],
-)
-def test_commands_that_solve_become_blanks(text: str, left: str) -> None:
-    assert _probe.without_solving(text) == left
+def test_long_messages_are_cut() -> None:
+    [answer] = probe([f"(assert {'x' * 10_000})"], "z3")
+    assert len(answer.message) == acceptance.MAX_MESSAGE
 
 
-PIECES = st.sampled_from(
-    ["(", ")", "check-sat", "exit", " ", "\n", '"', "|", ";", "set-option :out ", "x", '""', "é"]
-)
-
-
-@given(st.lists(PIECES, max_size=30).map("".join))
-def test_blanks_keep_every_place(text: str) -> None:
-    left = _probe.without_solving(text)
-    assert len(left) <= len(text)
-    assert all(a == b or (b == " " and a != "\n") for a, b in zip(text, left, strict=False))
-    assert len(left) == len(text) or "exit" in text
-    assert cause_of(text) == cause_of(text).strip()
-
-
-@pytest.fixture
-def troubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker whose solver crashes, hangs, exits, talks or eats memory as the text tells it to."""
-    script = tmp_path / "worker.py"
-    script.write_text(
-        f"""
-import os, sys, time
-sys.path.insert(0, {str(Path(_probe.__file__).parent)!r})
-import _probe
-seen = []
-def check(text):
-    seen.append(text)
-    if text == "abort":
-        os.write(2, b"Fatal failure in foo.cpp:42"); os.abort()
-    if text == "hang": time.sleep(60)
-    if text == "exit": os._exit(3)
-    if text == "fragile" and len(seen) > 2: os.abort()
-    if text == "eat": bytearray(8 << 30)
-    if text == "talk": print("noise " * 100000, flush=True)
-    if text == "long": return "refused", "x" * 100000
-    good = text in ("good", "fragile", "talk") or text.startswith("(")
-    return ("accepted", "") if good else ("refused", "no: " + text)
-_probe.CHECKS = {{"z3": lambda: check, "cvc5": lambda: 1 / 0}}
-_probe.main()
-"""
-    )
-    monkeypatch.setattr(acceptance, "_WORKER", script)
-
-
-@pytest.mark.usefixtures("troubled")
-def test_a_crash_or_a_hang_is_that_texts_outcome() -> None:
-    texts = ["good", "abort", "good", "hang", "fragile", "exit", "bad", "eat", "talk", "good"]
-    answers = list(probe(texts, "z3", seconds=0.6))
-    assert [a.outcome for a in answers] == [
-        *("accepted", "crash", "accepted", "timeout", "accepted"),
-        *("crash", "refused", "refused", "accepted", "accepted"),
-    ]
-    assert answers[1].message == "SIGABRT: Fatal failure in foo.cpp:42"
-    assert answers[3].message == "no answer in 0.6 s"
-    assert answers[5].message == "exit status 3"
-    assert answers[6].message == "no: bad"
-    assert answers[7].message == "out of memory"
-
-
-@pytest.mark.usefixtures("troubled")
-def test_a_crash_that_others_caused_is_tried_alone() -> None:
-    answers = list(probe(["good", "good", "good", "fragile", "good"], "z3"))
-    assert [a.outcome for a in answers] == ["accepted"] * 5
-
-
-@pytest.mark.usefixtures("troubled")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_order_is_kept_whatever_the_number_of_jobs(jobs: int) -> None:
-    texts = [str(i) for i in range(1000)]
-    assert [a.message for a in probe(iter(texts), "z3", jobs)] == [f"no: {text}" for text in texts]
+    texts = [f"(assert x{i})" for i in range(1000)]
+    named = [re.findall(r"x\d+", answer.message) for answer in probe(iter(texts), "z3", jobs)]
+    assert named == [[f"x{i}"] for i in range(1000)]
 
 
-@pytest.mark.usefixtures("troubled")
 def test_texts_are_drawn_as_needed_and_processes_end_with_the_generator() -> None:
     drawn = 0
 
-    def endless() -> object:
+    def endless() -> Iterator[str]:
         nonlocal drawn
         while True:
             drawn += 1
-            yield "good"
+            yield INT
 
-    answers = probe(endless(), "z3")  # type: ignore[arg-type]
+    answers = probe(endless(), "z3")
     assert next(answers).accepted
     answers.close()  # type: ignore[attr-defined]
     assert drawn < 1000
 
 
-@pytest.mark.usefixtures("troubled")
-def test_long_messages_are_cut() -> None:
-    [answer] = probe(["long"], "z3")
-    assert len(answer.message) == _probe.MAX_MESSAGE
+def test_what_eats_memory_is_refused_and_what_takes_long_is_a_timeout() -> None:
+    wide = "(declare-const x (_ BitVec 100000000))(assert (= (bvmul x x) (bvudiv x x)))(simplify x)"
+    [answer] = probe([wide], "cvc5", seconds=60, megabytes=300)
+    assert (answer.outcome, answer.message) == ("refused", "out of memory")
+    [answer] = probe([wide], "cvc5", seconds=0.001)
+    assert (answer.outcome, answer.message) == ("timeout", "no answer in 0.001 s")
 
 
-@pytest.mark.usefixtures("troubled")
-def test_a_worker_that_cannot_start_is_told() -> None:
-    with pytest.raises(SolverMissing, match="ZeroDivisionError"):
-        list(probe(["x"], "cvc5"))
-
-
-def test_a_killed_worker_is_told_and_close_leaves_no_process() -> None:
+def test_close_leaves_no_process() -> None:
     prober = Prober("z3")
     assert [a.accepted for a in prober.probe([INT])] == [True]
     assert [a.accepted for a in prober.probe(["(assert x)"])] == [False]
-    process = prober._workers[0]._process
-    os.kill(process.pid, signal.SIGKILL)
-    with pytest.raises(SolverMissing, match="z3 died"):
-        list(prober.probe([INT]))
+    running = [p for p in psutil.Process().children() if "solvers.z3.tasks" in p.cmdline()]
     prober.close()
-    assert process.poll() is not None
-
-
-def test_a_hanging_child_dies_with_its_worker(troubled: None) -> None:
-    prober = Prober("z3", seconds=60)
-    answers = prober._threads.submit(prober._ask, ["hang"])
-    pid = prober._workers[0]._process.pid
-    deadline = time.monotonic() + 10
-    children: list[int] = []
-    while not children and time.monotonic() < deadline:
-        file = Path(f"/proc/{pid}/task/{pid}/children")
-        if not file.exists():
-            pytest.skip("needs /proc/PID/task/PID/children")
-        children = [int(c) for c in file.read_text().split()]
-    prober.close()
-    assert isinstance(answers.exception(), SolverMissing)
-    while Path(f"/proc/{children[0]}").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not Path(f"/proc/{children[0]}").exists()
+    assert running and not any(process.is_running() for process in running)
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert version_of("z3")
-    monkeypatch.setitem(acceptance._WHEELS, "z3", "no-such-package-at-all")
+    monkeypatch.setitem(acceptance.DISTRIBUTIONS, "z3", "no-such-package-at-all")
     with pytest.raises(SolverMissing):
         version_of("z3")
 
@@ -258,32 +153,19 @@ def test_causes_are_messages_without_names_and_numbers(message: str, cause: str)
     assert Acceptance(True, "accepted", message).cause == ""
 
 
-# The worker's parts again, in this process: its own cannot be seen by coverage.
+# The tasks again, in this process: others cannot be seen by coverage.
 
 
-@pytest.mark.parametrize("name", ["z3", "cvc5"])
-def test_checks_in_process(name: str) -> None:
-    check = _probe.CHECKS[name]()
-    column = ("z3", "cvc5").index(name) + 1
+@pytest.mark.parametrize(("column", "name", "tasks"), [(1, "z3", z3_tasks), (2, "cvc5", cvc5_tasks)])
+def test_tasks_in_process(column: int, name: str, tasks: ModuleType) -> None:
+    library = find_solver(name).loadable
+    accept = tasks.load_task(["accept", library])
     for row in TABLE:
-        assert (check(row[0]) == ("accepted", "")) == row[column], row
-
-
-def test_answers_in_process() -> None:
-    def check(text: str) -> tuple[str, str]:
-        if text == "hang":
-            time.sleep(60)
-        if text == "die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return ("refused", text) if text else ("accepted", "")
-
-    assert _probe.answer(check, ["", "a", "die", "hang", "b"], 0.5, 100_000) == [
-        ("accepted", ""),
-        ("refused", "a"),
-        ("crash", "SIGKILL"),
-        ("timeout", "no answer in 0.5 s"),
-        ("refused", "b"),
-    ]
+        text = Script(row[0].encode()).without_solving().decode()
+        assert (accept(text)[0] == "accepted") == row[column], row
+    answer = tasks.load_task(["answer", library])
+    asked = {f"{INT}(check-sat)": "sat", "(assert false)(check-sat)": "unsat", "(assert y)": "refused"}
+    assert {text: answer(text)[0] for text in asked} == asked
 
 
 # The corpus

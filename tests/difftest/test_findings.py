@@ -6,7 +6,8 @@ import pytest
 
 from difftest import Outcome, Solver, Verdict
 from difftest.oracles import find_candidates
-from difftest.oracles.base import finding_id, is_same, theories
+from difftest.oracles.base import finding_id, is_same
+from smtlib.labels import theories_in
 
 A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
 TEXT = "(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -137,4 +138,4 @@ def test_the_id_depends_on_key_and_formula_alone() -> None:
     ],
 )
 def test_theories_are_read_off_the_text(text: str, expected: tuple[str, ...]) -> None:
-    assert theories(text) == expected
+    assert theories_in(text) == expected

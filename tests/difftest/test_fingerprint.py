@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from difftest.oracles.base import Candidate, theories
+from difftest.oracles.base import Candidate
 from difftest.triage.key import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
 from smtlib import check_script, read_script
+from smtlib.labels import theories_in
 
 # Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.
 THEORIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -85,7 +86,7 @@ def shows(theory: str) -> Callable[[str], bool]:
 
 
 def candidate(finding_class: str, text: str) -> Candidate:
-    return Candidate(finding_class, ("bad",), f"{finding_class}|bad|{'+'.join(theories(text))}", "bad")
+    return Candidate(finding_class, ("bad",), f"{finding_class}|bad|{'+'.join(theories_in(text))}", "bad")
 
 
 def fold_all(triggers: int) -> tuple[set[str], set[str]]:

@@ -573,7 +573,7 @@ def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: So
     _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
     document = json.loads(json.dumps(summary.to_json()))
     counts = ["tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"]
-    assert list(document) == [*counts, "findings"]
+    assert list(document) == [*counts, "refusals", "findings"]
     assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
     assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.oracles.base import theories
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import kind_of, rewrite_report, title_of
 from difftest.triage.reduce import reduce
 from difftest.triage.report import logic_name
 from generator.strategy import GeneratedTest
+from smtlib.labels import theories_in
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Piece
 
@@ -69,7 +69,7 @@ def write(folder: Path, formula: str = TEXT, stdout: str = "sat\n", **changes: A
         "reason": entry["detail"],
         "check": None,
         "key": "invalid-model|z3-4.8.5|Int",
-        "theories": list(theories(formula)),
+        "theories": list(theories_in(formula)),
         "platform": "Linux x86_64",
         "solvers": [entry],
         "test": {"seed": 1, "index": 7, "strategy": "skeletons", "issues": ["z3#17"], "known": []},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_solvers_that_disagree_are_a_finding(
     assert ended.code == 1
     document = ended.json
     counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
-    assert set(document) == {*counts, "findings"}
+    assert set(document) == {*counts, "refusals", "findings"}
     assert (document["tests"], document["decided"]) == (3, 3)
     assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
         "yes": OUTCOMES,
@@ -54,6 +55,24 @@ def test_solvers_that_disagree_are_a_finding(
         assert finding["class"] == "soundness"
         assert Path(finding["path"], "report.md").is_file()
     assert ended.err == ""
+
+
+def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
+    exhume: Any, corpus: Path, yes: str, fake: Fake, tmp_path: Path
+) -> None:
+    refuses = fake("refuses", "print('(error \"line 1 <b>:x: [red]\")')\nprint('more')\nsys.exit(1)")
+    out = tmp_path / "h"
+    command = ("hunt", "--corpus", corpus, "--solver", yes, "--solver", refuses, "--first-limit", 20)
+    line = 'refuses refused all 3 tests: (error "line 1 <b>:x: [red]")'
+    shown = exhume(*command, "--tests", 3, "--out", out)
+    assert f"warning: {line}" in shown.out.splitlines()
+    page = Path(exhume("report", out, "--json").json["path"]).read_text("utf-8")
+    assert f"<p>Warning: {html.escape(line)}</p>" in page.replace("&#34;", "&quot;")
+    # Going on with the campaign knows what was said before.
+    resumed = exhume("hunt", "--resume", "--out", out, "--tests", 5, "--json").json
+    assert resumed["refusals"] == [
+        {"solver": "refuses", "refused": 5, "tests": 5, "message": '(error "line 1 <b>:x: [red]")'}
+    ]
 
 
 def test_findings_are_stored_in_the_corpus(

@@ -9,7 +9,14 @@ import re
 import struct
 import sys
 import termios
+from io import StringIO
 from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.table import Table
+
+from exhume.screens.console import PlainConsole
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = 80
@@ -49,3 +56,41 @@ def test_a_hunt_shows_progress_and_colour_and_a_line_per_finding(
     for line in table:
         assert len(line) <= COLUMNS
         assert re.search(r"crash-[0-9a-f]{12}$", line.rstrip()), line
+
+
+HOSTILE = "root:x:0 :smile: [red]no[/red] [/] \x1b[31mred\x07\x9b31m"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_texts_are_printed_as_they_are(terminal: bool) -> None:
+    file = StringIO()
+    console = PlainConsole(file=file, force_terminal=terminal, no_color=True, width=200)
+    console.print(HOSTILE)
+    console.print(Table(HOSTILE))
+    first, *table = file.getvalue().splitlines()
+    safe = HOSTILE.translate(dict.fromkeys((0x1B, 0x07, 0x9B), "\ufffd"))
+    assert first.replace("\x1b[0m", "") == (safe if terminal else HOSTILE.replace("\x07", ""))
+    assert any("root:x:0 :smile: [red]no[/red] [/] " in line for line in table)
+
+
+def test_names_of_files_are_printed_as_they_are(exhume: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "root:x:0 [red] :smile:"
+    folder.mkdir()
+    (folder / "a.smt2").write_text("(assert")
+    (folder / "b.smt2").write_text("(declare-const p Bool)(assert p)(check-sat)")
+    corpus = folder / "c.duckdb"
+    imported = exhume("import", folder, "--corpus", corpus)
+    assert f"not read {folder.name}:a.smt2" in imported.err
+    assert f"next: exhume learn --corpus {corpus}" in imported.err
+    exhume("learn", "--corpus", corpus, "--no-probe")
+    made = exhume("generate", "--corpus", corpus, "--count", 2, "--out", folder / "t")
+    assert f"2 tests in {folder}/t, " in made.out
+    missing = exhume("stats", "--corpus", folder / "no:x:.duckdb")
+    assert f"{folder}/no:x:.duckdb" in missing.said
+
+
+def test_a_terminal_gets_no_control_characters_of_others(tmp_path: Path) -> None:
+    missing = tmp_path / "\x1b]0;owned\x07:x:.duckdb"
+    shown = on_a_terminal(["stats", "--corpus", str(missing)])
+    assert "\x1b]0;" not in shown
+    assert ":x:.duckdb" in shown.replace("\r\n", "")

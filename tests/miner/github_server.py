@@ -210,8 +210,12 @@ class FakeGitHub:
         self.reset_after = 30
         self.on_request: Callable[[int], None] = lambda number: None
         self._lock = threading.Lock()
-        handler = type("Handler", (_Handler,), {"hub": self})
+        handler = type("Handler", (self.handler(),), {"hub": self})
         self.http = _Quiet(("127.0.0.1", 0), handler)
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        """What answers requests."""
+        return Handler
 
     @property
     def url(self) -> str:
@@ -228,9 +232,9 @@ class FakeGitHub:
 
 
 @contextlib.contextmanager
-def serving(*trackers: FakeTracker) -> Iterator[FakeGitHub]:
+def serving(*trackers: FakeTracker, kind: type[FakeGitHub] = FakeGitHub) -> Iterator[FakeGitHub]:
     """A running server."""
-    hub = FakeGitHub(*trackers)
+    hub = kind(*trackers)
     thread = threading.Thread(target=hub.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -241,7 +245,9 @@ def serving(*trackers: FakeTracker) -> Iterator[FakeGitHub]:
         thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """Finds the answer to a request, or lets it fail."""
+
     hub: FakeGitHub
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True

@@ -75,6 +75,46 @@ def test_commands_that_name_files_are_told(text: str, named: str | None) -> None
     assert Script(text.encode()).file_command == named
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("(check-sat)", "           "),
+        ("(a)(check-sat\n)(b)", "(a)          \n (b)"),
+        ('(echo "(")(a)', "          (a)"),
+        ("(a) ; (check-sat)\n(get-value (x))", "(a) ; (check-sat)\n               "),
+        ("(|check-sat|)", "             "),  # z3 takes it for check-sat
+        ("(a) (exit) (b)", "(a) "),
+        (
+            "(set-option :verbosity 1)(set-option :solver.smtlib2_log f)",
+            "(set-option :verbosity 1)" + " " * 34,
+        ),
+        ("(set-logic ALL)(set-info :logic x)", "(set-logic ALL)(set-info :logic x)"),
+        (")(check-sat)", ")           "),
+        ("(assert (check-sat", "(assert (check-sat"),
+        ('(a "x""(check-sat)" b)', '(a "x""(check-sat)" b)'),
+        ("()( check-sat )", "()             "),
+        ('(include "x")(set-option :auto_prefix "x")(a)', " " * 42 + "(a)"),
+    ],
+)
+def test_commands_that_solve_become_blanks(text: str, left: str) -> None:
+    assert Script(text.encode()).without_solving() == left.encode()
+
+
+PIECES = st.sampled_from(
+    ["(", ")", "check-sat", "exit", " ", "\n", '"', "|", ";", "set-option :out ", "x", '""', "é"]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_blanks_keep_every_place(text: str) -> None:
+    left = Script(text.encode()).without_solving()
+    assert len(left) <= len(text.encode())
+    assert all(
+        a == b or (b == ord(" ") and a != ord("\n")) for a, b in zip(text.encode(), left, strict=False)
+    )
+    assert len(left) == len(text.encode()) or "exit" in text
+
+
 def test_a_position_names_the_command_it_lies_in() -> None:
     script = Script(b"(set-logic ALL)\n(assert x)(check-sat)\n")
     assert script.command_at(2, 8) == 1

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.chain import Told
 from generator.strategies.mutation.operators import Head, Operators, SeedFunctions
-from generator.strategies.mutation.places import CONSTANT_ARGUMENTS
+from generator.strategies.mutation.places import constant_arguments
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
 from smtlib import Kind, Naming, Op, Term, TermTable, postorder, print_term
 
@@ -159,7 +159,7 @@ class _Finder:
                 continue
             if term.variables:
                 text.append(f" {_variables(term)}")
-            kept = CONSTANT_ARGUMENTS.get(term.op.name, ()) if term.op.kind is Kind.OPERATOR else ()
+            kept = constant_arguments(term.op.name) if term.op.kind is Kind.OPERATOR else ()
             stack.append(")")
             for position in range(len(args) - 1, -1, -1):
                 arg = args[position]
@@ -253,7 +253,7 @@ def _closed(order: Sequence[Term]) -> Iterator[Term]:
         if term.op.kind is Kind.ANNOTATION:
             yield from postorder(term.args[1:])
         elif term.op.kind is Kind.OPERATOR:
-            kept = CONSTANT_ARGUMENTS.get(term.op.name, ())
+            kept = constant_arguments(term.op.name)
             yield from postorder([term.args[position] for position in kept])
 
 

@@ -18,7 +18,7 @@ from generator.families import family_of
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.indices import choose_indices, is_plain
 from generator.strategies.mutation.literals import is_value
-from generator.strategies.mutation.places import CONSTANT_ARGUMENTS
+from generator.strategies.mutation.places import constant_arguments
 from smtlib import (
     BOOL,
     Declaration,
@@ -35,10 +35,6 @@ from smtlib.theory import Bindings, Signature, SortPattern, Theories
 
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
-
-GUARDED_THEORIES = frozenset(("Transcendental", "SeparationLogic"))
-"""Operators of these theories are offered only to seeds that use the theory: elsewhere they would make most
-tests undecidable (``sin`` fits every Real), or wrong without further declarations."""
 
 REFUSED = {"cvc5": frozenset(("const",))}
 """What a solver knows and takes only with an option that tests do not set (cvc5: --arrays-exp)."""
@@ -95,10 +91,13 @@ class Operators:
         self.families = frozenset(map(family_of, solvers))
         refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
         self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
+        # Elsewhere than in seeds that use their theory, operators of these would make most tests undecidable
+        # (sin fits every Real), or wrong without further declarations.
+        self._guarded = frozenset(t.name for t in theories.theories.values() if t.guarded)
         self._signatures: dict[str, list[Signature]] = {}
         self._by_result: dict[str, list[Signature]] = {}
         for signature in theories.signatures():
-            if signature.name in refused or not self._is_known(signature) or _is_synonym(signature):
+            if signature.name in refused or not self._is_known(signature) or signature.is_synonym:
                 continue
             self._signatures.setdefault(signature.name, []).append(signature)
             head = "" if signature.result.is_parameter else signature.result.name
@@ -115,8 +114,7 @@ class Operators:
 
     def guarded_theories(self, names: Iterable[str]) -> frozenset[str]:
         """The guarded theories that operators of these names belong to."""
-        theories = {s.theory for name in names for s in self._signatures.get(name, ())}
-        return GUARDED_THEORIES & theories
+        return self._guarded & {s.theory for name in names for s in self._signatures.get(name, ())}
 
     # New terms
 
@@ -145,7 +143,7 @@ class Operators:
         for signature in (*self._by_result.get(result.name, ()), *self._by_result.get("", ())):
             if (signature.name, result.name) in self._refused_results:
                 continue
-            if signature.theory not in GUARDED_THEORIES or signature.theory in guarded:
+            if signature.theory not in self._guarded or signature.theory in guarded:
                 yield signature
 
     # Changed heads
@@ -164,7 +162,7 @@ class Operators:
             found = self._heads[key] = [_head_of(s, sorts, term.sort) for s in signatures.values()]
             if len(self._heads) > 50_000:
                 self._heads.clear()
-        if any(head.name in CONSTANT_ARGUMENTS for head in found):
+        if any(constant_arguments(head.name) for head in found):
             return [head for head in found if _takes(head.name, term.args, _stays_value)]
         return found
 
@@ -192,18 +190,12 @@ def _stays_value(term: Term) -> bool:
 
 def _takes(name: str, args: Sequence[Term], is_constant: Callable[[Term], bool] = is_value) -> bool:
     """Whether solvers take these arguments, whose sorts fit, where the operator ``name`` wants values."""
-    for position in CONSTANT_ARGUMENTS.get(name, ()):
+    for position in constant_arguments(name):
         if position < len(args) and not is_constant(args[position]):
             return False
     if name == "re.range":
         return all(len(a.op.text) == 3 for a in args)
     return name != "^" or args[1].op.text.removesuffix(".0") in EXPONENTS
-
-
-def _is_synonym(signature: Signature) -> bool:
-    """Whether this is another spelling for strings (``seq.len`` of a String): each function counts once."""
-    strings = any(p.name == "String" for p in (*signature.params, signature.result))
-    return signature.theory == "Sequences" and strings
 
 
 def _shapes_of(signature: Signature, result: Sort, sorts: Sequence[Sort]) -> Iterator[Shape]:

@@ -11,13 +11,16 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from smtlib import Kind, Term, TermTable
+from smtlib import Kind, Term, TermTable, default_theories
 
 Edge = tuple[Term, int]
 """A term and the number of one of its arguments."""
 
-CONSTANT_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,)}
-"""Arguments for which cvc5 wants a value: what stands there is left as it is, or is a literal."""
+
+def constant_arguments(name: str) -> tuple[int, ...]:
+    """Arguments of a theory's function that must be values: what stands there is left as it is, or is a
+    literal."""
+    return default_theories().value_arguments.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,7 @@ def find_place(root: Term, size: Callable[[Term], int], chance: random.Random) -
         if not _is_open(term, position):
             return None
         edges.append((term, position))
-        if term.variables:
-            scope.update((v.op.name, v) for v in term.variables)
-        elif term.patterns and position:
-            scope.update((v.op.name, v) for v in term.patterns[position - 1][1])
+        scope.update((v.op.name, v) for v in term.bound_at(position))
         term = term.args[position]
     if term.op.kind is Kind.ANNOTATION or term.sort.is_function:
         return None
@@ -74,4 +74,4 @@ def _is_open(term: Term, position: int) -> bool:
     kind = term.op.kind
     if kind is Kind.ANNOTATION:
         return position == 0
-    return kind is not Kind.OPERATOR or position not in CONSTANT_ARGUMENTS.get(term.op.name, ())
+    return kind is not Kind.OPERATOR or position not in constant_arguments(term.op.name)

@@ -16,6 +16,7 @@ from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import is_value
 from generator.strategies.mutation.places import Place
 from smtlib import Kind, Sort, Term
+from smtlib.terms import free_in
 
 _TRIES = 12
 _LARGEST = 1_000_000
@@ -45,23 +46,11 @@ class Pool:
                 self.operators.add(term.op.name)
 
     def _note(self, term: Term) -> None:
-        free, bound = _NOTHING, _NO_NAMES
-        if term.op.kind is Kind.VARIABLE:
-            free = frozenset((term,))
-        for position, arg in enumerate(term.args):
-            inside = self._free[arg]
-            if inside and term.patterns and position:
-                inside = inside.difference(term.patterns[position - 1][1])
-            if inside and not inside <= free:
-                free = free | inside if free else inside
+        self._free[term] = free_in(term, self._free)
+        bound = frozenset([v.op.name for v in term.bound]) if term.args else _NO_NAMES
+        for arg in term.args:
             if self._bound[arg] and not self._bound[arg] <= bound:
                 bound = bound | self._bound[arg]
-        if term.variables:
-            free = free.difference(term.variables)
-            bound = bound | {v.op.name for v in term.variables}
-        if term.patterns:
-            bound = bound | {v.op.name for _, variables in term.patterns for v in variables}
-        self._free[term] = free
         self._bound[term] = bound
         self._size[term] = min(_LARGEST, 1 + sum([self._size[a] for a in term.args]))
         if is_value(term) or term.op.name == "fp":

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import is_value
-from generator.strategies.mutation.places import CONSTANT_ARGUMENTS
+from generator.strategies.mutation.places import constant_arguments
 from smtlib import Kind, Sort
 from smtlib.sorts import REGLAN, subsorts
 
@@ -31,7 +31,7 @@ def cvc5_refuses(script: SeedScript) -> bool:
         if op.kind is Kind.OPERATOR:
             if op.name == "const" or (op.name == "ite" and term.sort is REGLAN):
                 return True
-            if not all(is_value(term.args[i]) for i in CONSTANT_ARGUMENTS.get(op.name, ())):
+            if not all(is_value(term.args[i]) for i in constant_arguments(op.name)):
                 return True
         elif op.kind is Kind.VARIABLE and term.sort is REGLAN:
             return True

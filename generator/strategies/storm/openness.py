@@ -26,33 +26,6 @@ from generator.seeds.script import SeedScript
 from smtlib import Kind, Sort, Term, default_theories, postorder
 from smtlib.sorts import subsorts
 
-_THEORIES = frozenset(
-    (
-        *("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "FloatingPoint", "UnicodeStrings"),
-        *("ArraysEx", "Sequences"),
-    )
-)
-
-_OPEN = frozenset(
-    (
-        *("fp.min", "fp.max", "fp.to_ubv", "fp.to_sbv", "fp.to_real", "fp.rem", "fp.to_ieee_bv", "seq.nth"),
-        *("^", "rem", "div0", "mod0", "div_total", "mod_total", "/0", "/_total", "int.pow2", "int.log2"),
-        *("iand", "piand", "eqrange", "default", "array-ext", "map", "union", "intersection", "setminus"),
-        *("complement", "subset", "str.power", "seq.power", "seq.map", "seq.mapi", "seq.fold_left"),
-        *(
-            "seq.fold_lefti",
-            "re.of.pred",
-            "fp.min_i",
-            "fp.max_i",
-            "fp.to_ubv_I",
-            "fp.to_sbv_I",
-            "fp.to_real_I",
-        ),
-        *("fp.to_ieee_bv_I", "str.update", "seq.update", "str.rev", "seq.rev", "@", "char", "Char"),
-    )
-)
-"""Functions whose applications are not valued."""
-
 _PARTIAL = frozenset(("div", "mod", "/"))
 
 _SORTS = frozenset(
@@ -73,7 +46,6 @@ class Openness:
 
     def __init__(self, script: SeedScript) -> None:
         self._script = script
-        self._theory_of = _theories_by_function()
         self._own_sorts = set(script.datatypes)
         self._own_sorts.update(c.sort.name for c in script.prelude if c.sort is not None)
         self._codatatypes = any("codatatype" in c.name for c in script.prelude)
@@ -103,9 +75,9 @@ class Openness:
         if found:
             return found
         if op.kind is Kind.OPERATOR:
-            if op.name in _OPEN:
+            if op.name in _not_valued():
                 return f"open or not standard: {op.name}"
-            if op.name not in self._theory_of:
+            if op.name not in _standard():
                 return "not standard"
             if op.name in ("=", "distinct"):
                 return "" if self._is_comparable(term.args[0].sort) else "compares arrays"
@@ -230,7 +202,6 @@ def open_functions(script: SeedScript) -> frozenset[str]:
     Two formulas each satisfiable may not be so together where both choose one of these.
     """
     bodies = [d.body for c in script.prelude for d in c.definitions]
-    standard = _theories_by_function()
     found = set()
     for term in postorder([*script.assertions, *bodies]):
         op = term.op
@@ -239,18 +210,25 @@ def open_functions(script: SeedScript) -> frozenset[str]:
         if op.name in _PARTIAL:
             if not _divides_by_number(term):
                 found.add(op.name)
-        elif op.name in _OPEN or op.name not in standard:
+        elif op.name in _not_valued() or op.name not in _standard():
             found.add(op.name)
     return frozenset(found)
 
 
 @cache
-def _theories_by_function() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for signature in default_theories().signatures():
-        if signature.theory in _THEORIES and not (signature.only and set(signature.only) != {"z3", "cvc5"}):
-            found.setdefault(signature.name, signature.theory)
-    return found
+def _standard() -> frozenset[str]:
+    """The functions of SMT-LIB, and of what all solvers have."""
+    theories = default_theories()
+    return frozenset(
+        s.name for s in theories.signatures() if not s.only and not theories.theories[s.theory].extension
+    )
+
+
+@cache
+def _not_valued() -> frozenset[str]:
+    """Functions whose applications are not valued: left open, or no solver's value is to be trusted."""
+    theories = default_theories()
+    return frozenset().union(*map(theories.marked, (":open", ":hard", ":doubtful"))) - _PARTIAL
 
 
 __all__ = ["Openness", "open_functions"]

@@ -1,20 +1,14 @@
-"""Asking solvers in a process of their own, with answers kept by the hash of the question.
+"""Asking z3 and cvc5 about seeds, with answers kept by the hash of the question.
 
-z3 and cvc5 count their work (``rlimit``), so an answer is the same on every machine; time and memory
-limits are for what hangs or explodes all the same. Answers are kept in ``EXHUME_CACHE`` or the platform's
-cache folder, under ``valuations``: asking costs some tens of milliseconds, a test a fraction of one.
+Both count their work (``rlimit``), so an answer is the same on every machine; limits on time and memory are
+for what hangs or explodes all the same. Answers are kept in the cache folder under ``valuations``: asking
+costs some tens of milliseconds, a test a fraction of one.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import json
-import os
-import struct
-import subprocess
-import sys
-import tempfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -22,98 +16,72 @@ from typing import Any
 
 from base.cache import cache_folder, keep_cached, load_cached
 from generator.errors import GenerationError
+from solvers.running.tasks import NoAnswer, TaskProcess
+from solvers.specs import find_solver
 
 SECONDS = 2.0
-MEGABYTES = 3000
+MEMORY = 3000 << 20
 
-_WORKER = Path(__file__).with_name("_worker.py")
 _FORMAT = "1"
+_TASKS = "15c11827cbfd7d4399731133d5d35af5d40fdd02cbb6971734ed1cde1bf6f4bb"
+"""Names what the tasks do; to be changed with them. (It was the hash of their file once: answers kept then
+are still read.)"""
+_FAILED = {"timeout": "no answer in time", "memory": "out of memory", "crash": "the solver crashed"}
 
 
 class SolvingProcess:
-    """The worker process, started when it is first needed; :meth:`ask` may be called from one thread.
+    """The processes with the solvers, started when they are first needed; :meth:`ask` may be called from one
+    thread.
 
-    A copy in a forked process starts a worker of its own.
+    A copy in a forked process starts its own.
     """
 
-    def __init__(self, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> None:
-        self._limits = (seconds, megabytes)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
+    def __init__(self) -> None:
+        self._processes: dict[str, TaskProcess] = {}
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to ``request``: from the cache, else from the worker. ``failed`` says why there is none.
+        """The answer to ``request``: from the cache, else from a solver. ``failed`` says why there is none.
 
-        Raises :class:`GenerationError` where the solvers cannot be imported.
+        Raises :class:`GenerationError` or EnvironmentProblem where the solvers cannot be loaded.
         """
         data = json.dumps(request, sort_keys=True).encode("utf-8", "replace")
         kept = _kept_in(sha256(_versions() + data).hexdigest())
         found = load_cached(kept)
         if found is not None:
             return found
-        reply = self._ask(data)
+        reply = self._ask(request)
         # Failures, too, for every process that makes tests is to make the same.
         keep_cached(kept, reply)
         return reply
 
-    def _ask(self, data: bytes) -> dict[str, Any]:
-        process = self._started()
-        assert process.stdin and process.stdout
-        try:
-            process.stdin.write(struct.pack("<I", len(data)) + data)
-            process.stdin.flush()
-            size = process.stdout.read(4)
-            reply = process.stdout.read(struct.unpack("<I", size)[0]) if len(size) == 4 else b""
-        except OSError:
-            reply = b""
-        if reply:
-            found = json.loads(reply)
-            assert isinstance(found, dict)
-            return found
-        said = self._end()
-        raise GenerationError(f"the process that values formulas died: {said or 'without a word'}")
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._owner != os.getpid():
-            # -P: the folder of the script, full of our modules' names, stays off the import path.
-            command = [sys.executable, "-P", str(_WORKER), *map(str, self._limits)]
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=tempfile.gettempdir(),
-            )
-            self._owner = os.getpid()
-        return self._process
-
-    def _end(self) -> str:
-        """End the process; the last line it said."""
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return ""
-        process.kill()
-        said = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        process.wait()
-        return said.splitlines()[-1] if said else ""
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        task = request["task"]
+        if task not in self._processes:
+            self._processes[task] = TaskProcess(*_task(request), SECONDS, MEMORY)
+        question = request if task == "z3" else request["script"]
+        (answer,) = self._processes[task].ask([question])
+        if isinstance(answer, NoAnswer):
+            return {"failed": _FAILED[answer.cause]}
+        if task == "z3":
+            return dict(answer)
+        outcome, problem = answer
+        return {"failed": problem[:400]} if outcome == "refused" else {"answer": outcome}
 
     def close(self) -> None:
-        """End the worker."""
-        self._end()
+        """End the processes."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self._end()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_limits": self._limits, "_process": None, "_owner": 0}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+def _task(request: dict[str, Any]) -> tuple[str, list[str]]:
+    """The module and the arguments of the task that answers a request."""
+    if request["task"] == "z3":
+        return "solvers.z3.tasks", ["value"]
+    options = [
+        f"--{name}={value}" for name, value in {"rlimit": request["rlimit"], **request["options"]}.items()
+    ]
+    return "solvers.cvc5.tasks", ["answer", find_solver("cvc5").loadable or "", *options]
 
 
 @cache
@@ -123,7 +91,7 @@ def _versions() -> bytes:
         wheels = [importlib.metadata.version(name) for name in ("z3-solver", "cvc5")]
     except importlib.metadata.PackageNotFoundError as error:
         raise GenerationError(f"the package {error.name} is not installed") from error
-    return " ".join([_FORMAT, *wheels, sha256(_WORKER.read_bytes()).hexdigest(), ""]).encode()
+    return " ".join([_FORMAT, *wheels, _TASKS, ""]).encode()
 
 
 def _kept_in(digest: str) -> Path:

@@ -1,7 +1,7 @@
 """The value of every Boolean subterm of a seed, in one model.
 
 Source: Mansur et al., "Detecting Critical Bugs in SMT Solvers Using Blackbox Mutational Fuzzing" (ESEC/FSE
-2020), Algorithm 1, PopulateInitialPool. z3 finds a model (see :mod:`generator.strategies.storm._worker`)
+2020), Algorithm 1, PopulateInitialPool. z3 finds a model (see :mod:`solvers.z3.tasks`)
 and values the atoms; what connectives make of them is computed here.
 
 The values need not come from the model of any one solver: what counts is that **some** interpretation of
@@ -171,7 +171,7 @@ class _Problem:
     # The question
 
     def request(self, variant: int) -> dict[str, Any]:
-        """What the worker is asked."""
+        """What z3 is asked."""
         lines = [self.prelude.text(self.prelude.everything & ~self.openness.recursive(self.prelude))]
         prefix = self._prefix()
         stands = []

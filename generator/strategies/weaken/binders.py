@@ -230,9 +230,6 @@ def _congruence(term: Term, site: Site) -> Term:
     return site.operator(term.op.name, *(around(a) for a in term.args))
 
 
-_THEORIES = frozenset(
-    "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx Sequences".split()
-)
 _UNFIT = frozenset("const ^ re.range = distinct ite".split())
 _contexts: dict[Sort, list[tuple[Signature, int]]] = {}
 
@@ -242,8 +239,9 @@ def _signatures(sort: Sort) -> list[tuple[Signature, int]]:
     found = _contexts.get(sort)
     if found is None:
         found = _contexts[sort] = []
-        for signature in common_theories().signatures():
-            if signature.theory not in _THEORIES or signature.name in _UNFIT or signature.indices:
+        theories = common_theories()
+        for signature in theories.signatures():
+            if theories.theories[signature.theory].extension or signature.name in _UNFIT or signature.indices:
                 continue
             if signature.needs_as or any(p.is_parameter for p in signature.params[:1]):
                 continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-from smtlib import BOOL, Kind, Term, TermTable, rewrite
+from smtlib import BOOL, Kind, Term, TermTable, default_theories, rewrite
 from smtlib.sorts import REGLAN
 
 
@@ -31,17 +31,8 @@ Step = tuple[int, int]
 
 _MONOTONE = frozenset("and or re.++ re.union re.inter re.* re.+ re.opt re.loop re.^".split())
 
-_CLOSED = {
-    # Arguments that cvc5 takes as values only.
-    "const": frozenset((0,)),
-    "re.range": frozenset((0, 1)),
-    "^": frozenset((1,)),
-    "int.pow2": frozenset((0,)),
-    "str.replace_re": frozenset((1,)),
-    "str.replace_re_all": frozenset((1,)),
-    "str.indexof_re": frozenset((1,)),
-}
-"""Arguments in which nothing is changed, not even for an equivalent."""
+_CLOSED = {"int.pow2": (0,), "str.replace_re": (1,), "str.replace_re_all": (1,), "str.indexof_re": (1,)}
+"""Arguments in which nothing is changed, not even for an equivalent, besides those that must be values."""
 
 _CLOSED_BINDERS = frozenset(("choice", "set.comprehension"))
 
@@ -80,12 +71,10 @@ def _operator_steps(term: Term) -> tuple[Step, ...]:
         return ((0, 0), (1, 1))
     if name == "ite" and term.sort is BOOL:
         return ((0, 0), (1, 1), (2, 1))
-    closed = _CLOSED.get(name)
-    if closed is None and name.startswith("to_fp"):
-        closed = frozenset(i for i, a in enumerate(term.args) if a.sort.name == "Real")
-    if closed:
-        return tuple([(i, 0) for i in range(count) if i not in closed])
-    return tuple([(i, 0) for i in range(count)])
+    closed = _CLOSED.get(name) or default_theories().value_arguments.get(name, ())
+    if name.startswith("to_fp"):
+        closed = tuple(i for i, a in enumerate(term.args) if a.sort.name == "Real")
+    return tuple([(i, 0) for i in range(count) if i not in closed])
 
 
 def parities(roots: Iterable[Term]) -> dict[Term, set[Parity]]:

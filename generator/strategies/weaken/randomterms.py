@@ -13,9 +13,10 @@ from fractions import Fraction
 
 from generator.seeds.source import SeedScript
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
-from smtlib import BOOL, STRING, Kind, Sort, SortError, Term, TermTable
+from smtlib import BOOL, STRING, Kind, Sort, SortError, Term, TermTable, postorder
 from smtlib.application import Applications
 from smtlib.sorts import REGLAN, bit_vector
+from smtlib.terms import free_in
 from smtlib.values import MODES, SPECIAL_FLOATS, bits_term, literal_value, number_term
 
 MOST_NODES = 12
@@ -39,7 +40,7 @@ _STRINGS = (
     '"\\u{0}"',
     '"\\u{ff}"',
 )
-_NOTHING: frozenset[Term] = frozenset()
+_PLAIN = (Kind.LITERAL, Kind.VARIABLE, Kind.SYMBOL, Kind.OPERATOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,46 +57,19 @@ class TermFacts:
 
     def __init__(self) -> None:
         self._known: dict[Term, Facts] = {}
+        self._free: dict[Term, frozenset[Term]] = {}
+        self._done: set[Term] = set()
 
     def of(self, root: Term) -> Facts:
         """The facts of ``root``; those of its subterms are found on the way."""
         known = self._known
-        found = known.get(root)
-        if found is not None:
-            return found
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in known:
-                stack.pop()
-                continue
-            pending = [a for a in term.args if a not in known]
-            if pending:
-                stack.extend(pending)
-                continue
-            stack.pop()
-            known[term] = self._facts(term)
+        for term in postorder([root], self._done):
+            below = [known[a] for a in term.args]
+            nodes = min(1_000_000, 1 + sum([facts.nodes for facts in below]))
+            plain = term.op.kind in _PLAIN and all(facts.is_plain for facts in below)
+            free = self._free[term] = free_in(term, self._free)
+            known[term] = Facts(nodes, free, plain)
         return known[root]
-
-    def _facts(self, term: Term) -> Facts:
-        kind = term.op.kind
-        if kind is Kind.VARIABLE:
-            return Facts(1, frozenset((term,)), True)
-        nodes = 1
-        free = _NOTHING
-        plain = kind in (Kind.LITERAL, Kind.SYMBOL, Kind.OPERATOR)
-        for position, arg in enumerate(term.args):
-            facts = self._known[arg]
-            nodes += facts.nodes
-            inside = facts.free
-            if inside and term.patterns and position:
-                inside = inside.difference(term.patterns[position - 1][1])
-            if inside:
-                free = free | inside if free else inside
-            plain = plain and facts.is_plain
-        if free and term.variables:
-            free = free.difference(term.variables)
-        return Facts(min(nodes, 1_000_000), free, plain)
 
 
 class RandomTerms:

@@ -209,10 +209,7 @@ def _way_up(place: _Place, chance: random.Random) -> tuple[list[tuple[Term, int]
         place, index = place.above[int(chance.random() * len(place.above))]
         term = place.term
         path.append((term, index))
-        if term.variables:
-            scope.update(term.variables)
-        elif term.patterns and index:
-            scope.update(term.patterns[index - 1][1])
+        scope.update(term.bound_at(index))
     return path, frozenset(scope)
 
 

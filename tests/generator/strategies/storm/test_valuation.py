@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -183,11 +186,28 @@ def test_answers_are_kept_by_the_hash_of_the_question(process: SolvingProcess) -
     kept = sorted((cache_folder() / "valuations").rglob("*.json"))
 
     class Silent(SolvingProcess):
-        def _ask(self, data: bytes) -> dict[str, object]:
+        def _ask(self, request: dict[str, object]) -> dict[str, object]:
             raise AssertionError("asked again")
 
     assert value_terms(script, Silent()) == first
     assert sorted((cache_folder() / "valuations").rglob("*.json")) == kept
+
+
+def test_answers_kept_by_earlier_versions_are_still_found(process: SolvingProcess) -> None:
+    script = script_of("(declare-const x Int)(assert (> x 5503))(check-sat)")
+    asked: list[dict[str, object]] = []
+
+    class Noting(SolvingProcess):
+        def _ask(self, request: dict[str, object]) -> dict[str, object]:
+            asked.append(request)
+            return process._ask(request)
+
+    value_terms(script, Noting(), cross_check=False)
+    wheels = " ".join(importlib.metadata.version(name) for name in ("z3-solver", "cvc5"))
+    of_the_file = "15c11827cbfd7d4399731133d5d35af5d40fdd02cbb6971734ed1cde1bf6f4bb"
+    question = json.dumps(asked[0], sort_keys=True)
+    digest = sha256(f"1 {wheels} {of_the_file} {question}".encode()).hexdigest()
+    assert (cache_folder() / "valuations" / digest[:2] / f"{digest[2:]}.json").is_file()
 
 
 def test_a_spoiled_answer_is_asked_for_again(process: SolvingProcess) -> None:

@@ -1,30 +1,96 @@
-"""The worker process of :mod:`generator.strategies.storm.solving`: ``python _worker.py SECONDS MEGABYTES``.
+"""What z3's library is asked besides tests, in processes of :mod:`solvers.running.tasks`.
 
-Imports none of ours. It reads requests (a length in 4 bytes, then JSON) and answers each likewise. A
-request is worked on in a forked child, so each starts from the same state, and a native crash or a hang costs
-one request.
+``accept LIBRARY [NAME=VALUE...]``  whether it takes a text; nothing is solved
+``answer LIBRARY [NAME=VALUE...]``  its answer to a text
+``value``  a model of a formula, and the values of terms in it
 """
 
 from __future__ import annotations
 
-import ctypes
-import json
-import os
-import resource
-import select
-import signal
-import struct
-import sys
-import time
-from typing import Any, BinaryIO
+from collections.abc import Callable, Sequence
+from typing import Any
 
-Answer = dict[str, Any]
+from solvers.running.tasks import answering
+from solvers.z3 import engine
 
+ANSWER_RESOURCES = 2_000_000
+"""What answering a text may use, in z3's units, which are the same on every machine; about a second."""
 
-# z3: a model of the seed, and the values that it gives
+_ANSWERS = ("sat", "unsat", "unknown")
+Outcome = tuple[str, str]
+"""``accepted``, ``refused`` or the answer; and what z3 objects to."""
 
 
-def value_with_z3(request: Answer) -> Answer:
+def prepare(arguments: Sequence[str]) -> Callable[[dict[str, Any], bytes], int]:
+    """The engine for one of the tasks."""
+    return answering(load_task(arguments))
+
+
+def load_task(arguments: Sequence[str]) -> Callable[[Any], Any]:
+    """One of the tasks, with its library loaded."""
+    name, *rest = arguments
+    return _TASKS[name](*rest)
+
+
+def _accept(library: str, *options: str) -> Callable[[str], Outcome]:
+    evaluate = _evaluating(library, options)
+
+    def accept(text: str) -> Outcome:
+        failed, printed = evaluate(text)
+        return ("refused", printed) if failed else ("accepted", "")
+
+    accept("(declare-const x Int)(assert (> x 0))(check-sat)")  # what is made on first use
+    return accept
+
+
+def _answer(library: str, *options: str) -> Callable[[str], Outcome]:
+    evaluate = _evaluating(library, (*options, f"rlimit={ANSWER_RESOURCES}"))
+
+    def answer(text: str) -> Outcome:
+        failed, printed = evaluate(text)
+        if failed or printed not in _ANSWERS:
+            return "refused", printed or "no answer"
+        return printed, ""
+
+    return answer
+
+
+def _evaluating(library: str, options: Sequence[str]) -> Callable[[str], tuple[bool, str]]:
+    """A function that reads a text as z3 would a file: whether that failed, and what z3 printed."""
+    loaded = engine.prepare(library, ()).library
+
+    def evaluate(text: str) -> tuple[bool, str]:
+        context = engine.new_context(loaded)
+        engine.set_parameters(loaded, options)
+        printed = loaded.Z3_eval_smtlib2_string(context, text.encode())
+        problem = engine.problem_of(loaded, context)
+        loaded.Z3_del_context(context)
+        # Options of one text must not be those of the next.
+        loaded.Z3_global_param_reset_all()
+        said = (problem or printed or b"").decode("utf-8", "replace").strip()
+        return problem is not None or "(error " in said, said
+
+    return evaluate
+
+
+# A model, and the values that it gives
+
+
+def _value() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    import z3
+
+    z3.parse_smt2_string("(declare-const x Int)(assert (> x 0))")  # what is made on first use
+
+    def value(request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return _value_terms(request)
+        except Exception as error:  # noqa: BLE001 (whatever the interface raises is the answer)
+            return {"failed": f"{type(error).__name__}: {error}"[:400]}
+
+    return value
+
+
+def _value_terms(request: dict[str, Any]) -> dict[str, Any]:
     """Solve the request's assertions and evaluate its terms in the model found.
 
     ``script`` asserts ``(= t t)`` for each term of interest, ``roles`` says what each is: ``assert`` (solved
@@ -171,122 +237,8 @@ def _interpretations(z3: Any, model: Any, names: list[str]) -> dict[str, list[An
     return found
 
 
-# cvc5: whether it can be as z3 says
-
-
-def check_with_cvc5(request: Answer) -> Answer:
-    """The answer of cvc5 to ``script``, ``sat`` or ``unsat`` or ``unknown``, or why it refused it."""
-    import cvc5
-
-    manager = cvc5.TermManager()
-    solver = cvc5.Solver(manager)
-    solver.setOption("rlimit", str(request["rlimit"]))
-    for name, value in request.get("options", {}).items():
-        solver.setOption(name, value)
-    symbols = cvc5.SymbolManager(manager)
-    parser = cvc5.InputParser(solver, symbols)
-    answer = ""
-    try:
-        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, request["script"], "text")
-        while not (command := parser.nextCommand()).isNull():
-            answer = str(command.invoke(solver, symbols)).strip() or answer
-            if answer.startswith("(error"):
-                return {"failed": answer[:400]}
-    except RuntimeError as error:
-        return {"failed": str(error)[:400]}
-    return {"answer": answer.split()[0] if answer else "unknown"}
-
-
-TASKS = {"z3": value_with_z3, "cvc5": check_with_cvc5}
-
-
-# The process
-
-
-def serve(seconds: float, megabytes: int, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer requests until there are no more."""
-    while len(size := requests.read(4)) == 4:
-        reply = in_child(requests.read(struct.unpack("<I", size)[0]), seconds, megabytes)
-        answers.write(struct.pack("<I", len(reply)) + reply)
-        answers.flush()
-
-
-def in_child(request: bytes, seconds: float, megabytes: int) -> bytes:
-    """The answer that a forked child gives, or what became of it."""
-    read_end, write_end = os.pipe()
-    worker = os.getpid()
-    child = os.fork()
-    if child == 0:
-        os.close(read_end)
-        _work(request, seconds, megabytes, write_end, worker)
-    os.close(write_end)
-    pieces = []
-    # The limit is on the child's own time, which a busy machine does not stretch; this one is for sleepers.
-    deadline = time.monotonic() + 6 * seconds
-    late = False
-    try:
-        while True:
-            ready, _, _ = select.select([read_end], [], [], max(0.0, deadline - time.monotonic()))
-            data = os.read(read_end, 1 << 16) if ready else b""
-            if not data:
-                late = not ready
-                if ready:
-                    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # how it ended is of interest
-                break
-            pieces.append(data)
-    finally:
-        os.close(read_end)
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    late = late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU)
-    reply = b"".join(pieces)
-    if reply.endswith(b"\n"):
-        return reply
-    return json.dumps({"failed": "no answer in time" if late else "the solver crashed"}).encode()
-
-
-def _work(request: bytes, seconds: float, megabytes: int, write_end: int, worker: int) -> None:
-    try:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 2))
-        if sys.platform == "linux":
-            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-        if os.getppid() != worker:  # it died before it could take this process along
-            os._exit(1)
-        asked = json.loads(request)
-        try:
-            reply = TASKS[asked["task"]](asked)
-        except MemoryError:
-            reply = {"failed": "out of memory"}
-        except Exception as error:  # noqa: BLE001 - whatever the solver's interface raises is the answer
-            reply = {"failed": f"{type(error).__name__}: {error}"[:400]}
-        data = json.dumps(reply).encode("utf-8", "replace") + b"\n"
-        while data:
-            data = data[os.write(write_end, data) :]
-    finally:
-        os._exit(0)
-
-
-def main() -> None:
-    """Serve on standard input and output, under the limits of the command line."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not stand among the answers
-    try:
-        import cvc5  # noqa: F401
-        import z3
-    except ImportError as error:
-        sys.exit(f"a solver cannot be imported: {error}")
-    # What the library builds on first use, before the children fork.
-    z3.parse_smt2_string("(declare-const x Int)(assert (> x 0))")
-    serve(float(sys.argv[1]), int(sys.argv[2]), sys.stdin.buffer, answers)
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    main()
+_TASKS: dict[str, Callable[..., Callable[[Any], Any]]] = {
+    "accept": _accept,
+    "answer": _answer,
+    "value": _value,
+}

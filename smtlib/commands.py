@@ -1,0 +1,94 @@
+"""Commands as SMT-LIB 2.7 text that reads back to the same commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from smtlib.checker import CheckedCommand, CheckedScript, Definition
+from smtlib.environment import Datatype
+from smtlib.printer import PLAIN, Naming, print_term, sort_text
+from smtlib.reader import sexp_text
+from smtlib.terms import Declaration
+
+
+def print_script(checked: CheckedScript) -> str:
+    """The accepted commands of a script, one a line."""
+    return "".join(print_command(command) + "\n" for command in checked.commands)
+
+
+def print_command(command: CheckedCommand, naming: Naming = PLAIN) -> str:
+    """One accepted command as text; what has no terms and declares nothing stays as it was read."""
+    name = command.name
+    if command.datatypes:
+        return print_datatypes(command.datatypes, "co" if "codatatype" in name else "", naming)
+    if command.definitions:
+        return _definitions(command.definitions, naming)
+    if command.declarations:
+        return print_declaration(command.declarations[0], naming, name)
+    if name == "declare-sort" and command.sort is not None:
+        return f"(declare-sort {naming.symbol(command.sort.name)} {command.sort.arity})"
+    if name in ("assert", "assert-soft", "minimize", "maximize", "simplify", "eval"):
+        rest = "".join(" " + sexp_text(s) for s in command.sexp[2:])
+        return f"({name} {print_term(command.terms[0], naming)}{rest})"
+    if name in ("get-value", "check-sat-assuming", "block-model-values"):
+        return f"({name} ({' '.join(print_term(t, naming) for t in command.terms)}))"
+    if name in ("push", "pop") and len(command.sexp) == 1:
+        return f"({name} 1)"
+    return sexp_text(command.sexp)
+
+
+def print_declaration(declaration: Declaration, naming: Naming = PLAIN, command: str = "declare-fun") -> str:
+    """The command that declares a function."""
+    name, result = naming.symbol(declaration.name), naming.sort(declaration.result)
+    if command == "declare-const":
+        return f"(declare-const {name} {result})"
+    return declaration_text(name, map(naming.sort, declaration.params), result)
+
+
+def declaration_text(name: str, params: Iterable[str], result: str) -> str:
+    """``(declare-fun NAME (SORT ...) SORT)``."""
+    return f"(declare-fun {name} ({' '.join(params)}) {result})"
+
+
+def _definitions(definitions: Sequence[Definition], naming: Naming) -> str:
+    heads = []
+    for definition in definitions:
+        params = " ".join(f"({naming.head(v)} {naming.sort(v.sort)})" for v in definition.params)
+        declaration = definition.declaration
+        heads.append(f"{naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)}")
+    bodies = [print_term(definition.body, naming) for definition in definitions]
+    return definitions_text(heads, bodies, definitions[0].declaration.origin == "define-rec")
+
+
+def definitions_text(heads: Sequence[str], bodies: Sequence[str], recursive: bool) -> str:
+    """The command that defines functions, given their heads ``NAME ((x SORT) ...) SORT`` and bodies."""
+    if len(heads) == 1:
+        return f"(define-fun{'-rec' if recursive else ''} {heads[0]} {bodies[0]})"
+    return f"(define-funs-rec ({' '.join(f'({head})' for head in heads)}) ({' '.join(bodies)}))"
+
+
+def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Naming = PLAIN) -> str:
+    """One ``declare-datatypes`` (with ``prefix`` "co": ``declare-codatatypes``) for these datatypes."""
+    bodies = []
+    for datatype in datatypes:
+        constructors = []
+        for constructor in datatype.constructors:
+            fields = [(naming.constructor(s.name), naming.sort(s.result)) for s in constructor.selectors]
+            constructors.append((naming.constructor(constructor.declaration.name), fields))
+        params = [sort_text(parameter) for parameter in datatype.params]
+        bodies.append((naming.symbol(datatype.name), params, constructors))
+    return datatypes_text(f"declare-{prefix}datatypes", bodies)
+
+
+_Constructors = Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+def datatypes_text(command: str, datatypes: Iterable[tuple[str, Sequence[str], _Constructors]]) -> str:
+    """The command that declares datatypes: name, sort parameters, constructors with their fields."""
+    heads, bodies = [], []
+    for name, params, constructors in datatypes:
+        heads.append(f"({name} {len(params)})")
+        cases = (f"({c}{''.join(f' ({s} {sort})' for s, sort in fields)})" for c, fields in constructors)
+        body = f"({' '.join(cases)})"
+        bodies.append(f"(par ({' '.join(params)}) {body})" if params else body)
+    return f"({command} ({' '.join(heads)}) ({' '.join(bodies)}))"

@@ -1,0 +1,106 @@
+"""Which theories a text shows, by the labels that theory files give them.
+
+Crude on purpose: it has to look at what no parser reads, and at every test of a hunt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+
+from smtlib.scanner import lexemes
+from smtlib.theory import default_theories
+
+_FORMS = {
+    **dict.fromkeys(("forall", "exists"), "Quantifier"),
+    **dict.fromkeys(("declare-datatype", "declare-datatypes"), "Datatype"),
+    **dict.fromkeys(("declare-codatatype", "declare-codatatypes"), "Datatype"),
+    "declare-sort": "UF",
+    "^": "Nonlinear",
+}
+_LITERALS = re.compile(r"(?P<BV>#[bx][0-9a-fA-F]|bv\d)|(?P<FF>#f-?\d)|(?P<Real>\d+\.\d+\Z)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PRODUCTS = frozenset(("*", "/", "div", "mod"))
+# Of numbers they make a number.
+_OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
+
+
+def theories_in(text: str) -> tuple[str, ...]:
+    """The labels of the theories that a formula's text shows, sorted; ``("Core",)`` if none."""
+    tokens = lexemes(text)
+    found: set[str] = set()
+    sorts, functions = _labels()
+    words = set(tokens)
+    for word in words & sorts.keys():
+        found |= sorts[word]
+    found.update(literal.lastgroup or "" for literal in map(_LITERALS.match, words) if literal)
+    heads = {head for before, head in pairwise(tokens) if before in ("(", "_")}
+    for head in heads & functions.keys():
+        found |= functions[head]
+    found.update(_FORMS[head] for head in heads & _FORMS.keys())
+    if "declare-fun" in heads and _takes_arguments(tokens):
+        found.add("UF")
+    if heads & _PRODUCTS and _has_products(tokens):
+        found.add("Nonlinear")
+    return tuple(sorted(found)) or ("Core",)
+
+
+@cache
+def known_labels() -> frozenset[str]:
+    """Every label that :func:`theories_in` can give."""
+    of_theories = {label for theory in default_theories().theories.values() for label in theory.labels}
+    return frozenset((*of_theories, *_FORMS.values(), *_LITERALS.groupindex, "Core", "UF", "Nonlinear"))
+
+
+@cache
+def _labels() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """The labels that names of sorts, and heads of terms, stand for."""
+    theories = default_theories()
+    of_theory = {theory.name: frozenset(theory.labels) for theory in theories.theories.values()}
+    sorts = {symbol.name: of_theory[symbol.theory] for symbol in theories.sorts.values()}
+    sorts.update((name, sorts[sort.name]) for name, sort in theories.abbreviations.items())
+    functions = {}
+    for name, ranks in theories.functions.items():
+        common = [rank for rank in ranks if not rank.only] or ranks
+        # All ranks have to agree: + of Int and Real shows neither.
+        shown = [of_theory[r.theory].union(*(sorts.get(s, ()) for s in r.sort_names())) for r in common]
+        functions[name] = frozenset.intersection(*shown)
+    # Old names without a dot are too common: scripts have functions insert, member, union of their own.
+    for old, names in theories.spellings.items():
+        functions[old] = functions[names[0]] if "." in old else frozenset()
+    return sorts, functions
+
+
+def _takes_arguments(tokens: Sequence[str]) -> bool:
+    """Whether a function is declared that takes arguments."""
+    places = (place for place, token in enumerate(tokens) if token == "declare-fun")
+    return any(tokens[i + 2 : i + 3] == ["("] and tokens[i + 3 : i + 4] != [")"] for i in places)
+
+
+def _has_products(tokens: Iterable[str]) -> bool:
+    """Whether two factors of a product are no numbers, or what something is divided by is none."""
+    # Of each list that is open: its head, and of each argument so far whether it is no number.
+    open_lists: list[tuple[list[str], list[bool]]] = []
+    for token in tokens:
+        if token == "(":
+            open_lists.append(([], []))
+            continue
+        varies = not _NUMBER.fullmatch(token)
+        if token == ")":
+            if not open_lists:
+                continue
+            heads, arguments = open_lists.pop()
+            head = heads[0] if heads else ""
+            if (head == "*" and sum(arguments) > 1) or (head in _PRODUCTS - {"*"} and any(arguments[1:])):
+                return True
+            varies = head not in _OF_NUMBERS or any(arguments)
+            token = ""
+        if open_lists:
+            heads, arguments = open_lists[-1]
+            if heads:
+                arguments.append(varies)
+            else:
+                heads.append(token)
+    return False

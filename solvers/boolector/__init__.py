@@ -1,0 +1,1 @@
+"""Boolector: what is known of it is in ``profile.toml``; ``driver.py`` is its program."""

@@ -1,0 +1,154 @@
+"""Questions to a solver's library, many in one forked process: a crash or a hang costs one of them.
+
+A *task* is a function in ``solvers/SOLVER/tasks.py`` from a question to an answer, both as JSON has them. A
+supervisor (:mod:`solvers.running.process`) loads the module and forks a process for each list of questions,
+which writes a line per answer. Where the process ends too early the next one takes over behind the question
+that ended it.
+
+A question may take so many seconds of the process's own time, which a busy machine does not stretch; six
+times as many on the clock, for what sleeps. Memory is watched as it is for every run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from solvers.errors import RunnerLost
+from solvers.running import _supervisor
+from solvers.running.process import Limits, Run, Supervisor
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SLEEPING = 6.0
+_OUTPUT = 64 << 20
+_LATE = (signal.SIGPROF, signal.SIGALRM)
+_MESSAGE = 400
+_NO_MEMORY = 101
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why there is no answer to a question; ``detail`` is for people."""
+
+    cause: Literal["timeout", "memory", "crash"]
+    detail: str
+
+
+class TaskProcess:
+    """A process that does one task of a module; use under ``with``, from one thread at a time.
+
+    It is started when it is first needed. A copy of this object in another process starts its own.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        seconds: float = 5.0,
+        memory: int = 3 << 30,
+        folder: Path = _ROOT,
+    ) -> None:
+        """``module`` is below ``folder``, and its function ``prepare`` makes the engine of the arguments
+        (see :func:`answering`).
+        """
+        self._options = [str(folder), module, *arguments]
+        self._seconds = seconds
+        self._memory = memory
+        self._supervisor: Supervisor | None = None
+        self._owner = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_supervisor": None}
+
+    def ask(self, questions: Sequence[Any]) -> list[Any]:
+        """The answer to each question, or :class:`NoAnswer`.
+
+        Raises EnvironmentProblem where the library cannot be loaded, RunnerLost where the process is ended.
+        """
+        answers: list[Any] = []
+        alone = False
+        while len(answers) < len(questions):
+            batch = questions[len(answers) :][: 1 if alone else None]
+            found, missing = self._try(batch)
+            answers += found
+            # A crash may be the fault of a question before it in the same process: it counts when the
+            # question crashes alone, too.
+            if missing and (not found or missing.cause == "timeout"):
+                answers.append(missing)
+                alone = False
+            else:
+                alone = missing is not None
+        return answers
+
+    def close(self) -> None:
+        """End the process; a question under way in another thread has no answer then."""
+        if self._supervisor is not None and self._owner == os.getpid():
+            self._supervisor.close()
+
+    def _try(self, questions: Sequence[Any]) -> tuple[list[Any], NoAnswer | None]:
+        """The answers up to the first question that has none, then why it has none."""
+        if self._supervisor is None or self._owner != os.getpid():
+            self._supervisor, self._owner = Supervisor("module", self._options), os.getpid()
+        limits = Limits(_SLEEPING * self._seconds * len(questions), self._memory, _OUTPUT)
+        body = json.dumps(list(questions)).encode()
+        run = self._supervisor.evaluate(body, limits, options=[str(self._seconds)])
+        lines = run.stdout.split("\n")[:-1]
+        answers = [json.loads(line) for line in lines[: len(questions)]]
+        return answers, None if len(answers) == len(questions) else self._why(run)
+
+    def _why(self, run: Run) -> NoAnswer:
+        if run.ended == "cancelled":
+            raise RunnerLost("the process was ended before it had answered")
+        if run.ended == "timeout" or run.signal in _LATE:
+            return NoAnswer("timeout", f"no answer in {self._seconds:g} s")
+        if run.ended == "memory" or run.code == _NO_MEMORY:
+            return NoAnswer("memory", "out of memory")
+        how = signal.Signals(run.signal).name if run.signal else f"exit status {run.code}"
+        if run.ended == "output":
+            how = "it printed too much"
+        said = run.stderr.strip()[-_MESSAGE:]
+        return NoAnswer("crash", f"{how}: {said}" if said else how)
+
+
+# In the forked process
+
+
+def answering(task: Callable[[Any], Any]) -> Callable[[dict[str, Any], bytes], int]:
+    """The engine that does ``task``, for a supervisor's ``--engine module``."""
+
+    def engine(header: dict[str, Any], questions: bytes) -> int:
+        answers = os.dup(1)
+        os.dup2(2, 1)  # what a library prints must not stand among the answers
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        seconds = float(header["options"][0])
+        try:
+            for question in json.loads(questions):
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+                signal.setitimer(signal.ITIMER_REAL, _SLEEPING * seconds)
+                _supervisor.write_all(answers, json.dumps(task(question)).encode() + b"\n")
+        except MemoryError:
+            return _NO_MEMORY
+        return 0
+
+    return engine
