@@ -83,8 +83,8 @@ class Progress:
     jobs: int = 0
     memory: int = 0
     arms: tuple[ArmState, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class HuntSummary:
     interrupted: bool = False
     problem: str | None = None
     crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
-    refusals: tuple[Refusal, ...] = ()
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""

@@ -251,8 +251,8 @@ class _Hunt:
             self._is_interrupted(),
             str(self.problem) if self.problem else None,
             self.tally.crossings,
-            tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
             self.tally.statistics,
+            tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
         )
 
     def _progress(self) -> Progress:
@@ -281,8 +281,8 @@ class _Hunt:
             self.executor.jobs,
             tally.memory,
             tuple(self.schedule.arms()),
-            tuple(find_refusals(tally.outcomes, tally.refusals)),
             self.tally.statistics,
+            tuple(find_refusals(tally.outcomes, tally.refusals)),
         )
 
     def _commit(self, ending: str | None = None) -> None:

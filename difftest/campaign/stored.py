@@ -250,10 +250,10 @@ class Changes:
     again_seen: Counter[str] = field(default_factory=Counter)
     """Per finding id, how many more tests showed it."""
     folded: dict[str, tuple[str, int]] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    """Per solver, what it said to the first test that it refused."""
     counted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Further counts, by (kind, name, solver)."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """Per solver, what it said to the first test that it refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ class Tally:
         self.unconfirmed = sum(bucket.unconfirmed for bucket in loaded.buckets)
         self.solver_seconds = sum(bucket.solver_seconds for bucket in loaded.buckets)
         self.earlier_seconds = loaded.seconds
-        self.refusals.update(loaded.refusals)
         self.statistics.update(loaded.statistics)
+        self.refusals.update(loaded.refusals)
         for row in loaded.outcomes:
             if row.kind == "strategy" and row.outcome and row.solver in self.outcomes:
                 self.outcomes[row.solver][Outcome(row.outcome)] += row.count

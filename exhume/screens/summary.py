@@ -21,7 +21,7 @@ def show_summary(summary: HuntSummary) -> None:
     )
     if calls := sum(summary.statistics.get("calls", {}).values()):
         rate = calls / max(summary.seconds, 1e-9)
-        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}", markup=False)
+        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
     show_outcomes(summary.outcomes)
     for refusal in summary.refusals:
         out.print(f"warning: {refusal}")

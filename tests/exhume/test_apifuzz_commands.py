@@ -249,3 +249,14 @@ def test_terms_of_a_corpus_are_fed_in(exhume: Any, corpus: Path, tmp_path: Path)
     missing = exhume(*command[:-3], tmp_path / "no.duckdb", "--out", tmp_path / "d")
     assert missing.code in (2, 3)
     assert "no.duckdb" in missing.said
+
+
+def test_a_hunt_makes_calls_beside_formulas(exhume: Any, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "both"
+    command = ("hunt", "--strategy", "skeletons,api", "--solver", "z3", "--tests", 12, "--bandit")
+    ended = exhume(*command, "--corpus", corpus, "--out", out, "--modes", "default", "--json")
+    assert ended.code in (0, 1)
+    assert ended.json["tests"] == 12
+    assert {arm.strategy for arm in read_campaign(out).arms} == {"skeletons", "api"}
+    assert ended.json["statistics"]["calls"]["calls"] > 0
+    assert exhume("hunt", "--resume", "--out", out, "--tests", 14, "--json").json["tests"] == 14
