@@ -295,7 +295,7 @@ def test_what_a_bisection_found_is_used(name: str, exhume: Command, copy: Copy) 
 
 def calls(out: Path, seed: int, runs: int, *options: object) -> list[object]:
     """The command of the campaigns on the planted solver."""
-    fixed = ["apifuzz", "--solver", PLANTED, "--calls", 80, "--seed", seed, "--no-older", "--json"]
+    fixed = ["apifuzz", "run", "--solver", PLANTED, "--calls", 80, "--seed", seed, "--no-older", "--json"]
     return [*fixed, "--runs", runs, "--out", out, *options]
 
 
@@ -331,7 +331,7 @@ def test_a_finding_shows_again(name: str, exhume: Command, copy: Copy) -> None:
     finding = sorted(copy(name).glob("findings/*/finding.json"))[0].parent
     kind = json.loads((finding / "finding.json").read_text("utf-8"))["class"]
     solver = {"calls-planted": ("--solver", PLANTED), "calls-old": ("--solver", old_z3(exhume))}.get(name, ())
-    ended = exhume("apifuzz", "--replay", finding / "minimised.trace", *solver, "--json")
+    ended = exhume("apifuzz", "replay", finding / "minimised.trace", *solver, "--json")
     told = ended.json
     assert (ended.code, told["outcome"], told["fault"]["kind"]) == (1, "fault", kind), ended.out
 
@@ -347,7 +347,7 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
     minimised = finding / "minimised.trace"
     before = minimised.read_text()
     minimised.unlink()
-    ended = exhume("apifuzz", "--minimise", finding, "--solver", PLANTED, "--no-older", "--json")
+    ended = exhume("apifuzz", "minimise", finding, "--solver", PLANTED, "--no-older", "--json")
     assert ended.code == 0, ended.err
     assert (ended.json["kind"], ended.json["confirmed"]) == ("crash", True)
     assert len(minimised.read_text().splitlines()) <= len(before.splitlines())
@@ -356,7 +356,7 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
 @pytest.mark.parametrize("name", sorted(EXPECTED["traces"]))
 def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored: Path) -> None:
     before = EXPECTED["traces"][name]
-    told = exhume("apifuzz", "--replay", stored / "traces" / name, "--json").json
+    told = exhume("apifuzz", "replay", stored / "traces" / name, "--json").json
     assert (told["outcome"], told["calls"], told["fault"]) == ("done", before["calls"], None)
     assert len(told["answers"]) == len(before["answers"])
     different = [pair for pair in zip(told["answers"], before["answers"], strict=True) if len(set(pair)) == 2]
@@ -366,7 +366,7 @@ def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored:
 @pytest.mark.parametrize("solver", ["z3", "cvc5", "bitwuzla"])
 def test_a_trace_is_said_in_smtlib(solver: str, exhume: Command, stored: Path) -> None:
     trace = stored / "traces" / f"{solver}-1.trace"
-    ended = exhume("apifuzz", "--to-smtlib", trace)
+    ended = exhume("apifuzz", "to-smtlib", trace)
     assert ended.code == 0, ended.err
     checks = sum(
         line.split()[1].startswith("check-sat")
