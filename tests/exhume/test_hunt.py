@@ -44,7 +44,7 @@ def test_solvers_that_disagree_are_a_finding(
     assert ended.code == 1
     document = ended.json
     counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
-    assert set(document) == {*counts, "refusals", "findings"}
+    assert set(document) == {*counts, "duplicates", "unconfirmed", "refusals", "findings", "statistics"}
     assert (document["tests"], document["decided"]) == (3, 3)
     assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
         "yes": OUTCOMES,
