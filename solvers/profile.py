@@ -114,6 +114,8 @@ class Profile:
     """The setting under which its maintainers ask fuzzers to run it."""
     safe_mode_since: str = ""
     """The first release with ``safe_mode``."""
+    standard_escapes_since: str = ""
+    """The first release that reads the escapes of strings as the standard has them; empty: all do."""
 
     says: Says = field(default_factory=Says)
     plumbing: tuple[Plumbing, ...] = ()
