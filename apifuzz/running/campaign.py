@@ -29,6 +29,7 @@ from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_see
 from apifuzz.running.setup import Setup
 from apifuzz.running.tally import Tally, called
 from apifuzz.trace import Trace
+from base.documents import to_document
 from base.files import name_full_folder
 from base.version import VERSION
 from difftest.campaign.state import lock_campaign
@@ -107,7 +108,7 @@ class Summary:
             "known": tally.known,
             "unconfirmed": tally.unconfirmed,
             "findings": [{**f.to_json(), "detail": detail_of(f)[:300]} for f in self.findings],
-            "statistics": tally.to_json()["statistics"],
+            "statistics": to_document(tally.statistics),
         }
 
 

@@ -27,6 +27,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.folder import MINIMISED, PRINTED, TRACE, CallsFolder, solver_entries
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
+from base.documents import to_document
 from difftest.triage import store
 from difftest.triage.store import FindingRecord
 
@@ -63,10 +64,10 @@ def file_finding(folder: Path, seen: Seen) -> FindingRecord:
         "reason": "",
         "evidence": [],
         **seen.description.facts,
-        "fault": seen.fault.to_json(),
+        "fault": to_document(seen.fault),
         "setup": asdict(setup),
         "version": seen.version,
-        "solvers": solver_entries(setup, seen.fault.to_json()),
+        "solvers": solver_entries(setup, to_document(seen.fault)),
         "lines": [len(seen.trace.lines), len(seen.minimised.lines)],
         "complete": seen.complete,
         "origin": dict(seen.origin),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.runs import RunResult
+from base.documents import from_document, to_document
 from base.files import put_json
 from difftest.campaign.stored import NoCampaign, SettingsDiffer
 
@@ -44,7 +45,11 @@ class Tally:
     seen: Counter[str] = field(default_factory=Counter)
     looks: Counter[str] = field(default_factory=Counter)
     first_key: dict[str, str] = field(default_factory=dict)
-    statistics: dict[str, Counter[str]] = field(default_factory=lambda: {kind: Counter() for kind in KINDS})
+    statistics: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            self.statistics.setdefault(kind, Counter())
 
     def count(self, number: int, result: RunResult) -> None:
         """A run is done."""
@@ -66,34 +71,6 @@ class Tally:
         """Whether a run was counted already."""
         return number < self.first or number in self.done
 
-    def to_json(self) -> dict[str, Any]:
-        """As the file holds it."""
-        return {
-            "first": self.first,
-            "done": sorted(self.done),
-            **{name: getattr(self, name) for name in _NUMBERS},
-            **{name: dict(sorted(getattr(self, name).items())) for name in _COUNTERS},
-            "first_key": dict(sorted(self.first_key.items())),
-            "statistics": {kind: dict(sorted(c.items())) for kind, c in self.statistics.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Tally:
-        """The opposite of ``to_json``."""
-        made = cls(int(data["first"]), {int(number) for number in data["done"]})
-        for name in _NUMBERS:
-            setattr(made, name, data[name])
-        for name in _COUNTERS:
-            setattr(made, name, Counter(data[name]))
-        made.first_key = dict(data["first_key"])
-        for kind, counts in data["statistics"].items():
-            made.statistics[kind] = Counter(counts)
-        return made
-
-
-_NUMBERS = ("runs", "calls", "seconds", "solver_seconds", "unconfirmed", "duplicates", "known")
-_COUNTERS = ("outcomes", "errors", "missed", "seen", "looks")
-
 
 def read(out: Path) -> tuple[dict[str, Any], Tally]:
     """What the campaign in ``out`` was begun with, and its counts; NoCampaign where that cannot be read."""
@@ -102,7 +79,7 @@ def read(out: Path) -> tuple[dict[str, Any], Tally]:
         data = json.loads(file.read_text("utf-8"))
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
-        return dict(data["settings"]), Tally.from_json(data["counts"])
+        return dict(data["settings"]), from_document(data["counts"], Tally)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise NoCampaign(f"{file}: no campaign can be read there: {problem}") from problem
 
@@ -126,7 +103,7 @@ def load(out: Path, settings: Mapping[str, Any]) -> Tally:
 
 def save(out: Path, settings: Mapping[str, Any], tally: Tally) -> None:
     """Keep the counts, whole or not at all."""
-    put_json(out / FILE, {"format": FORMAT, "settings": dict(settings), "counts": tally.to_json()})
+    put_json(out / FILE, {"format": FORMAT, "settings": dict(settings), "counts": to_document(tally)})
 
 
 def called(trace: str) -> Counter[str]:
