@@ -207,13 +207,13 @@ def literal_value(term: Term) -> Value | None:
     op = term.op
     if op.kind is Kind.LITERAL:
         return _literal_value(term)
-    if op.kind is not Kind.OPERATOR or op.name not in ("-", "/") or not 0 < len(term.args) <= 2:
+    if op.kind is not Kind.OPERATOR:
         return None
-    values = [_literal_value(a) for a in term.args if a.op.kind is Kind.LITERAL]
-    if op.name == "-" and len(values) == len(term.args) == 1 and isinstance(values[0], Fraction):
-        return -values[0]
-    if op.name == "/" and len(values) == 2:
-        over, under = values
+    if op.name == "-" and len(term.args) == 1 and term.args[0].op.name != "-":
+        value = literal_value(term.args[0])
+        return -value if isinstance(value, Fraction) else None
+    if op.name == "/" and len(term.args) == 2:
+        over, under = (_literal_value(a) if a.op.kind is Kind.LITERAL else None for a in term.args)
         if isinstance(over, Fraction) and isinstance(under, Fraction) and under:
             return over / under
     return None

@@ -58,6 +58,11 @@ class Seen:
 
 def file_finding(folder: Path, seen: Seen) -> FindingRecord:
     """Write a finding's folder into ``folder``; nothing is changed where it is there already."""
+    return store.file_finding(folder, filing_of(seen))
+
+
+def filing_of(seen: Seen) -> store.Filing:
+    """What is written of an error."""
     text, setup = print_trace(seen.trace), seen.setup
     document = {
         "guilty": None if setup.cross_check else setup.label,
@@ -74,7 +79,5 @@ def file_finding(folder: Path, seen: Seen) -> FindingRecord:
     }
     files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed}
     files |= seen.description.files
-    return store.file_finding(
-        folder,
-        store.Filing(CallsFolder.kind, seen.fault.kind, setup.label, seen.key, text, document, files),
-    )
+    note = seen.fault.detail.partition("\n")[0][:200]
+    return store.Filing(CallsFolder.kind, seen.fault.kind, setup.label, seen.key, text, document, files, note)

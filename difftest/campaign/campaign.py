@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -112,14 +112,25 @@ class Campaign:
     strategies: Sequence[Strategy]
 
     @classmethod
-    def of(cls, settings: CampaignSettings, notify: Callable[[str], None] = lambda line: None) -> Self:
-        """Find the solvers and make the strategies; ``notify`` gets lines for the user.
+    def of(
+        cls,
+        settings: CampaignSettings,
+        notify: Callable[[str], None] = lambda line: None,
+        others: Mapping[str, Callable[[], Strategy]] | None = None,
+    ) -> Self:
+        """Find the solvers and make the strategies; ``notify`` gets lines for the user. ``others`` makes
+        strategies that are not about formulas, by name.
 
         Raises an ExhumeError where one cannot be found or made.
         """
         solvers = find_solvers(settings.solver)
         names = list(dict.fromkeys(settings.strategy))
-        return cls(settings, solvers, [_strategy(name, len(names) == 1, settings, notify) for name in names])
+        others = others or {}
+        made = [
+            others[name]() if name in others else _strategy(name, len(names) == 1, settings, notify)
+            for name in names
+        ]
+        return cls(settings, solvers, made)
 
     def identity(self) -> dict[str, Any]:
         """What determines the tests and outcomes: the campaign cannot be resumed if this differs."""

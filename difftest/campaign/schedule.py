@@ -22,7 +22,7 @@ from typing import Protocol, runtime_checkable
 
 from base.documents import from_document, to_document
 from difftest.campaign.bandit import Bandit, Payments
-from difftest.campaign.executor import TestName
+from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
 from generator.strategy import GeneratedTest, Strategy
@@ -78,6 +78,11 @@ class Source(Protocol):
         """Tests that an earlier run handed out, and whose turn has not come yet."""
         ...
 
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """The strategies that run their tests themselves, by name."""
+        ...
+
 
 class ListedTests:
     """Tests that come one by one from somewhere and cannot be made again."""
@@ -107,6 +112,11 @@ class ListedTests:
     def reopened(self) -> Sequence[TestName]:
         """There are none."""
         return ()
+
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """Strategies are not known."""
+        return {}
 
 
 @dataclass(slots=True)
@@ -236,6 +246,11 @@ class Schedule:
     def reopened(self) -> Sequence[TestName]:
         """Tests that an earlier run handed out, and whose turn has not come yet."""
         return tuple(self._reopened)
+
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """The strategies that run their tests themselves, by name."""
+        return {name: made for name, made in self._strategies.items() if isinstance(made, OwnTests)}
 
     def _choose(self) -> _Arm | None:
         if self._bandits is None:

@@ -127,7 +127,8 @@ class CampaignState:
             opened.executemany(
                 "insert into outcome values (?, ?, ?, ?, ?, ?)"
                 " on conflict do update set count = count + excluded.count",
-                [(start, *key, count) for key, count in changes.outcomes.items() if count],
+                [(start, *key, count) for key, count in changes.outcomes.items() if count]
+                + [(0, *key, "", count) for key, count in changes.counted.items()],
             )
             self._store_findings(changes)
             opened.execute("delete from open")

@@ -62,7 +62,7 @@ def reduce_command(
     if not target.is_dir() and not solver:
         raise typer.BadParameter("name the solvers that go wrong on the file with --solver")
     if target.is_dir() and isinstance(FindingFolder.read(target), CallsFolder):
-        raise DifftestError(f"{target}: its trace is made small by exhume apifuzz --minimise {target}")
+        raise DifftestError(f"{target}: its trace is made small by exhume apifuzz minimise {target}")
     solvers = find_solvers(solver or [])
 
     def tell(step: Step) -> None:

@@ -126,7 +126,7 @@ def _say_what_is_left(rows: list[dict[str, Any]]) -> None:
         (
             sum(not row["complete"] for row in rows),
             "not minimised to the end",
-            "exhume apifuzz --minimise FINDING",
+            "exhume apifuzz minimise FINDING",
         ),
         (sum(not row["bisected"] for row in rows), "not bisected", "exhume bisect FINDING"),
         (

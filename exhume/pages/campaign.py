@@ -30,6 +30,8 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
     crossed: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
+        if not row.outcome:
+            continue  # of another kind
         if row.kind == CROSSING:
             crossed[row.outcome][row.solver] += row.count
             continue

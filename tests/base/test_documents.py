@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -28,8 +27,7 @@ class Outer:
     seconds: float = 0.0
     done: set[int] = field(default_factory=set)
     colours: tuple[Colour, ...] = ()
-    counts: Counter[str] = field(default_factory=Counter)
-    nested: dict[str, Counter[str]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 FULL = Outer(
@@ -37,8 +35,7 @@ FULL = Outer(
     1.5,
     {9, 1},
     (Colour.BLUE,),
-    Counter(b=1, a=2),
-    {"k": Counter(z=3)},
+    {"b": 1, "a": 2},
 )
 
 
@@ -47,10 +44,7 @@ def test_a_dataclass_comes_back_from_its_document() -> None:
     assert document["inner"] == {"names": ["a", "b"], "pairs": [[1, "x"]], "near": "y"}
     assert document["done"] == [1, 9]
     assert list(document["counts"]) == ["a", "b"]
-    again = from_document(document, Outer)
-    assert again == FULL
-    again.counts["new"] += 1
-    assert again.nested["k"]["missing"] == 0
+    assert from_document(document, Outer) == FULL
 
 
 def test_documents_of_other_versions_are_read() -> None:
