@@ -83,7 +83,7 @@ class Elaborator:
         if sort is REAL and term.sort is INT:
             return self.applications.to_real(term)
         if term.sort is not sort:
-            raise SortError(f"{describe(term)} has sort {term.sort}, {sort} is wanted")
+            raise SortError(f"{describe(term)} has sort {term.sort}, expected {sort}")
         return term
 
     def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
@@ -320,7 +320,7 @@ class Elaborator:
         args = self._take(len(sexp) - 2)
         body = args[0]
         if head in ("forall", "exists", "choice", "set.comprehension") and body.sort is not BOOL:
-            raise SortError(f"the body of {head} has sort {body.sort}, Bool is wanted")
+            raise SortError(f"the body of {head} has sort {body.sort}, expected Bool")
         sort = BOOL
         if head == "lambda":
             sort = make_sort("->", (), (*(v.sort for v in variables), body.sort))
