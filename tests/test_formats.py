@@ -22,7 +22,7 @@ import pytest
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
-from tests.stored import V0, Command, Ended, command, unpack, versions
+from tests.stored import V0, Command, Ended, command, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
 EXPECTED: dict[str, Any] = json.loads((V0 / "expected.json").read_text("utf-8"))
@@ -220,8 +220,8 @@ def test_findings_are_compared_with_a_corpus(name: str, exhume: Command, copy: C
 
 def need_versions() -> None:
     """Skip where the installed solvers are others than those that the files were written with."""
-    if EXPECTED["versions"] != versions():
-        pytest.skip(f"written with {EXPECTED['versions']}, here is {versions()}")
+    if other := other_versions(EXPECTED["versions"]):
+        pytest.skip(other)
 
 
 def resume(exhume: Command, folder: Path, *options: object) -> Any:
@@ -360,7 +360,10 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
 @pytest.mark.parametrize("name", sorted(EXPECTED["traces"]))
 def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored: Path) -> None:
     before = EXPECTED["traces"][name]
-    told = exhume("apifuzz", "replay", stored / "traces" / name, "--json").json
+    ended = exhume("apifuzz", "replay", stored / "traces" / name, "--json")
+    if "not installed" in ended.err:
+        pytest.skip(ended.err)
+    told = ended.json
     assert (told["outcome"], told["calls"], told["fault"]) == ("done", before["calls"], None)
     assert len(told["answers"]) == len(before["answers"])
     different = [pair for pair in zip(told["answers"], before["answers"], strict=True) if len(set(pair)) == 2]
