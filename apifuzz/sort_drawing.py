@@ -12,7 +12,7 @@ from apifuzz.operators import is_known
 from apifuzz.trace import quote_name
 from apifuzz.values import has_values, random_value
 from smtlib import Sort, default_theories, make_sort
-from smtlib.theory import SortSymbol
+from smtlib.signature import SortSymbol
 
 if TYPE_CHECKING:
     from apifuzz.run import Run

@@ -10,7 +10,7 @@ from apifuzz.interface import ApiSort, ApiTerm
 from apifuzz.sort_drawing import allowed, draw_sort_of, ensure_sort, ensure_term
 from apifuzz.values import has_values, random_value
 from smtlib import REAL, Signature, Sort, default_theories
-from smtlib.theory import Bindings, SortPattern
+from smtlib.signature import Bindings, SortPattern
 
 if TYPE_CHECKING:
     from apifuzz.run import Run

@@ -18,8 +18,8 @@ from apifuzz.values import has_values, random_value
 from apifuzz.wrappers import ability_cache
 from apifuzz.wrappers.conversation import Conversation, Ended, NoAnswer
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
+from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
-from smtlib.theory import Bindings
 
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on

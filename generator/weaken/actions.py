@@ -25,7 +25,7 @@ from generator.weaken.patterns import (
 from generator.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, Rewrite, Rule, RuleSet, default_rules
 from generator.weaken.site import Site
 from smtlib import Kind, Sort, SortError, Term
-from smtlib.theory import evaluate_index
+from smtlib.signature import evaluate_index
 from smtlib.values import Value, literal_value
 
 _CONSTANT_DRAWS = 12

@@ -30,8 +30,8 @@ from apifuzz.wrappers.cvc5 import Cvc5Wrapper
 from apifuzz.wrappers.cvc5.coverage import api_functions, calls_counted
 from apifuzz.wrappers.cvc5.reading import Reader, reads_alike
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
+from smtlib.signature import Bindings
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
-from smtlib.theory import Bindings
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}
