@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
-from miner.solver_names import COMMON, IN_PROSE
+from solvers.registry import ANY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ _RULES: tuple[tuple[str, bool, re.Pattern[str]], ...] = tuple(
             "expected",
             False,
             r"\bexpect(?:ed|s|ing)?\b(?:\s+(?:answer|result|output|status|verdict|behaviou?r|value))?"
-            rf"(?:\s+(?:is|was|be|to\s+be|to\s+get|would\s+be|should\s+be|(?:{'|'.join(COMMON)})\s+to\s+(?:return|report)|it\s+to\s+be))?"
+            rf"(?:\s+(?:is|was|be|to\s+be|to\s+get|would\s+be|should\s+be|(?:{ANY_NAME})\s+to\s+(?:return|report)|it\s+to\s+be))?"
             rf"(?:\s+(?:the|an?|answer|result))*[\s:=\-*`]{{0,8}}{_A}",
         ),
         ("should", False, rf"\b(?:should|ought\s+to|must|supposed\s+to){_ADVERB}\s+{_A}"),
@@ -80,13 +80,13 @@ _RULES: tuple[tuple[str, bool, re.Pattern[str]], ...] = tuple(
     )
 )
 _SAYS = re.compile(
-    rf"\b(?P<who>{IN_PROSE})\b[^.\n;:]{{0,60}}?"
+    rf"\b(?P<who>(?:{ANY_NAME})\d?)\b[^.\n;:]{{0,60}}?"
     r"\b(?:says?|returns?|reports?|gives?|answers?|outputs?|prints?|yields?|finds?|agree\w*(?:\s+on)?|claims?)\b"
     rf"(?:\s+(?:that|it|is|the|on|formula|result|answer|back|correctly|with)){{0,4}}\s*:?\s*{_A}",
     re.IGNORECASE,
 )
 _ACCORDING = re.compile(
-    rf"{_A}[`'\"*_)]{{0,2}}\s+(?:according\s+to|\(?by|in|with)\s+(?P<who>{IN_PROSE})\b",
+    rf"{_A}[`'\"*_)]{{0,2}}\s+(?:according\s+to|\(?by|in|with)\s+(?P<who>(?:{ANY_NAME})\d?)\b",
     re.IGNORECASE,
 )
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
@@ -144,8 +144,8 @@ def expectations(
 
 
 def _own_solver(tracker: str) -> str:
-    name = tracker.lower().rpartition("/")[2]
-    return next((solver for solver in COMMON if name.startswith(solver)), "")
+    named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
+    return named[0] if named else ""
 
 
 def _stated_inside(draft: Draft) -> Expected | None:
