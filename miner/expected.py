@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
-from miner.solver_names import COMMON
 from miner.text_rules import read_rules
+from solvers.registry import ANY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def expectations(
 
 
 def _own_solver(tracker: str) -> str:
-    name = tracker.lower().rpartition("/")[2]
-    return next((solver for solver in COMMON if name.startswith(solver)), "")
+    named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
+    return named[0] if named else ""
 
 
 def _stated_inside(draft: Draft) -> Expected | None:

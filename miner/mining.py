@@ -23,8 +23,8 @@ from miner.errors import BadInput, MinerError
 from miner.hosts import known_hosts
 from miner.hosts.host import Host
 from miner.hosts.http import Answer, Client
-from miner.solver_names import TRACKERS
 from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, TrackerReport, prepare
+from solvers.registry import named_solver
 
 
 class NothingStored(MinerError):
@@ -164,8 +164,7 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
                 raise BadInput(
                     f"{corpus.path} has a tracker {name} of kind {taken}: mine into another corpus"
                 )
-            solver = name.rpartition("/")[2].lower()
-            row = Tracker(name, host.name, url or None, solver if solver in TRACKERS else None)
+            row = Tracker(name, host.name, url or None, named_solver(name.rpartition("/")[2]))
             return Intake(corpus).add_tracker(row)
         if url:
             corpus.execute(

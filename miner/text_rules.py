@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from miner.solver_names import COMMON, IN_PROSE
+from solvers.registry import ANY_NAME
 
 # What patterns write in angle brackets.
 _PARTS = {
@@ -17,8 +17,8 @@ _PARTS = {
     "<adverb>": r"(?:\s+\w+){0,3}?",
     "<subject>": r"(?:formula|instance|problem|benchmark|file|input|query|script|example|constraint|case"
     r"|test|one)s?",
-    "<solver>": "|".join(COMMON),
-    "<credited>": IN_PROSE,
+    "<solver>": ANY_NAME,
+    "<credited>": rf"(?:{ANY_NAME})\d?",
 }
 
 

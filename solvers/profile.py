@@ -38,6 +38,8 @@ class Says:
     """Messages of its own check of a model."""
     not_about_formula: tuple[re.Pattern[str], ...] = ()
     """Error messages after which it still works on the formula that it was given."""
+    output: tuple[re.Pattern[str], ...] = ()
+    """How other lines begin that only it prints."""
     unsupported: tuple[re.Pattern[str], ...] = ()
     """What names, in group 1, the command that it calls ``unsupported``; searched for in all it prints."""
     unsupported_is_harmless: bool = False
@@ -97,6 +99,8 @@ class Profile:
     """Whether it is one of those that tests are made for, and answers come from, where none is named."""
     aliases: tuple[str, ...] = ()
     """What names of its programs begin with, those of its predecessors and forks too; in lower case."""
+    options_in_comments: bool = False
+    """Whether its regression files have their options in a comment (``; COMMAND-LINE: --incremental``)."""
     theories: frozenset[str]
     """Those it has, as in ``smtlib/theories``."""
 

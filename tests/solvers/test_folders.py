@@ -160,8 +160,7 @@ def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, d
 EXCEPTIONS = {
     "apifuzz/engines": "an engine is made for one solver's interface",
     "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
-    # These go when one fork server serves all.
-    "corpus/_probe.py": "drives the libraries of the solvers that are asked what they accept",
+    # These go when acceptance is asked of any target.
     "corpus/acceptance.py": "names those that are asked what they accept",
     "corpus/answers.py": "names those that are asked for answers",
     "corpus/probing.py": "names those that are asked what they accept",
@@ -169,7 +168,7 @@ EXCEPTIONS = {
     "generator/loading.py": "its default solvers",
     "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
     "generator/strategies/storm": "values seeds by the libraries of two solvers",
-    "miner": "patterns of what people write in issues",
+    "miner/commandline.py": "a suffix of files is called like a solver",
 }
 """Where solvers are named outside ``solvers/``, each with the reason."""
 
