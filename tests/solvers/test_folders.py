@@ -160,15 +160,11 @@ def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, d
 EXCEPTIONS = {
     "apifuzz/engines": "an engine is made for one solver's interface",
     "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
-    # These go when acceptance is asked of any target.
-    "corpus/acceptance.py": "names those that are asked what they accept",
-    "corpus/answers.py": "names those that are asked for answers",
-    "corpus/probing.py": "names those that are asked what they accept",
     "generator/limits.py": "what a solver refuses although its acceptance was asked",
     "generator/loading.py": "its default solvers",
     "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
     "generator/strategies/storm": "values seeds by the libraries of two solvers",
-    "miner/commandline.py": "a suffix of files is called like a solver",
+    "miner": "patterns of what people write in issues",
 }
 """Where solvers are named outside ``solvers/``, each with the reason."""
 
