@@ -15,7 +15,7 @@ from corpus.records import Issue
 from miner.commandline import Invocation, invocations_of
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
-from miner.likeness import Likeness, Shape, Spelled, likenesses, shape_of
+from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
 from miner.runs import Output, Run, Section, runs_of
@@ -312,10 +312,8 @@ def _with_assumptions(piece: Piece) -> str:
 def _shape(draft: Draft) -> Shape:
     pieces = _all_pieces(draft)
     if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
-        return shape_of([Spelled("text", [piece.text for piece in pieces])], frozenset())
-    spelled = [
-        Spelled(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)
-    ]
+        return shape_of([("text", [piece.text for piece in pieces])], frozenset())
+    spelled = [(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)]
     names: set[str] = set()
     part: Draft | None = draft
     while part is not None:

@@ -60,14 +60,14 @@ class Titles:
     fault takes options, ``{options}`` filled in.
     """
 
-    soundness: str
-    wrong_sat: str
-    wrong_unsat: str
-    invalid_model: str
-    crash: str
-    death: str
-    incompleteness: str
-    slowdown: str
+    soundness: str = "Soundness issue on {logic}"
+    wrong_sat: str = "Soundness issue (wrong sat) on {logic}"
+    wrong_unsat: str = "Soundness issue (wrong unsat) on {logic}"
+    invalid_model: str = "Invalid model issue on {logic}"
+    crash: str = "Assertion violation at {place}"
+    death: str = "{signal} on {logic}"
+    incompleteness: str = "Regression: unknown on {logic}"
+    slowdown: str = "Performance regression on {logic}"
     options: str = " with {options}"
     options_first: bool = False
 
@@ -83,7 +83,7 @@ class Form:
 
     family: str
     repository: str
-    titles: Titles
+    titles: Titles = Titles()
     sections: Mapping[str, tuple[Piece, ...]] = field(default_factory=lambda: PLAIN_SECTIONS)
     heading: str = "## {}"
     categories: Mapping[str, str] = field(default_factory=dict)

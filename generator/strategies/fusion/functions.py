@@ -146,14 +146,3 @@ def _instantiate(body: SExp, widths: Mapping[str, int], names: Mapping[str, str]
         indices = [str(evaluate_index(i, dict(widths))) for i in body[2:]]
         return f"(_ {body[1]} {' '.join(indices)})"
     return f"({' '.join(_instantiate(part, widths, names) for part in body)})"
-
-
-__all__: Sequence[str] = [
-    "Fusion",
-    "FusionFunction",
-    "choose_constants",
-    "functions_for",
-    "fusion_functions",
-    "instantiate",
-    "read_functions",
-]

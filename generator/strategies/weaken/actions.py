@@ -306,6 +306,3 @@ def _by_rule(actions: Sequence[Action], effects: tuple[int, ...]) -> dict[Rule, 
 def default_actions() -> Actions:
     """The actions of the shipped rules."""
     return Actions(default_rules())
-
-
-__all__ = ["Action", "Actions", "Change", "Profile", "RuleUse", "default_actions"]

@@ -345,6 +345,3 @@ def apply_change(changer: Changer, term: Term, site: Site) -> Term:
         return changer(term, site)
     except SortError as error:
         raise NoTerm from error
-
-
-__all__ = ["CHANGES", "Changer", "Finder", "apply_change", "substituted"]

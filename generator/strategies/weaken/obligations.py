@@ -234,6 +234,3 @@ def _with_values(condition: SExp, values: Mapping[str, Term]) -> SExp:
     if isinstance(condition, str):
         return print_term(values[condition]) if condition in values else condition
     return type(condition)([_with_values(part, values) for part in condition])
-
-
-__all__ = ["Obligation", "obligations", "premises"]

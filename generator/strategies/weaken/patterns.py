@@ -311,23 +311,3 @@ def variables_of(pattern: Pattern) -> Iterator[Variable | Run]:
     elif isinstance(pattern, Application):
         for arg in pattern.args:
             yield from variables_of(arg)
-
-
-__all__ = [
-    "Application",
-    "Binding",
-    "Bits",
-    "Bound",
-    "Builder",
-    "Domains",
-    "Match",
-    "NoTerm",
-    "Number",
-    "Pattern",
-    "Run",
-    "Variable",
-    "is_ordinary",
-    "match",
-    "sort_fits",
-    "variables_of",
-]
