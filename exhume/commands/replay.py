@@ -1,5 +1,7 @@
 """The command replay: solvers on files, or on the formulas of a corpus."""
 
+from __future__ import annotations
+
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
