@@ -63,8 +63,8 @@ class Archive:
         self.gone: dict[int, str] = {}
         self.attached: set[str] = set()
         self._comments: dict[int, dict[int, Comment]] = {}
-        # Of issues by number, of comments by issue and id.
-        self._ranks: dict[int | tuple[int, int], Rank] = {}
+        # Of issues by number, of comments by issue and id: which version it is, and the record that holds it.
+        self._versions: dict[int | tuple[int, int], tuple[Rank, int]] = {}
         self._intake = Intake(corpus)
         self._now = now
         self._load()
@@ -140,11 +140,12 @@ class Archive:
 
     def _forget(self, record_id: int) -> None:
         """Drop the items that a record held, before it holds others."""
-        for number in [n for n, issue in self.issues.items() if issue.raw_record_id == record_id]:
-            del self.issues[number], self._ranks[number]
-        for number, thread in self._comments.items():
-            for ident in [i for i, comment in thread.items() if comment.raw_record_id == record_id]:
-                del thread[ident], self._ranks[number, ident]
+        for key in [key for key, (_, holder) in self._versions.items() if holder == record_id]:
+            del self._versions[key]
+            if isinstance(key, int):
+                del self.issues[key]
+            else:
+                del self._comments[key[0]][key[1]]
 
     def _index(self, request: str, status: int, page: Page, data: Any) -> None:
         self.pages[request] = page
@@ -167,14 +168,14 @@ class Archive:
         for item in self.host.read(raw, self.name):
             (number, found), key = item, _key(item)
             rank = (found.updated_at or datetime.min, *place)
-            if not 0 < number <= _LARGEST_NUMBER or self._ranks.get(key, rank) > rank:
+            if not 0 < number <= _LARGEST_NUMBER or self._versions.get(key, (rank, 0))[0] > rank:
                 continue
             if isinstance(found, Issue):
-                self.issues[number] = replace(found, raw_record_id=record_id)
-                self._ranks[key] = rank
+                self.issues[number] = found
+                self._versions[key] = rank, record_id
             elif abs(found.id) <= _LARGEST_ID:
-                self._comments.setdefault(number, {})[found.id] = replace(found, raw_record_id=record_id)
-                self._ranks[key] = rank
+                self._comments.setdefault(number, {})[found.id] = found
+                self._versions[key] = rank, record_id
 
     def _place(self, request: str) -> _Place:
         """Where a page stands among those of its list: whether it is the current answer, start, number."""
@@ -189,11 +190,18 @@ class Archive:
     def thread(self, number: int) -> Issue:
         """An issue with all its comments. Raises KeyError where there is no such issue."""
         issue = self.issues[number]
-        comments = sorted(
-            self._comments.get(number, {}).values(), key=lambda one: (one.created_at or datetime.min, one.id)
-        )
+        # Every refresh does this for all comments, and `replace` is slow.
+        comments = [
+            Comment(ident, one.body, one.author_association, one.created_at, one.updated_at, record_id)
+            for ident, one in self._comments.get(number, {}).items()
+            for record_id in [self._versions[number, ident][1]]
+        ]
+        comments.sort(key=lambda comment: (comment.created_at or datetime.min, comment.id))
         return replace(
-            issue, comments=tuple(comments), state_reason=self.gone.get(number, issue.state_reason)
+            issue,
+            state_reason=self.gone.get(number, issue.state_reason),
+            raw_record_id=self._versions[number][1],
+            comments=tuple(comments),
         )
 
     def numbers(self) -> list[int]:
