@@ -304,9 +304,6 @@ _HANDLERS: dict[str, _Handler] = {
     "block-model-values": _Checker.terms_in_list,
 }
 
-KNOWN_COMMANDS = frozenset(_HANDLERS)
-"""The commands that the checker knows."""
-
 
 def _shape(sexp: SExpList, length: int, expected: str) -> None:
     if len(sexp) != length:
