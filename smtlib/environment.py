@@ -215,7 +215,7 @@ class Environment:
     def _applied_sort(self, name: str, args: tuple[Sort, ...], depth: int = 0) -> Sort:
         if name == "->":
             if len(args) < 2:
-                raise SortError("(-> ...) wants at least two sorts")
+                raise SortError("(-> ...) needs at least two sorts")
             return make_sort(name, (), args)
         definition = self.sorts.get(name)
         if definition is not None:

@@ -8,7 +8,7 @@ import lzma
 import shutil
 import sys
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,8 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return call
 
 
-def versions() -> dict[str, str]:
-    """The installed solvers, as the stored files name those they were written with."""
-    return {name: importlib.metadata.version(name) for name in ("z3-solver", "cvc5", "bitwuzla")}
+def other_versions(written: Mapping[str, str]) -> str:
+    """How the installed solvers differ from those a stored file was written with; empty if they do not."""
+    here = {name: importlib.metadata.version(name) for name in ("z3-solver", "cvc5")}
+    other = {name: version for name, version in here.items() if written[name] != version}
+    return f"written with {dict(written)}, here is {other}" if other else ""

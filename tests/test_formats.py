@@ -22,7 +22,7 @@ import pytest
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
-from tests.stored import V0, Command, Ended, command, unpack, versions
+from tests.stored import V0, Command, Ended, command, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
 EXPECTED: dict[str, Any] = json.loads((V0 / "expected.json").read_text("utf-8"))
@@ -220,8 +220,8 @@ def test_findings_are_compared_with_a_corpus(name: str, exhume: Command, copy: C
 
 def need_versions() -> None:
     """Skip where the installed solvers are others than those that the files were written with."""
-    if EXPECTED["versions"] != versions():
-        pytest.skip(f"written with {EXPECTED['versions']}, here is {versions()}")
+    if other := other_versions(EXPECTED["versions"]):
+        pytest.skip(other)
 
 
 def resume(exhume: Command, folder: Path, *options: object) -> Any:
@@ -295,14 +295,18 @@ def test_what_a_bisection_found_is_used(name: str, exhume: Command, copy: Copy) 
 
 def calls(out: Path, seed: int, runs: int, *options: object) -> list[object]:
     """The command of the campaigns on the planted solver."""
-    fixed = ["apifuzz", "--solver", PLANTED, "--calls", 80, "--seed", seed, "--no-older", "--json"]
+    fixed = ["apifuzz", "run", "--solver", PLANTED, "--calls", 80, "--seed", seed, "--no-older", "--json"]
     return [*fixed, "--runs", runs, "--out", out, *options]
 
 
 def test_finished_api_fuzzing_has_nothing_left_to_do(exhume: Command, copy: Copy) -> None:
     folder = copy("calls-planted")
     told = exhume(*calls(folder, 4, 20)).json
-    assert {name: told[name] for name in EXPECTED["calls"]} == EXPECTED["calls"]
+    before, counts = EXPECTED["calls"], told["statistics"]
+    assert (told["tests"], counts["calls"]["calls"], counts["runs"]) == (
+        *(before["runs"], before["calls"], before["outcomes"]),
+    )
+    assert (told["duplicates"], told["unconfirmed"]) == (before["duplicates"], before["unconfirmed"])
     assert {finding["id"] for finding in told["findings"]} == ids(folder)
 
 
@@ -311,7 +315,7 @@ def test_killed_api_fuzzing_goes_on_and_keeps_its_findings(exhume: Command, copy
     before = ids(folder)
     done = EXPECTED["tests_done"]["calls-planted-killed"]
     told = exhume(*calls(folder, 9, done + 3)).json
-    assert told["runs"] == done + 3
+    assert told["tests"] == done + 3
     assert before <= {finding["id"] for finding in told["findings"]} == ids(folder)
 
 
@@ -321,7 +325,7 @@ def test_what_was_found_once_is_known_to_another_campaign(
     known = copy("calls-planted") / "known.json"
     told = exhume(*calls(tmp_path / "new", 4, 20, "--known", known)).json
     assert told["findings"] == []
-    assert told["known"] > 0
+    assert sum(told["statistics"]["known"].values()) > 0
 
 
 @pytest.mark.parametrize("name", REPLAYED)
@@ -331,7 +335,7 @@ def test_a_finding_shows_again(name: str, exhume: Command, copy: Copy) -> None:
     finding = sorted(copy(name).glob("findings/*/finding.json"))[0].parent
     kind = json.loads((finding / "finding.json").read_text("utf-8"))["class"]
     solver = {"calls-planted": ("--solver", PLANTED), "calls-old": ("--solver", old_z3(exhume))}.get(name, ())
-    ended = exhume("apifuzz", "--replay", finding / "minimised.trace", *solver, "--json")
+    ended = exhume("apifuzz", "replay", finding / "minimised.trace", *solver, "--json")
     told = ended.json
     assert (ended.code, told["outcome"], told["fault"]["kind"]) == (1, "fault", kind), ended.out
 
@@ -347,7 +351,7 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
     minimised = finding / "minimised.trace"
     before = minimised.read_text()
     minimised.unlink()
-    ended = exhume("apifuzz", "--minimise", finding, "--solver", PLANTED, "--no-older", "--json")
+    ended = exhume("apifuzz", "minimise", finding, "--solver", PLANTED, "--no-older", "--json")
     assert ended.code == 0, ended.err
     assert (ended.json["kind"], ended.json["confirmed"]) == ("crash", True)
     assert len(minimised.read_text().splitlines()) <= len(before.splitlines())
@@ -356,7 +360,10 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
 @pytest.mark.parametrize("name", sorted(EXPECTED["traces"]))
 def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored: Path) -> None:
     before = EXPECTED["traces"][name]
-    told = exhume("apifuzz", "--replay", stored / "traces" / name, "--json").json
+    ended = exhume("apifuzz", "replay", stored / "traces" / name, "--json")
+    if "not installed" in ended.err:
+        pytest.skip(ended.err)
+    told = ended.json
     assert (told["outcome"], told["calls"], told["fault"]) == ("done", before["calls"], None)
     assert len(told["answers"]) == len(before["answers"])
     different = [pair for pair in zip(told["answers"], before["answers"], strict=True) if len(set(pair)) == 2]
@@ -366,7 +373,7 @@ def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored:
 @pytest.mark.parametrize("solver", ["z3", "cvc5", "bitwuzla"])
 def test_a_trace_is_said_in_smtlib(solver: str, exhume: Command, stored: Path) -> None:
     trace = stored / "traces" / f"{solver}-1.trace"
-    ended = exhume("apifuzz", "--to-smtlib", trace)
+    ended = exhume("apifuzz", "to-smtlib", trace)
     assert ended.code == 0, ended.err
     checks = sum(
         line.split()[1].startswith("check-sat")

@@ -27,6 +27,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.folder import MINIMISED, PRINTED, TRACE, CallsFolder, solver_entries
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
+from base.documents import to_document
 from difftest.triage import store
 from difftest.triage.store import FindingRecord
 
@@ -68,10 +69,10 @@ def filing_of(seen: Seen) -> store.Filing:
         "reason": "",
         "evidence": [],
         **seen.description.facts,
-        "fault": seen.fault.to_json(),
+        "fault": to_document(seen.fault),
         "setup": asdict(setup),
         "version": seen.version,
-        "solvers": solver_entries(setup, seen.fault.to_json()),
+        "solvers": solver_entries(setup, to_document(seen.fault)),
         "lines": [len(seen.trace.lines), len(seen.minimised.lines)],
         "complete": seen.complete,
         "origin": dict(seen.origin),

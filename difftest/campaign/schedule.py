@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from base.documents import from_document, to_document
 from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
@@ -351,7 +352,7 @@ class _Bandits:
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
-                arm.test_class: Payments.from_json(stored[arm.key].weights)
+                arm.test_class: from_document(stored[arm.key].weights, Payments)
                 for arm in of_strategy
                 if arm.key in stored
             }
@@ -384,7 +385,7 @@ class _Bandits:
 
     def weights(self, arm: _Arm) -> dict[str, float]:
         payments = self._classes[arm.strategy.name].paid.get(arm.test_class)
-        return payments.to_json() if payments else {}
+        return to_document(payments) if payments else {}
 
 
 def _restore(arm: _Arm, stored: ArmState) -> None:

@@ -16,6 +16,7 @@ from apifuzz.running.migration import upgrade
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
+from base.documents import to_document
 from base.errors import Exit
 from base.version import VERSION
 from difftest import Limits
@@ -184,7 +185,7 @@ def _run(
         "exhume": VERSION,
     }
     with (
-        CampaignState.open(out, identity, jobs=jobs, notes={"given": settings.to_json()}) as state,
+        CampaignState.open(out, identity, jobs=jobs, notes={"given": to_document(settings)}) as state,
         stop_on_interrupt() as stop,
         HuntScreen(title, f" of {' or '.join(filter(None, ends))}", quiet) as screen,
     ):

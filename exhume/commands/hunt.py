@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from base.documents import to_document
 from base.errors import Exit
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
@@ -160,7 +161,7 @@ def _hunt(
     options = settings.options(out, jobs, seconds)
     campaign = Campaign.of(settings, say, {"api": lambda: _api(settings, out)})
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
-    notes = {"given": settings.to_json()}
+    notes = {"given": to_document(settings)}
     with (
         CampaignState.open(out, campaign.identity(), executor, jobs, notes) as state,
         _executor(executor, scheduler, campaign, out) as chosen,

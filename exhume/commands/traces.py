@@ -13,6 +13,7 @@ from apifuzz.minimise.files import MinimisingOptions, TraceFile, minimise_file
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
+from base.documents import to_document
 from base.errors import Exit
 from difftest import Limits
 from exhume.commands.options import Jobs, Json, parse_duration
@@ -59,7 +60,7 @@ def _replay_document(result: RunResult, setup: Setup) -> dict[str, Any]:
         "answers": list(result.answers),
         "calls": result.calls,
         "refused": [{"line": line, "reason": reason} for line, reason in result.refused],
-        "fault": result.fault.to_json() if result.fault else None,
+        "fault": to_document(result.fault),
         "seconds": round(result.seconds, 3),
     }
 

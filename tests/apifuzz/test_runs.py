@@ -29,6 +29,7 @@ from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
 from apifuzz.trace import TraceError, read_trace
+from base.documents import from_document, to_document
 from base.version import VERSION
 from difftest import (
     DifftestError,
@@ -209,7 +210,7 @@ def test_a_fault_is_the_same_whatever_the_names_and_numbers() -> None:
     assert one.is_same(two)
     assert not one.is_same(faults.told("rejected", "push", one.detail))
     assert not one.is_same(None)
-    assert Fault.from_json(json.loads(json.dumps(one.to_json()))) == one
+    assert from_document(json.loads(json.dumps(to_document(one))), Fault) == one
 
 
 def test_a_crash_is_known_by_its_place() -> None:

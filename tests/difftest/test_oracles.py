@@ -34,9 +34,10 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
 from difftest.triage.expectation import load_expectation
 from generator.strategy import GeneratedTest
-from solvers.errors import SolverMissing
+from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.running.runner import Runner
 from solvers.specs import parse_spec
+from tests.releases import no_release
 
 Fake = Callable[..., Solver]
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -474,6 +475,23 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
     turncoat = fake("say('sat' if 'define-fun' in text else 'unsat')", "turncoat")
     _, (data,) = run([test], [old, turncoat], tmp_path / "b", "soundness")
     assert data["guilty"] == "turncoat"
+
+
+@pytest.mark.parametrize("known", [(), ("unsat",)])
+def test_escapes_that_a_release_reads_in_its_own_way_are_no_finding(
+    known: tuple[str, ...], tmp_path: Path
+) -> None:
+    """z3 before 4.8.11 takes a backslash and a t for a tab: it was not wrong to."""
+    try:
+        old = find_solver("z3==4.8.5")
+    except EnvironmentProblem as problem:
+        no_release(problem)
+    text = '(declare-fun a () String)\n(assert (= "\\t" (str.at a 0)))\n(check-sat)\n'
+    test = GeneratedTest(0, text, "by-hand", known=known)
+    options = HuntOptions(tmp_path, stages=(Stage(10.0, 1.0),))
+    *_, last = hunt([test], [old, find_solver("cvc5")], options)
+    assert isinstance(last, HuntFinished)
+    assert (last.summary.findings, last.summary.unconfirmed > 0) == ((), True)
 
 
 def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def messages(text: str) -> list[str]:
 def test_an_error_says_term_sorts_and_signature() -> None:
     (error,) = check("(declare-const x Int)\n(assert (= 1\n   (str.len (+ x 1))))").errors
     assert "no rank of str.len for (+ x 1) : Int" in error.message
-    assert "(str.len String Int)" in error.message.split("wanted")[1]
+    assert "(str.len String Int)" in error.message.split("expected")[1]
     assert (error.line, error.column) == (3, 4)
 
 
