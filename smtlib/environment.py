@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.signature import evaluate_index
 from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
-from smtlib.theory import Theories, evaluate_index
+from smtlib.theory import Theories
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from apifuzz.values import has_values, random_value
 from base.cache import keep_cached, load_cached
 from base.documents import from_document, to_document
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
+from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
-from smtlib.theory import Bindings
 
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on

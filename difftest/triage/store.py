@@ -204,7 +204,7 @@ def write_finding(
         ],
         "test": {
             "seed": seed,
-            **{name: getattr(test, name) for name in ("index", "strategy")},
+            **{name: getattr(test, name) for name in ("index", "strategy", "origin")},
             **{
                 name: list(getattr(test, name)) for name in ("skeletons", "atoms", "rules", "issues", "known")
             },

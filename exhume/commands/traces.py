@@ -95,7 +95,13 @@ def minimise_command(
     The result is TRACE.min.trace beside the trace, or minimised.trace in the finding's folder; the same in
     SMT-LIB where that shows the error, too. Started again, it resumes.
     """
-    options = MinimisingOptions(parse_duration(duration), _limits(limit), jobs, older)
+    minimise_trace(
+        target, solver, MinimisingOptions(parse_duration(duration), _limits(limit), jobs, older), json
+    )
+
+
+def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions, json: bool) -> None:
+    """Make a trace small, beside the file or in the finding's folder; then its script, if that shows it."""
     source = TraceFile.read(target)
     shortest = math.inf
 

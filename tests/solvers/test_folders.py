@@ -165,10 +165,6 @@ def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, d
 EXCEPTIONS = {
     "apifuzz/engines": "an engine is made for one solver's interface",
     "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
-    # These go when acceptance is asked of any target.
-    "corpus/acceptance.py": "names those that are asked what they accept",
-    "corpus/answers.py": "names those that are asked for answers",
-    "corpus/probing.py": "names those that are asked what they accept",
     "generator/limits.py": "what a solver refuses although its acceptance was asked",
     "generator/loading.py": "its default solvers",
     "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",

@@ -16,7 +16,7 @@ from generator.errors import GenerationError
 from smtlib import Sort, Term, check_script, make_sort, read_script, read_sexps, sexp_text
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp
-from smtlib.theory import evaluate_index
+from smtlib.signature import evaluate_index
 
 MAX_WIDTH = 4096
 """Bit-vectors that would be wider are not made."""

@@ -38,8 +38,8 @@ from smtlib import (
 from smtlib.application import Applications
 from smtlib.environment import Environment
 from smtlib.reader import SExp
+from smtlib.signature import Bindings, SortPattern, evaluate_index
 from smtlib.sorts import REGLAN
-from smtlib.theory import Bindings, SortPattern, evaluate_index
 from smtlib.values import literal_value
 
 _WIDTHS: Mapping[str, tuple[int, ...]] = {"n": (1, 3, 8), "m": (1, 4)}

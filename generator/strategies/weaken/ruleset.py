@@ -26,7 +26,7 @@ from generator.strategies.weaken.patterns import (
 )
 from smtlib import Theories, load_theories, read_sexps
 from smtlib.reader import SExp, SExpList, sexp_text
-from smtlib.theory import SortPattern, read_sort_pattern
+from smtlib.signature import SortPattern, read_sort_pattern
 from smtlib.values import read_number, read_string
 
 WEAKENS, KEEPS, STRENGTHENS = 1, 0, -1
