@@ -78,7 +78,8 @@ def expectations(
 
 
 def _own_solver(tracker: str) -> str:
-    named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
+    name = tracker.lower().rpartition("/")[2]
+    named = re.match(ANY_NAME, name)
     return named[0] if named else ""
 
 

@@ -98,7 +98,7 @@ def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
     (toy / "profile.toml").write_text(PROFILE.replace("program = ", "# "))
     done = exhume(toy, "solvers", "--solver", "toy")
     assert done.returncode == 2
-    assert done.stderr == f"exhume: {toy}/profile.toml: the key program is missing\n"
+    assert done.stderr == f"exhume: {toy}/profile.toml: Object missing required field `program`\n"
     # The other solvers are there all the same.
     assert exhume(toy, "solvers", "--solver", "z3").returncode == 0
 
@@ -106,23 +106,28 @@ def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ('reminder = "For', 'reminde = "For', "there is no key tracker.reminde; did you mean reminder?"),
-        ('crash = ["^the', 'crash = ["^(the', "says.crash: missing ), unterminated subpattern"),
-        ('aliases = ["toy"]', 'aliases = ["toy"', "profile.toml: Unclosed array"),
-        ("[77]", '["x"]', "says.crash_codes: 'x' is of the wrong kind"),
+        ('reminder = "For', 'reminde = "For', "unknown field `reminde` - at `$.tracker`"),
+        (
+            'crash = ["^the',
+            'crash = ["^(the',
+            "missing ), unterminated subpattern at position 1 - at `$.says.crash",
+        ),
+        ('aliases = ["toy"]', 'aliases = ["toy"', "Unclosed array"),
+        ("[77]", '["x"]', "Expected `int`, got `str` - at `$.says.crash_codes"),
         (
             "[tracker.titles]",
-            '[tracker.sections]\nA = ["formla"]\n[tracker.titles]',
-            "tracker.sections.A: 'formla' is not a valid Piece",
+            '[tracker.sections]\nA = ["formla"]',
+            "Invalid enum value 'formla' - at `$.tracker",
         ),
     ],
 )
-def test_what_is_wrong_in_a_folder_is_told_with_its_place(
+def test_what_is_wrong_in_a_folder_is_said_with_its_place(
     toy: Path, before: str, after: str, line: str
 ) -> None:
-    (toy / "profile.toml").write_text(PROFILE.replace(before, after))
-    with pytest.raises(BadProfile, match=f"toy/profile.toml: .*{re.escape(line)}|{re.escape(line)}"):
+    (toy / "profile.toml").write_text(PROFILE.partition("wrong_unsat")[0].replace(before, after))
+    with pytest.raises(BadProfile) as raised:
         read_profile((toy,), None)
+    assert str(raised.value).startswith(f"{toy}/profile.toml: ") and line in str(raised.value)
 
 
 def test_code_of_a_folder_that_fails_is_one_clear_line(toy: Path) -> None:
@@ -164,7 +169,7 @@ EXCEPTIONS = {
     "generator/loading.py": "its default solvers",
     "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
     "generator/strategies/storm": "values seeds by the libraries of two solvers",
-    "miner": "patterns of what people write in issues",
+    "miner/commandline.py": "a suffix of files is called like a solver",
 }
 """Where solvers are named outside ``solvers/``, each with the reason."""
 
