@@ -12,7 +12,7 @@ from apifuzz.run import Run
 from apifuzz.trace import quote_name
 from apifuzz.values import has_values, random_value
 from smtlib import Sort, default_theories, make_sort
-from smtlib.theory import SortSymbol
+from smtlib.signature import SortSymbol
 
 MAX_DEPTH = 3
 """Drawn sorts are not nested deeper."""

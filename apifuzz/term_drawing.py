@@ -11,7 +11,7 @@ from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed, draw_sort_of, ensure_sort, ensure_term
 from apifuzz.values import has_values, random_value
 from smtlib import REAL, Signature, Sort, default_theories
-from smtlib.theory import Bindings, SortPattern
+from smtlib.signature import Bindings, SortPattern
 
 _MAKE_SHARE = 0.4
 """How often an argument that nothing fits is made for the purpose."""

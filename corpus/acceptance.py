@@ -1,8 +1,9 @@
-"""Which solvers accept a text: read, sort-checked, nothing solved.
+"""Which solvers accept a text.
 
-The solvers run in processes of their own (:mod:`solvers.running.tasks`); a crash or a hang on one text is
-that text's outcome. What a solver only finds out when it solves (a non-linear term in a linear
-logic, a theory that is not complete) is not seen here.
+Where a solver's folder has tasks (:mod:`solvers.running.tasks`), its library reads and sort-checks the text
+and solves next to nothing; else the solver is run on it for a moment. A crash or a hang on one text is that
+text's outcome. What a solver only finds out later (a non-linear term in a linear logic, a theory that is not
+complete) is not seen here.
 """
 
 from __future__ import annotations
@@ -11,31 +12,36 @@ import importlib.metadata
 import queue
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Protocol, Self
 
 from solvers.errors import SolverMissing
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.running.tasks import NoAnswer, TaskProcess
-from solvers.specs import DISTRIBUTIONS, find_solver
-
-Solver = Literal["z3", "cvc5"]
+from solvers.specs import DISTRIBUTIONS, Solver, find_solver, is_asked
 
 SECONDS = 5.0
 """For one text; most take a millisecond."""
+
+RUN_SECONDS = 1.0
+"""For one text, by solvers that have to be run on it."""
 
 MEGABYTES = 3000
 """For the process that tries the texts."""
 
 MAX_MESSAGE = 4000
 
-_BATCH = 128
-_SOLVED_BATCH = 8
-_WAITING = 4
+_BATCH = 256
+_SMALL_BATCH = 8
+_WAITING = 2
 """So many batches wait for each process: one that takes long holds up the order, not the others."""
 
 
@@ -55,7 +61,7 @@ class Acceptance:
 
 def probe(
     texts: Iterable[str],
-    solver: Solver,
+    solver: str | Solver,
     jobs: int = 1,
     *,
     seconds: float = SECONDS,
@@ -74,28 +80,30 @@ class Prober:
 
     def __init__(
         self,
-        solver: Solver,
+        solver: str | Solver,
         jobs: int = 1,
         *,
         seconds: float = SECONDS,
         megabytes: int = MEGABYTES,
         solve: bool = False,
     ) -> None:
-        """``solve``: the texts are solved, and outcomes are ``sat``, ``unsat`` and ``unknown`` as well.
+        """``solver`` is one that can be run, or a spec. ``solve``: the texts are solved, and outcomes are
+        ``sat``, ``unsat`` and ``unknown`` as well; only solvers with tasks can be asked so.
 
-        Raises SolverMissing when the solver is not installed.
+        Raises what :func:`find_solver` does.
         """
+        found = find_solver(solver) if isinstance(solver, str) else solver
         self.jobs = jobs
-        self._solve = solve
-        self._idle: queue.SimpleQueue[TaskProcess] = queue.SimpleQueue()
-        library = find_solver(solver).loadable or ""
-        arguments = ["answer" if solve else "accept", library]
-        self._processes = [
-            TaskProcess(f"solvers.{solver}.tasks", arguments, seconds, megabytes << 20) for _ in range(jobs)
+        has_tasks = _tasks_of(found) is not None
+        self._batch = _BATCH if has_tasks and not solve else _SMALL_BATCH
+        self._askers: list[_Asker] = [
+            _Library(found, seconds, megabytes << 20, solve) if has_tasks else _Runs(found, megabytes << 20)
+            for _ in range(jobs)
         ]
-        for process in self._processes:
-            self._idle.put(process)
-        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix=f"probe-{solver}")
+        self._idle: queue.SimpleQueue[_Asker] = queue.SimpleQueue()
+        for asker in self._askers:
+            self._idle.put(asker)
+        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix=f"probe-{found.name}")
 
     def __enter__(self) -> Self:
         return self
@@ -107,8 +115,8 @@ class Prober:
 
     def close(self) -> None:
         """End the processes."""
-        for process in self._processes:
-            process.close()
+        for asker in self._askers:
+            asker.close()
         self._threads.shutdown(cancel_futures=True)
 
     def probe(self, texts: Iterable[str]) -> Iterator[Acceptance]:
@@ -116,7 +124,7 @@ class Prober:
 
         Raises EnvironmentProblem where its library cannot be loaded, RunnerLost after :meth:`close`.
         """
-        batches = iter(_batches(texts, _SOLVED_BATCH if self._solve else _BATCH))
+        batches = iter(_batches(texts, self._batch))
         pending: deque[Future[list[Acceptance]]] = deque()
         for batch in islice(batches, _WAITING * self.jobs):
             pending.append(self._threads.submit(self._ask, batch))
@@ -126,15 +134,63 @@ class Prober:
                 pending.append(self._threads.submit(self._ask, batch))
 
     def _ask(self, texts: list[str]) -> list[Acceptance]:
-        data = [text.encode("utf-8", "replace") for text in texts]
-        if not self._solve:
-            data = [Script(text).without_solving() for text in data]
-        process = self._idle.get()
+        asker = self._idle.get()
         try:
-            answers = process.ask([text.decode() for text in data])
+            return asker.ask([text.encode("utf-8", "replace") for text in texts])
         finally:
-            self._idle.put(process)
-        return [_as_acceptance(answer) for answer in answers]
+            self._idle.put(asker)
+
+
+class _Asker(Protocol):
+    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]: ...
+
+    def close(self) -> None: ...
+
+
+class _Library:
+    """Asks a library by the tasks in its solver's folder."""
+
+    def __init__(self, solver: Solver, seconds: float, memory: int, solve: bool) -> None:
+        prefix = PROFILES[solver.family].prefix
+        options = [prefix + option for option in solver.spec_options if not is_asked(option)]
+        arguments = ["answer" if solve else "accept", solver.loadable or "", *options]
+        self._solve = solve
+        self._process = TaskProcess(_tasks_of(solver) or "", arguments, seconds, memory)
+
+    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
+        shown = texts if self._solve else [Script(text).without_solving() for text in texts]
+        return [_as_acceptance(answer) for answer in self._process.ask([text.decode() for text in shown])]
+
+    def close(self) -> None:
+        self._process.close()
+
+
+class _Runs:
+    """Runs a solver on each text."""
+
+    def __init__(self, solver: Solver, memory: int) -> None:
+        self._solver = solver
+        self._limits = Limits(RUN_SECONDS, memory)
+        self._runner = Runner()
+
+    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
+        return [self._ask(text) for text in texts]
+
+    def _ask(self, text: bytes) -> Acceptance:
+        verdict = self._runner.judge(self._solver, Script(text), self._limits)
+        if verdict.outcome is Outcome.REFUSED:
+            return Acceptance(False, "refused", verdict.detail)
+        return Acceptance(True, "accepted")
+
+    def close(self) -> None:
+        self._runner.__exit__(None, None, None)
+
+
+def _tasks_of(solver: Solver) -> str | None:
+    """The module with a solver's tasks; None where it has none, or no library."""
+    profile = PROFILES.get(solver.family)
+    file = profile.file("tasks.py") if profile and solver.loadable else None
+    return f"solvers.{file.parent.name}.tasks" if file else None
 
 
 def _as_acceptance(answer: Any) -> Acceptance:
@@ -150,8 +206,8 @@ def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def version_of(solver: Solver) -> str:
-    """The version of the solver's installed package."""
+def version_of(solver: str) -> str:
+    """The version of a solver's installed package; SolverMissing without one."""
     try:
         return importlib.metadata.version(DISTRIBUTIONS[solver])
     except importlib.metadata.PackageNotFoundError as error:

@@ -19,13 +19,14 @@ from typing import Literal, Protocol
 
 from base.cache import cache_folder
 from base.locks import locked
-from corpus.acceptance import Prober, Solver, version_of
+from corpus.acceptance import Prober, version_of
 from corpus.probing import solver_id
 from corpus.store import Corpus
+from solvers import registry
 
 Answer = Literal["sat", "unsat"]
 
-REFERENCES: tuple[Solver, ...] = ("cvc5", "z3")
+REFERENCES: tuple[str, ...] = tuple(reversed(registry.REFERENCES))
 """The solvers that must agree, in the order in which they are asked."""
 
 SECONDS = 10.0
@@ -42,11 +43,11 @@ _DECIDED = ("sat", "unsat")
 class AnswerStore(Protocol):
     """Where outcomes are kept."""
 
-    def outcomes(self, solver: Solver, version: str) -> Mapping[str, str]:
+    def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
         """What this solver answered, by the text's SHA-256."""
         ...
 
-    def store(self, solver: Solver, version: str, outcomes: Mapping[str, str]) -> None:
+    def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
         """Keep what this solver answered."""
         ...
 
@@ -57,7 +58,7 @@ class CorpusAnswers:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
 
-    def outcomes(self, solver: Solver, version: str) -> Mapping[str, str]:
+    def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
         """What this solver answered, by the text's SHA-256."""
         return dict(
             self.corpus.rows(
@@ -67,7 +68,7 @@ class CorpusAnswers:
             )
         )
 
-    def store(self, solver: Solver, version: str, outcomes: Mapping[str, str]) -> None:
+    def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
         """Keep what this solver answered."""
         ident = solver_id(self.corpus, solver, version)
         with self.corpus.transaction():
@@ -81,7 +82,7 @@ class CachedAnswers:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder() / "answers.jsonl"
 
-    def outcomes(self, solver: Solver, version: str) -> Mapping[str, str]:
+    def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
         """What this solver answered, by the text's SHA-256. Lines that are no such row are passed over."""
         found: dict[str, str] = {}
         try:
@@ -97,7 +98,7 @@ class CachedAnswers:
             return {}
         return found
 
-    def store(self, solver: Solver, version: str, outcomes: Mapping[str, str]) -> None:
+    def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
         """Keep what this solver answered."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps([solver, version, d, o]) + "\n" for d, o in outcomes.items())
@@ -186,6 +187,6 @@ def _ask(prober: Prober, texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
         yield some
 
 
-def _settled(outcomes: Iterable[str], solver: Solver) -> int:
+def _settled(outcomes: Iterable[str], solver: str) -> int:
     """How many of a solver's answers are the last that is wanted for their text."""
     return sum(solver == REFERENCES[-1] or outcome not in _DECIDED for outcome in outcomes)

@@ -16,7 +16,6 @@ from typing import Any
 
 from corpus.errors import QueryError
 from corpus.learned import transactions
-from corpus.significance import corrected, fisher
 from corpus.store import Corpus
 from rules import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 from rules import compare as compare_rules
@@ -274,10 +273,17 @@ def _excess(first: Side, second: Side) -> tuple[Excess, ...]:
     """The first's signatures, those least likely by chance first."""
     ours, theirs = first.signatures, second.signatures
     names = sorted(ours)
-    total = len(first.baskets) + len(second.baskets)
-    ps = [fisher(ours[name], len(first.baskets), ours[name] + theirs[name], total) for name in names]
+    if not names:
+        return ()
+    # Loading it takes a second.
+    from scipy.stats import false_discovery_control, hypergeom
+
+    drawn = len(first.baskets)
+    total = drawn + len(second.baskets)
+    ps = hypergeom.sf([ours[n] - 1 for n in names], total, [ours[n] + theirs[n] for n in names], drawn)
+    qs = false_discovery_control(ps)
     found = [
-        Excess(name, ours[name], theirs[name], p, q)
-        for name, p, q in zip(names, ps, corrected(ps), strict=True)
+        Excess(name, ours[name], theirs[name], float(p), float(q))
+        for name, p, q in zip(names, ps, qs, strict=True)
     ]
     return tuple(sorted(found, key=lambda e: (e.p, -e.first, e.signature)))

@@ -16,7 +16,7 @@ from corpus.errors import CorpusError
 from corpus.intake import Intake, OnChecked
 from corpus.records import FormulaSource, Issue, Tracker
 from corpus.store import Corpus, storable
-from solvers.registry import NAMES
+from solvers.registry import named_solver
 
 MAX_BYTES = 16 << 20
 """Larger files become rows with an error."""
@@ -104,7 +104,7 @@ def _import_chunk(
     origins = [origin_of(file.relative, file.folder) for file in files]
     names = [tracker or origin.tracker for origin in origins]
     trackers = {
-        name: intake.add_tracker(Tracker(name, "folder", None, _solver(name)))
+        name: intake.add_tracker(Tracker(name, "folder", None, named_solver(name)))
         for name in dict.fromkeys(names)
     }
     issues: dict[tuple[str, int], int] = {}
@@ -161,7 +161,7 @@ def origin_of(relative: str, folder: str = "") -> Origin:
     folders = [f for f in (folder, *parts[:-1]) if f]
     match = _NAMED.fullmatch(stem)
     # Another word before a number is only believed when a folder of that name holds the file.
-    if match and (match["tracker"].lower() in NAMES or match["tracker"] in folders):
+    if match and (named_solver(match["tracker"]) or match["tracker"] in folders):
         return Origin(match["tracker"], int(match["issue"]), int(match["position"] or 0))
     match = _NUMBERED.fullmatch(stem)
     if match and folders:
@@ -169,10 +169,6 @@ def origin_of(relative: str, folder: str = "") -> Origin:
     if match := _NUMBERED.fullmatch(folders[-1] if len(folders) > 1 else ""):
         return Origin(folders[-2], int(match["issue"]), 0)
     return Origin(folder or "files", None, 0)
-
-
-def _solver(tracker: str) -> str | None:
-    return tracker.lower() if tracker.lower() in NAMES else None
 
 
 def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:

@@ -146,10 +146,11 @@ def load_atoms(corpus: Corpus) -> dict[int, Atom]:
         order by atom.id
         """
     )
-    return {row[0]: _atom_of(row[1:]) for row in rows}
+    return {row[0]: atom_of(row[1:]) for row in rows}
 
 
-def _atom_of(row: tuple[Any, ...]) -> Atom:
+def atom_of(row: Sequence[Any]) -> Atom:
+    """The atom of a row: text, segments, occurrences, slots, prelude, signatures, theories, size."""
     text, segments, occurrences, slots, prelude, signature, coarse, theories, size = row
     return Atom(
         text=text,

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus.acceptance import Acceptance, Prober, Solver, version_of
+from corpus.acceptance import Acceptance, Prober, version_of
 from corpus.examine import WELL_SORTED, examine
 from corpus.store import Corpus
 from smtlib import print_script
+from solvers.registry import REFERENCES
 
 _CHUNK = 500
-
-TARGETS: tuple[Solver, ...] = ("z3", "cvc5")
-"""The solvers whose acceptance is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
     """For one solver: formulas asked about in this run, and how many it accepted."""
 
-    solver: Solver
+    solver: str
     version: str
     asked: int
     accepted: int
@@ -39,7 +37,7 @@ def solver_id(corpus: Corpus, spec: str, version: str) -> int:
 
 def probe_formulas(
     corpus: Corpus,
-    solvers: Sequence[Solver] = TARGETS,
+    solvers: Sequence[str] = REFERENCES,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[ProbeReport]:

@@ -290,7 +290,7 @@ def formatted(result: Result, form: Format) -> Iterator[str]:
         writer.writerows([[_cell(value) for value in row] for row in result.rows])
         yield buffer.getvalue()
     else:
-        raise QueryError(f"{form} is not a text format: see as_table and write_parquet")
+        raise QueryError(f"{form} is not a text format: see as_table and write_result")
 
 
 def as_table(result: Result, width: int = 80) -> Table:
@@ -305,27 +305,33 @@ def as_table(result: Result, width: int = 80) -> Table:
     return table
 
 
-def write_parquet(result: Result, path: Path | str) -> None:
-    """Write the result to a local file: whole or not at all."""
+def write_result(result: Result, path: Path | str, form: Format = "parquet") -> None:
+    """Write the result to a local file in one step, as Parquet or a text format. Raises QueryError."""
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         reason = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
         raise QueryError(f"cannot write {path}: {reason}")
-    kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
-    names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
     try:
-        with duckdb.connect(":memory:") as memory, new_file(path) as draft:
-            memory.execute(
-                f"create table result ({', '.join(map(' '.join, zip(names, kinds, strict=True)))})"
-            )
-            if result.rows:
-                lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)
-                columns = [list(column) for column in zip(*result.rows, strict=True)]
-                memory.execute(f"insert into result select {lists}", columns)
-            target = str(draft.absolute()).replace("'", "''")
-            memory.execute(f"copy result to '{target}' (format parquet)")
+        with new_file(path) as draft:
+            if form == "parquet":
+                _write_parquet(result, draft)
+            else:
+                draft.write_text("".join(formatted(result, form)), encoding="utf-8")
     except (duckdb.Error, OSError) as error:
         raise QueryError(f"cannot write {path}: {error}") from error
+
+
+def _write_parquet(result: Result, path: Path) -> None:
+    kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
+    names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
+    with duckdb.connect(":memory:") as memory:
+        memory.execute(f"create table result ({', '.join(map(' '.join, zip(names, kinds, strict=True)))})")
+        if result.rows:
+            lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)
+            columns = [list(column) for column in zip(*result.rows, strict=True)]
+            memory.execute(f"insert into result select {lists}", columns)
+        target = str(path.absolute()).replace("'", "''")
+        memory.execute(f"copy result to '{target}' (format parquet)")
 
 
 def _object(result: Result, row: tuple[Any, ...]) -> dict[str, object]:

@@ -22,7 +22,7 @@ create table text (
 create table tracker (
     id integer primary key,
     name varchar not null unique,       -- z3, cvc5, Z3Prover/z3, ...
-    kind varchar not null,              -- folder, github, starter
+    kind varchar not null,              -- folder, starter, or the host: github, gitlab
     url varchar,
     solver varchar                      -- whose bugs it holds, where that is known
 );
@@ -31,7 +31,7 @@ create table tracker (
 create table raw_record (
     id integer primary key,
     tracker_id integer not null,
-    request varchar not null,           -- the request without host and token, or the file's path
+    request varchar not null,           -- the request without host and token, or dump:issues/12
     status integer,                     -- HTTP status
     etag varchar,
     last_modified varchar,

@@ -6,7 +6,6 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
 from typing import Annotated, Any
 
 import typer
@@ -17,46 +16,25 @@ from base.files import NO_SPACE
 from exhume.commands import COMMANDS
 
 
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name. A module is imported when one of its commands is looked up."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            module = importlib.import_module(f"exhume.commands.{COMMANDS[name].module}")
-            commands = typer.Typer(rich_markup_mode=None)
-            module.register(commands)
-            self._made |= typer.main.get_group(commands).commands
-        return self._made[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
-
 class _Group(TyperGroup):
-    """``exhume``, whose commands are imported when they are used."""
+    """``exhume``: the module of a command is imported when the command is used."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = _Commands()
+        self.commands = {name: TyperCommand(name, help=command.about) for name, command in COMMANDS.items()}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command itself, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"exhume.commands.{COMMANDS[cmd_name].module}")
+        commands = typer.Typer(rich_markup_mode=None)
+        module.register(commands)
+        return typer.main.get_group(commands).get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands without importing them."""
-        listed: dict[str, Any] = {
-            name: TyperCommand(name, help=command.about) for name, command in COMMANDS.items()
-        }
-        TyperGroup(name="exhume", commands=listed).format_commands(ctx, formatter)
+        TyperGroup(name="exhume", commands=dict(self.commands)).format_commands(ctx, formatter)
 
 
 app = typer.Typer(

@@ -6,9 +6,9 @@ from generator.errors import GenerationError
 from generator.library import Library
 from generator.loading import load_library
 from generator.registry import STRATEGIES, find_strategy, make_strategy
+from generator.seeds.script import SeedScript
 from generator.seeds.source import (
     Seed,
-    SeedScript,
     SeedSkipped,
     SeedSource,
     seeds_of_corpus,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from corpus.learned import fingerprint
+from corpus.learned import atom_of, fingerprint
 from corpus.store import Corpus
 from generator.families import family_of
 from generator.library import Library, RuleTemplate
 from generator.limits import is_suitable
 from generator.templates import AtomTemplate, SkeletonTemplate
-from rules import Atom, Skeleton, Slot
+from rules import Skeleton
 
 RuleKind = Literal["full", "coarse", "off"]
 """Which signatures guide the filling: with widths and formats, without them, or none."""
@@ -56,7 +55,7 @@ with used as (
     from assertion_atom join assertion on assertion.id = assertion_id
     where formula_id in (select formula_id from usable) group by atom_id
 )
-select atom.id, atom.text, segments, occurrences, slots, prelude, atom.theories, size,
+select atom.id, atom.text, segments, occurrences, slots, prelude, '', '', atom.theories, size,
     coalesce(signature_id, -1), coalesce(coarse_signature_id, -1), {_LABEL}
 from used join atom on atom.id = used.atom_id {_FROM_FORMULA} order by used.uses desc, atom.id
 """
@@ -125,18 +124,6 @@ def select_usable(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     return families
 
 
-def _atom(row: tuple[object, ...], coarse: bool) -> AtomTemplate:
-    identifier, text, segments, occurrences, slots, prelude, theories, size, fine_id, coarse_id, label = row
-    atom = Atom(
-        str(text),
-        tuple(json.loads(str(segments))),
-        tuple(json.loads(str(occurrences))),
-        tuple(Slot(tuple(params), result, bound) for params, result, bound in json.loads(str(slots))),
-        tuple(json.loads(str(prelude))),
-        "",
-        "",
-        frozenset(theories),  # type: ignore[call-overload]
-        int(size),  # type: ignore[call-overload]
-    )
-    signature = coarse_id if coarse else fine_id
-    return AtomTemplate.of(int(identifier), atom, int(signature), str(label))  # type: ignore[call-overload]
+def _atom(row: Sequence[Any], coarse: bool) -> AtomTemplate:
+    identifier, *atom, fine_id, coarse_id, label = row
+    return AtomTemplate.of(identifier, atom_of(atom), coarse_id if coarse else fine_id, label)

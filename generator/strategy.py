@@ -13,7 +13,8 @@ class GeneratedTest:
 
     ``known`` holds what is known of the answer of each ``check-sat`` in order
     (``"sat"``, ``"unsat"`` or ``None``); it is empty where nothing is known.
-    The id tuples are row ids of the corpus the test was built from.
+    The id tuples are row ids of the corpus the test was built from; ``origin`` is the file that it was read
+    from, if it is one's.
 
     ``implied_by`` and ``implies`` are for strategies that weaken or strengthen: the whole text (commands and
     one ``check-sat``, no header needed) of the formula that this one was made from, in the field that says
@@ -35,6 +36,7 @@ class GeneratedTest:
     known: tuple[str | None, ...] = ()
     implied_by: str | None = None
     implies: str | None = None
+    origin: str = ""
 
 
 class Strategy(Protocol):

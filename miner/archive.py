@@ -63,8 +63,8 @@ class Archive:
         self.gone: dict[int, str] = {}
         self.attached: set[str] = set()
         self._comments: dict[int, dict[int, Comment]] = {}
-        # Of issues by number, of comments by issue and id.
-        self._ranks: dict[int | tuple[int, int], Rank] = {}
+        # Of issues by number, of comments by issue and id: which version it is, and the record that holds it.
+        self._versions: dict[int | tuple[int, int], tuple[Rank, int]] = {}
         self._intake = Intake(corpus)
         self._now = now
         self._load()
@@ -85,36 +85,25 @@ class Archive:
                 )
             )
             for ident, request, status, *page in chunk:
-                data = _decoded(bodies[ident]) if status == 200 and ident in bodies else None
+                data = decoded(bodies[ident]) if status == 200 and ident in bodies else None
                 self._index(request, status or 200, Page(ident, *page), data)
 
     def put(self, request: str, answer: Answer) -> None:
-        """Store an answer, whatever it is, and index it; ``next`` is a path below the tracker's."""
-        self.put_all([(request, answer)])
-
-    def put_all(self, answers: Iterable[tuple[str, Answer]]) -> None:
-        """Store several answers in one transaction."""
-        answers = list(answers)
+        """Store an answer, whatever it is, and index it; ``answer.next`` is a path below the tracker's."""
         fetched = datetime.fromtimestamp(self._now(), UTC).replace(tzinfo=None) if self._now else None
-        records = [
-            RawRecord(
-                request,
-                answer.body or answer.location,
-                answer.status,
-                answer.etag,
-                answer.last_modified,
-                fetched,
-                self.prefix + answer.next if answer.next else None,
-            )
-            for request, answer in answers
-        ]
-        self._put(records, [answer.data for _, answer in answers])
+        record = RawRecord(
+            request,
+            answer.body or answer.location,
+            answer.status,
+            answer.etag,
+            answer.last_modified,
+            fetched,
+            self.prefix + answer.next if answer.next else None,
+        )
+        self.put_records([record], [answer.data])
 
-    def put_records(self, records: Sequence[RawRecord]) -> None:
-        """Store raw records of another archive in one transaction."""
-        self._put(records, [_decoded(record.body) for record in records])
-
-    def _put(self, records: Sequence[RawRecord], data: Sequence[Any]) -> None:
+    def put_records(self, records: Sequence[RawRecord], data: Sequence[Any]) -> None:
+        """Store several records, each with what its body holds, in one transaction, and index them."""
         replaced = [self._lost(record, one) for record, one in zip(records, data, strict=True)]
         lost = [record for record in replaced if record is not None]
         with self.corpus.transaction():
@@ -122,37 +111,10 @@ class Archive:
             added = self._intake.add_raw_records(self.tracker_id, records)
         for record, row in zip(lost, kept, strict=True):
             self._forget(self.pages[record.request.partition("~")[0]].record_id)
-            self._index(record.request, 200, Page(row.id, None, None, None), _decoded(record.body))
+            self._index(record.request, 200, Page(row.id, None, None, None), decoded(record.body))
         for record, row, one in zip(records, added, data, strict=True):
             page = Page(row.id, record.etag, record.last_modified, record.next)
             self._index(record.request, record.status or 200, page, one)
-
-    def newer_of(self, records: Iterable[RawRecord], prefix: str) -> list[RawRecord]:
-        """Those of another archive's records that are not here as new; ``prefix`` was its tracker's path."""
-        renamed = [
-            replace(
-                record,
-                request=self._renamed(record.request, prefix),
-                next=self._renamed(record.next, prefix) if record.next else None,
-            )
-            for record in records
-        ]
-        here = dict(
-            self.corpus.rows(
-                """select request, fetched_at from raw_record
-                where tracker_id = ? and request in (select unnest(?::varchar[]))""",
-                [self.tracker_id, [record.request for record in renamed]],
-            )
-        )
-        return [
-            record
-            for record in renamed
-            if record.request not in here
-            or (record.fetched_at or datetime.min) > (here[record.request] or datetime.min)
-        ]
-
-    def _renamed(self, request: str, prefix: str) -> str:
-        return self.prefix + request.removeprefix(prefix) if request.startswith(prefix) else request
 
     def _lost(self, record: RawRecord, data: Any) -> RawRecord | None:
         """A record's earlier answer, under another name, where it holds items that the new one does not."""
@@ -165,7 +127,7 @@ class Archive:
             where raw_record.id = ?""",
             [known.record_id],
         )
-        if not row or self._items(_decoded(row[0][0])) <= self._items(data):
+        if not row or self._items(decoded(row[0][0])) <= self._items(data):
             return None
         place = 1
         while f"{request}~{place}" in self.pages:
@@ -178,11 +140,12 @@ class Archive:
 
     def _forget(self, record_id: int) -> None:
         """Drop the items that a record held, before it holds others."""
-        for number in [n for n, issue in self.issues.items() if issue.raw_record_id == record_id]:
-            del self.issues[number], self._ranks[number]
-        for number, thread in self._comments.items():
-            for ident in [i for i, comment in thread.items() if comment.raw_record_id == record_id]:
-                del thread[ident], self._ranks[number, ident]
+        for key in [key for key, (_, holder) in self._versions.items() if holder == record_id]:
+            del self._versions[key]
+            if isinstance(key, int):
+                del self.issues[key]
+            else:
+                del self._comments[key[0]][key[1]]
 
     def _index(self, request: str, status: int, page: Page, data: Any) -> None:
         self.pages[request] = page
@@ -205,14 +168,14 @@ class Archive:
         for item in self.host.read(raw, self.name):
             (number, found), key = item, _key(item)
             rank = (found.updated_at or datetime.min, *place)
-            if not 0 < number <= _LARGEST_NUMBER or self._ranks.get(key, rank) > rank:
+            if not 0 < number <= _LARGEST_NUMBER or self._versions.get(key, (rank, 0))[0] > rank:
                 continue
             if isinstance(found, Issue):
-                self.issues[number] = replace(found, raw_record_id=record_id)
-                self._ranks[key] = rank
+                self.issues[number] = found
+                self._versions[key] = rank, record_id
             elif abs(found.id) <= _LARGEST_ID:
-                self._comments.setdefault(number, {})[found.id] = replace(found, raw_record_id=record_id)
-                self._ranks[key] = rank
+                self._comments.setdefault(number, {})[found.id] = found
+                self._versions[key] = rank, record_id
 
     def _place(self, request: str) -> _Place:
         """Where a page stands among those of its list: whether it is the current answer, start, number."""
@@ -227,11 +190,18 @@ class Archive:
     def thread(self, number: int) -> Issue:
         """An issue with all its comments. Raises KeyError where there is no such issue."""
         issue = self.issues[number]
-        comments = sorted(
-            self._comments.get(number, {}).values(), key=lambda one: (one.created_at or datetime.min, one.id)
-        )
+        # Every refresh does this for all comments, and `replace` is slow.
+        comments = [
+            Comment(ident, one.body, one.author_association, one.created_at, one.updated_at, record_id)
+            for ident, one in self._comments.get(number, {}).items()
+            for record_id in [self._versions[number, ident][1]]
+        ]
+        comments.sort(key=lambda comment: (comment.created_at or datetime.min, comment.id))
         return replace(
-            issue, comments=tuple(comments), state_reason=self.gone.get(number, issue.state_reason)
+            issue,
+            state_reason=self.gone.get(number, issue.state_reason),
+            raw_record_id=self._versions[number][1],
+            comments=tuple(comments),
         )
 
     def numbers(self) -> list[int]:
@@ -260,7 +230,8 @@ def _objects(data: Any) -> list[Mapping[str, Any]]:
     return [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, dict)]
 
 
-def _decoded(body: str) -> Any:
+def decoded(body: str) -> Any:
+    """What a stored body holds; None where it is no JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

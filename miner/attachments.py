@@ -19,11 +19,12 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from corpus.records import Issue
 from miner.hosts.host import Host
-from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, SystemClock, Waiting
+from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, Waiting
 
 _SUFFIXES = (".smt2", ".txt", ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
 _TEXTS = (".smt2", ".smt", ".txt", ".log")
@@ -94,7 +95,7 @@ class Downloader:
 
     limits: Limits = LIMITS
     hosts: Mapping[str, str] = field(default_factory=dict)
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=Clock)
     on_waiting: OnWaiting = lambda waiting: None
     timeout: float = 60.0
     fetched: int = 0
@@ -242,17 +243,12 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
 
 
 def _kind(name: str, data: bytes) -> str | None:
-    if data.startswith(b"PK\x03\x04"):
-        return "zip"
-    if data.startswith(b"\x1f\x8b"):
-        return "gz"
-    if data.startswith(b"BZh"):
-        return "bz2"
-    if data.startswith(b"\xfd7zXZ\0"):
-        return "xz"
     if data[257:262] == b"ustar":
         return "tar"
-    return None
+    return next((kind for kind, mark in _MARKS.items() if data.startswith(mark)), None)
+
+
+_MARKS = {"zip": b"PK\x03\x04", "gz": b"\x1f\x8b", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 
 
 def _zip(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
@@ -297,34 +293,29 @@ def _packed(kind: str) -> Callable[[str, bytes, _Budget], Iterator[tuple[str, by
 
 
 def _inflated(kind: str, data: bytes, budget: _Budget) -> bytes:
-    parts = []
-    if kind == "gz":
-        inflater = zlib.decompressobj(wbits=31)
-        rest = data
-        while rest and not inflater.eof:
-            part = inflater.decompress(rest, _CHUNK)
-            rest = inflater.unconsumed_tail
-            budget.take(len(part))
-            parts.append(part)
-        return b"".join(parts)
-    reader = bz2.BZ2Decompressor() if kind == "bz2" else lzma.LZMADecompressor(memlimit=128 << 20)
+    inflater: Any = _INFLATERS[kind]()
+    parts: list[bytes] = []
     rest = data
-    while not reader.eof:
-        part = reader.decompress(rest, _CHUNK)
-        rest = b""
-        if not part and reader.needs_input:
+    while not inflater.eof:
+        part = inflater.decompress(rest, _CHUNK)
+        # zlib hands back what it has not read yet, the others keep it.
+        rest = getattr(inflater, "unconsumed_tail", b"")
+        if not part and not rest:
             break
         budget.take(len(part))
         parts.append(part)
     return b"".join(parts)
 
 
+_INFLATERS: Mapping[str, Callable[[], object]] = {
+    "gz": lambda: zlib.decompressobj(wbits=31),
+    "bz2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(memlimit=128 << 20),
+}
 _MEMBERS: Mapping[str, Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]] = {
     "zip": _zip,
     "tar": _tar,
-    "gz": _packed("gz"),
-    "bz2": _packed("bz2"),
-    "xz": _packed("xz"),
+    **{kind: _packed(kind) for kind in _INFLATERS},
 }
 
 

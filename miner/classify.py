@@ -7,14 +7,12 @@ The rules are data: ``classes.toml``, beside this module. An issue for which no 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 from corpus.records import Issue, Reasoned
 from miner.extract import Extraction
+from miner.text_rules import Rule, read_rules
 
 CLASSES = (
     "soundness",
@@ -33,27 +31,6 @@ PLACES = ("title", "label", "text", "output", "formula")
 _BODY_READ = 12_000
 _COMMENT_READ = 3_000
 _ALL_READ = 40_000
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of ``classes.toml``."""
-
-    id: str
-    group: str
-    value: str
-    where: frozenset[str]
-    words: tuple[str, ...]
-    pattern: re.Pattern[str]
-    weight: int
-    examples: tuple[str, ...]
-    never: tuple[str, ...]
-
-    def search(self, text: str, lowered: str) -> re.Match[str] | None:
-        """The first place in a text where the rule holds."""
-        if not any(word in lowered for word in self.words):
-            return None
-        return self.pattern.search(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +57,9 @@ _NONE = Reasoned("none")
 _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 
-@cache
 def rules() -> tuple[Rule, ...]:
     """The rules of ``classes.toml``, in order."""
-    data = tomllib.loads((resources.files("miner") / "classes.toml").read_text(encoding="utf-8"))
-    return tuple(_rule(entry) for entry in data["rule"])
-
-
-def _rule(entry: Mapping[str, object]) -> Rule:
-    def texts(key: str) -> tuple[str, ...]:
-        value = entry.get(key, [])
-        return tuple(str(item) for item in value) if isinstance(value, list) else ()
-
-    weight = entry.get("weight", 1)
-    return Rule(
-        id=str(entry["id"]),
-        group=str(entry["group"]),
-        value=str(entry.get("value", "")),
-        where=frozenset(texts("where")),
-        words=texts("words"),
-        pattern=re.compile(str(entry["pattern"]), re.IGNORECASE),
-        weight=weight if isinstance(weight, int) else 1,
-        examples=texts("examples"),
-        never=texts("never"),
-    )
+    return read_rules("classes.toml")
 
 
 @dataclass(frozen=True, slots=True)

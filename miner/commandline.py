@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from miner.solver_names import COMMON, FAMILIES, NO_PROGRAMS
+from solvers.registry import ANY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SOLVER = re.compile(
-    r"(?P<family>" + "|".join(re.escape(name) for name in sorted(FAMILIES, key=len, reverse=True)) + r")"
-    r"(?P<rest>[\w.+~-]{0,60})(?:\.exe)?",
-    re.IGNORECASE,
-)
+_SOLVER = re.compile(rf"(?P<family>{ANY_NAME})(?P<rest>[\w.+~-]{{0,60}})(?:\.exe)?", re.IGNORECASE)
+# What follows a solver's name in words that are no program: ``z3py``, ``stps``.
+_NO_PROGRAMS = frozenset({"s", "py", "prover", "solver", "y"})
 _VERSION_IN_NAME = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
 _SHELL_WORDS = _words(
     """
@@ -62,14 +60,14 @@ _PROMPTS = re.compile(
       | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
       | PS\s[A-Za-z]:\\[^>\n]{0,150}>                 # PowerShell
       | [A-Za-z]:\\[^>\n]{0,150}>                     # cmd.exe
-      | (?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/z3$
+      | (?:~|\.{1,2}/|/)[\w./~+-]{0,120}\s?[$\#%>]  # a path: ~/src$
       | (?:bash|sh|zsh)(?:-\d\.\d)?[$\#%]             # bash-5.0$
     )(?:\s|$|(?<=>)(?=[\w.]))""",
     re.VERBOSE,
 )
 _WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ]|>{1,3})(?P<space>\s*)")
 _ARROW = re.compile(r"\S{1,60}\s+(?:git:\(\S{1,60}\)\s+)?(?:[✗×⚡]\s*)?")
-_REPL = re.compile(rf"\s*(?:(?:{'|'.join(COMMON)})>|>{{1,3}}|\$|%)\s*(?=\()", re.IGNORECASE)
+_REPL = re.compile(rf"\s*(?:(?:{ANY_NAME})>|>{{1,3}}|\$|%)\s*(?=\()", re.IGNORECASE)
 _FILE_NAME = re.compile(
     r".*\.(?:smt2?|smtlib2?|smt2?\.txt|txt|sl|p|z3|dimacs|cnf|tptp|log|in|btor2?)$|.*/.*",
     re.IGNORECASE,
@@ -89,7 +87,7 @@ def solver_family(word: str) -> str:
     family, rest = found["family"].lower(), found["rest"].lower()
     if rest.endswith((".smt2", ".txt", ".smt", ".py", ".cpp", ".h", ".zip", ".log")):
         return ""
-    return "" if rest in NO_PROGRAMS.get(family, ()) else family
+    return "" if rest in _NO_PROGRAMS else family
 
 
 def is_empty_prompt(line: str) -> bool:

@@ -20,18 +20,18 @@ import duckdb
 from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
 from corpus.store import Corpus, connect
-from miner.archive import Archive
+from miner.archive import Archive, decoded
 from miner.errors import BadInput
 from miner.hosts import DEFAULT, Place, host_named, known_hosts
 from miner.hosts.host import Host
-from miner.hosts.http import Answer
 from miner.json_stream import objects_in
-from miner.mining import Listener, MineOptions, find_tracker, read_archive, store_tracker
+from miner.mining import Listener, MineOptions, Reading, find_tracker, store_tracker
 from miner.storing import TrackerReport
 
 STARTER = "exhume/starter"
 
 _RECORDS_AT_ONCE = 200
+_AGE = "coalesce(fetched_at, timestamp 'epoch'), coalesce(last_modified, '')"
 _ENDINGS = (".json", ".jsonl", ".ndjson")
 _EXPORT = (
     "gh issue list --state all --limit 99999 --json"
@@ -65,7 +65,7 @@ def mine_files(
     reports: list[TrackerReport] = []
     for archive in loader.archives.values():
         report = TrackerReport(archive.name, problem=problem, skipped=0 if reports else loader.skipped)
-        read_archive(archive, options, listener, report)
+        Reading(archive, options, listener).read(report)
         reports.append(report)
     return reports
 
@@ -82,7 +82,7 @@ def mine_starter(
     with resources.as_file(resources.files("corpus") / "starter" / "issues") as folder:
         loader.load(folder)
     report = TrackerReport(STARTER)
-    read_archive(archive, MineOptions(everything=True), Listener(on_issues=progress), report)
+    Reading(archive, MineOptions(everything=True), Listener(on_issues=progress)).read(report)
     return report
 
 
@@ -121,12 +121,12 @@ class _Loader:
 
     def _load_file(self, file: Path) -> None:
         self.files += 1
-        batches: dict[str, list[tuple[str, Answer]]] = {}
+        batches: dict[str, list[tuple[RawRecord, Any]]] = {}
         with file.open("rb") as opened:
             try:
                 for number, item in enumerate(objects_in(opened, str(file)), 1):
                     for name, record in self._records_of(item, f"{file}, object {number}"):
-                        batches.setdefault(name, []).append(record)
+                        batches.setdefault(name, []).append((record, item))
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
             except BadInput:
@@ -134,14 +134,14 @@ class _Loader:
                 raise
         self._store(batches)
 
-    def _store(self, batches: dict[str, list[tuple[str, Answer]]]) -> None:
-        for name, records in batches.items():
-            self.archives[name].put_all(records)
-            self.objects += len(records)
+    def _store(self, batches: dict[str, list[tuple[RawRecord, Any]]]) -> None:
+        for name, batch in batches.items():
+            self.archives[name].put_records(*zip(*batch, strict=True))
+            self.objects += len(batch)
         batches.clear()
         self.listener.on_page("records", self.files, self.objects)
 
-    def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[str, tuple[str, Answer]]]:
+    def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[str, RawRecord]]:
         """The tracker of an object and its raw record; nothing for what is no issue or comment, or older than
         what is stored.
         """
@@ -164,7 +164,7 @@ class _Loader:
                 body = json.dumps(item, ensure_ascii=False, sort_keys=True)
             except RecursionError:
                 raise BadInput(f"{where}: nested too deeply") from None
-            yield archive.name, (key, Answer(200, body, last_modified=stamp or None, data=item))
+            yield archive.name, RawRecord(key, body, 200, last_modified=stamp or None)
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
         """The host and tracker of an object: the named one, the one that was asked for, or the only one."""
@@ -196,25 +196,30 @@ class _Loader:
             trackers = connection.execute("select id, name, kind from tracker order by id").fetchall()
             for ident, name, kind in trackers:
                 if kind in hosts:
-                    self._copy_tracker(connection, ident, self._archive(hosts[kind], name), name)
+                    self._copy_tracker(connection, ident, self._archive(hosts[kind], name))
         except duckdb.Error as error:
             raise BadInput(f"{source} is not a corpus, or damaged: {_first_line(error)}") from error
         if not self.archives:
             raise BadInput(f"{source} holds no tracker that was mined")
 
-    def _copy_tracker(
-        self, connection: duckdb.DuckDBPyConnection, ident: int, archive: Archive, name: str
-    ) -> None:
+    def _copy_tracker(self, connection: duckdb.DuckDBPyConnection, ident: int, archive: Archive) -> None:
+        here = {
+            request: age
+            for request, *age in self.corpus.rows(
+                f"select request, {_AGE} from raw_record where tracker_id = ?", [archive.tracker_id]
+            )
+        }
         rows = connection.execute(
-            """select request, body, status, etag, last_modified, fetched_at, next from raw_record
+            f"""select {_AGE}, request, body, status, etag, last_modified, fetched_at, next from raw_record
             join text on text.id = text_id where tracker_id = ? order by raw_record.id""",
             [ident],
         )
-        prefix = archive.host.path(name)
         self.files += 1
         while batch := rows.fetchmany(_RECORDS_AT_ONCE):
-            records = [RawRecord(*row) for row in batch]
-            archive.put_records(archive.newer_of(records, prefix))
+            records = [
+                RawRecord(*row[2:]) for row in batch if row[2] not in here or list(row[:2]) > here[row[2]]
+            ]
+            archive.put_records(records, [decoded(record.body) for record in records])
             self.objects += len(records)
             self.listener.on_page("records", self.files, self.objects)
 

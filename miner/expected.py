@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
-from miner.solver_names import COMMON, IN_PROSE
+from miner.text_rules import read_rules
+from solvers.registry import ANY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,74 +22,6 @@ class Expected:
     source: str
 
 
-_A = r"[`'\"*_(]{0,3}\b(?P<a>unsat|sat)(?:isfiable|isfiability)?\b"
-_ADVERB = r"(?:\s+\w+){0,3}?"
-_SUBJECT = (
-    r"(?:formula|instance|problem|benchmark|file|input|query|script|example|constraint|case|test|one)s?"
-)
-_RULES: tuple[tuple[str, bool, re.Pattern[str]], ...] = tuple(
-    (name, opposite, re.compile(pattern, re.IGNORECASE))
-    for name, opposite, pattern in (
-        (
-            "should-not",
-            True,
-            rf"\b(?:should|must|can)(?:\s+not|n't|not)\s+(?:be|return|report|say|give|answer){_ADVERB}\s+{_A}",
-        ),
-        (
-            "expected",
-            False,
-            r"\bexpect(?:ed|s|ing)?\b(?:\s+(?:answer|result|output|status|verdict|behaviou?r|value))?"
-            rf"(?:\s+(?:is|was|be|to\s+be|to\s+get|would\s+be|should\s+be|(?:{'|'.join(COMMON)})\s+to\s+(?:return|report)|it\s+to\s+be))?"
-            rf"(?:\s+(?:the|an?|answer|result))*[\s:=\-*`]{{0,8}}{_A}",
-        ),
-        ("should", False, rf"\b(?:should|ought\s+to|must|supposed\s+to){_ADVERB}\s+{_A}"),
-        (
-            "correct",
-            False,
-            r"\b(?:correct|right|true|proper|real)\s+(?:answer|result|status|verdict|output)(?:\s+\w+){0,3}?"
-            rf"\s*(?:is|was|:|should\s+be|=|,)\s*{_A}",
-        ),
-        (
-            "correctly",
-            False,
-            rf"\bcorrectly\s+(?:returns?|reports?|says?|gives?|answers?|outputs?|prints?|solved\s+as){_ADVERB}\s*{_A}",
-        ),
-        (
-            "wrongly",
-            True,
-            r"\b(?:incorrect(?:ly)?|wrong(?:ly)?|erroneous(?:ly)?|mistakenly|falsely|unsoundly|bogus)"
-            rf"(?:\s+(?:answer|result|verdict|status))?{_ADVERB}\s*:?\s*{_A}",
-        ),
-        (
-            "on-this",
-            False,
-            rf"\b(?:on|for)\s+(?:this|an?|the|following|these)(?:\s+(?:simple|small|following|clearly|trivially))*\s+{_A}"
-            rf"[`'\"*]{{0,2}}\s+{_SUBJECT}",
-        ),
-        ("this-formula", False, rf"\b(?:this|the\s+following)\s+{_A}[`'\"*]{{0,2}}\s+{_SUBJECT}"),
-        (
-            "is-in-fact",
-            False,
-            r"\b(?:is|are|it's)\s+(?:actually|clearly|obviously|indeed|in\s+fact|trivially|definitely|certainly|provably|easily|really)"
-            rf"\s+{_A}",
-        ),
-        (
-            "formula-is",
-            False,
-            rf"\b(?:formula|instance|problem|constraints?|query|assertions?)\s+(?:is|are)\s+{_A}",
-        ),
-    )
-)
-_SAYS = re.compile(
-    rf"\b(?P<who>{IN_PROSE})\b[^.\n;:]{{0,60}}?"
-    r"\b(?:says?|returns?|reports?|gives?|answers?|outputs?|prints?|yields?|finds?|agree\w*(?:\s+on)?|claims?)\b"
-    rf"(?:\s+(?:that|it|is|the|on|formula|result|answer|back|correctly|with)){{0,4}}\s*:?\s*{_A}",
-    re.IGNORECASE,
-)
-_ACCORDING = re.compile(
-    rf"{_A}[`'\"*_)]{{0,2}}\s+(?:according\s+to|\(?by|in|with)\s+(?P<who>{IN_PROSE})\b",
-    re.IGNORECASE,
-)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 
 
@@ -98,20 +31,21 @@ def _opposite(answer: str) -> str:
 
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
     """The answer a text says is the right one."""
-    if "sat" not in text.lower():
-        return None
-    for name, opposite, pattern in _RULES:
-        found = pattern.search(text)
-        if found is not None:
+    lowered = text.lower()
+    for rule in read_rules("expected.toml"):
+        if not any(word in lowered for word in rule.words):
+            continue
+        for found in rule.pattern.finditer(text):
             answer = found["a"].lower()
-            if name in ("expected", "should") and "incorrect" in found[0].lower():
+            if rule.group == "credited":
+                who = found["who"].lower().rstrip("2")
+                if own_solver and who != own_solver and not own_solver.startswith(who):
+                    return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
-            return Expected(_opposite(answer) if opposite else answer, _quote(found[0]), source)
-    for pattern in (_SAYS, _ACCORDING):
-        for found in pattern.finditer(text):
-            who = found["who"].lower().rstrip("2")
-            if own_solver and who != own_solver and not own_solver.startswith(who):
-                return Expected(found["a"].lower(), _quote(found[0]), f"{source}, {who}")
+            if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
+                answer = _opposite(answer) if rule.group == "unexpected" else answer
+                return Expected(answer, _quote(found[0]), source)
+            break
     return None
 
 
@@ -145,7 +79,8 @@ def expectations(
 
 def _own_solver(tracker: str) -> str:
     name = tracker.lower().rpartition("/")[2]
-    return next((solver for solver in COMMON if name.startswith(solver)), "")
+    named = re.match(ANY_NAME, name)
+    return named[0] if named else ""
 
 
 def _stated_inside(draft: Draft) -> Expected | None:

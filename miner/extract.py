@@ -15,14 +15,14 @@ from corpus.records import Issue
 from miner.commandline import Invocation, invocations_of
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
-from miner.likeness import Likeness, Shape, Spelled, likenesses, shape_of
+from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
 from miner.runs import Output, Run, Section, runs_of
 from miner.sexpr import CHECKS, FOREIGN, STANDARD
-from miner.solver_names import COMMON, REGRESSIONS
 from miner.transcript import cut, is_elided
 from smtlib.scanner import lexemes
+from solvers.registry import ANY_NAME, PROFILES
 
 __all__ = [
     "Expected",
@@ -117,7 +117,7 @@ _LONG_TITLE = 1_000
 _LONG_PROSE = 12_000
 
 # A text without any of these has nothing to extract.
-_WORTH_READING = re.compile(rf"\(|```|~~~|<pre|cvc|{'|'.join(COMMON)}|\bsat\b|unsat|    ", re.I)
+_WORTH_READING = re.compile(rf"\(|```|~~~|<pre|cvc|{ANY_NAME}|\bsat\b|unsat|    ", re.I)
 
 
 def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction:
@@ -236,16 +236,17 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(fragments), tuple(runs), prose)
 
 
+_IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)
 _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
 
 
 def _said_in_comments(draft: Draft) -> list[Invocation]:
-    """cvc5's regressions tell their command line in a comment."""
+    """Regression files of some solvers have their options in a comment."""
     found: list[Invocation] = []
     for piece in draft.pieces:
         mark = None if piece.word else _COMMAND_LINE_COMMENT.match(piece.text)
         if mark is not None:
-            found += invocations_of(f"{REGRESSIONS} {mark[1]}")
+            found += invocations_of(f"{_IN_COMMENTS} {mark[1]}")
     return found
 
 
@@ -312,10 +313,8 @@ def _with_assumptions(piece: Piece) -> str:
 def _shape(draft: Draft) -> Shape:
     pieces = _all_pieces(draft)
     if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
-        return shape_of([Spelled("text", [piece.text for piece in pieces])], frozenset())
-    spelled = [
-        Spelled(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)
-    ]
+        return shape_of([("text", [piece.text for piece in pieces])], frozenset())
+    spelled = [(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)]
     names: set[str] = set()
     part: Draft | None = draft
     while part is not None:

@@ -28,12 +28,8 @@ class Shape:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """A command as its word and tokens."""
-
-    word: str
-    tokens: Sequence[str]
+Spelled = tuple[str, Sequence[str]]
+"""A command as its word and tokens."""
 
 
 def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
@@ -42,9 +38,9 @@ def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
     marked = {name: "\0" + name for name in renamable}
     marked |= {f"|{name}|": "\0" + name for name in renamable}
     kept = [
-        (command.word, [marked.get(token, token) for token in _plainly(command)])
-        for command in commands
-        if command.word not in ("set-info", "set-option", "set-logic")
+        (word, [marked.get(token, token) for token in _plainly(word, tokens)])
+        for word, tokens in commands
+        if word not in ("set-info", "set-option", "set-logic")
     ]
     named: Counter[str] = Counter()
     nameless: Counter[str] = Counter()
@@ -58,11 +54,11 @@ def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
     return Shape(_digest(kept, scoped), named, nameless, sum(named.values()))
 
 
-def _plainly(command: Spelled) -> Sequence[str]:
+def _plainly(word: str, tokens: Sequence[str]) -> Sequence[str]:
     """``declare-const`` as the ``declare-fun`` that it stands for."""
-    if command.word != "declare-const" or len(command.tokens) < 5:
-        return command.tokens
-    return ["(", "declare-fun", command.tokens[2], "(", ")", *command.tokens[3:]]
+    if word != "declare-const" or len(tokens) < 5:
+        return tokens
+    return ["(", "declare-fun", tokens[2], "(", ")", *tokens[3:]]
 
 
 def _digest(commands: list[tuple[str, list[str]]], scoped: bool) -> str:

@@ -23,8 +23,8 @@ from miner.errors import BadInput, MinerError
 from miner.hosts import known_hosts
 from miner.hosts.host import Host
 from miner.hosts.http import Answer, Client
-from miner.solver_names import TRACKERS
 from miner.storing import ISSUES_PER_TRANSACTION, Prepared, Storer, TrackerReport, prepare
+from solvers.registry import named_solver
 
 
 class NothingStored(MinerError):
@@ -85,7 +85,7 @@ def mine_tracker(
     repository: Repository | None = None
     said: Answer
     try:
-        repository = _find(client, host, report.tracker)
+        repository = find_repository(client, host, report.tracker)
         said = repository.answer
     except TrackerGone as gone:
         if known is None:
@@ -107,7 +107,7 @@ def mine_tracker(
         except TrackerGone as gone:
             report.problem = str(gone)
         report.pages = crawler.pages
-    read_archive(archive, options, listener, report, live)
+    Reading(archive, options, listener, live).read(report)
     report.requests, report.not_modified = client.sent - sent, client.not_modified - not_modified
     return report
 
@@ -122,7 +122,7 @@ def replay_tracker(
         raise NothingStored(f"{corpus.path} holds nothing of {name}: mine it first")
     archive = Archive(corpus, hosts[found.kind], found.id, found.name)
     report = TrackerReport(found.name)
-    read_archive(archive, options or MineOptions(), listener or Listener(), report, again=True)
+    Reading(archive, options or MineOptions(), listener or Listener(), again=True).read(report)
     return report
 
 
@@ -133,17 +133,6 @@ def mined_trackers(corpus: Corpus) -> list[str]:
         [list(known_hosts())],
     )
     return [str(name) for (name,) in rows]
-
-
-def _find(client: Client, host: Host, name: str) -> Repository:
-    try:
-        return find_repository(client, host, name)
-    except TrackerGone:
-        # A server that stands in for a host may know lists only.
-        answer = client.get(host.path(name) + host.lists[0].request())
-        if answer.status != 200:
-            raise
-        return Repository(name, "", answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +164,7 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
                 raise BadInput(
                     f"{corpus.path} has a tracker {name} of kind {taken}: mine into another corpus"
                 )
-            solver = name.rpartition("/")[2].lower()
-            row = Tracker(name, host.name, url or None, solver if solver in TRACKERS else None)
+            row = Tracker(name, host.name, url or None, named_solver(name.rpartition("/")[2]))
             return Intake(corpus).add_tracker(row)
         if url:
             corpus.execute(
@@ -185,26 +173,14 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
     return known.id
 
 
-def read_archive(
-    archive: Archive,
-    options: MineOptions,
-    listener: Listener,
-    report: TrackerReport,
-    live: Live | None = None,
-    again: bool = False,
-) -> None:
-    """Read the issues of an archive that changed, or all ``again``, and store them."""
-    _Reading(archive, options, listener, live, again).read(report)
-
-
 @dataclass
-class _Reading:
+class Reading:
     """One reading of an archive: which issues, in which order, and storing them."""
 
     archive: Archive
     options: MineOptions
     listener: Listener
-    live: Live | None
+    live: Live | None = None
     again: bool = False
     _known: dict[int, tuple[str, bool, str]] = field(default_factory=dict)
 

@@ -21,6 +21,7 @@ from miner.hosts.http import Client
 from miner.mining import Listener, Live, MineOptions, mine_tracker
 from miner.storing import TrackerReport
 from rules import MIN_CONFIDENCE, MIN_SUPPORT
+from solvers.registry import TRACKER
 
 CONFIG = "exhume.toml"
 
@@ -54,8 +55,7 @@ def read_config(path: Path) -> Config:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadInput(
-            f'there is no {path}: write one, such as\n  corpus = "corpus.duckdb"\n'
-            '  trackers = ["Z3Prover/z3", "cvc5/cvc5"]'
+            f'there is no {path}: write one, such as\n  corpus = "corpus.duckdb"\n  trackers = ["{TRACKER}"]'
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
@@ -72,7 +72,7 @@ def read_config(path: Path) -> Config:
             raise BadInput(f"{path}: {one.where}name is missing")
         found.append(TrackerConfig(said.place(name, one), one.options(options)))
     if not found:
-        raise BadInput(f'{path} names no trackers; write trackers = ["Z3Prover/z3"]')
+        raise BadInput(f'{path} names no trackers; write trackers = ["{TRACKER}"]')
     names = [tracker.place.name.lower() for tracker in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"{path} names {', '.join(sorted(twice))} twice")

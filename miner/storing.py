@@ -250,61 +250,48 @@ class _Stored:
         )
 
     def formula_sources(self, tracker_id: int) -> list[FormulaSource]:
-        """The formulas of the texts, then those of attached files."""
-        sources: list[FormulaSource] = []
-        counted: Counter[str] = Counter()
-        for formula in self.of.extraction.formulas:
-            block = self.blocks.get((formula.where, formula.blocks[0])) if formula.blocks else None
-            comment = self.comments.get(formula.where)
-            sources.append(
-                self._source(tracker_id, formula, formula.where, counted, comment, block, len(sources))
-            )
-            self.repeats.append(formula.duplicate_of)
-            self.reduced.append(formula.reduced_from)
-        first = {f.fingerprint: place for place, f in reversed(list(enumerate(self.of.extraction.formulas)))}
+        """The formulas of the texts, then those of attached files; notes which of them repeat others."""
+        issue, formulas = self.of.issue, self.of.extraction.formulas
+        placed: list[tuple[Formula, str, int | None, int | None, str | None]] = [
+            (f, f.where, self.comments.get(f.where), self.blocks.get((f.where, f.blocks[0])), None)
+            for f in formulas
+        ]
+        self.repeats = [formula.duplicate_of for formula in formulas]
+        self.reduced = [formula.reduced_from for formula in formulas]
+        first = {formula.fingerprint: place for place, formula in reversed(list(enumerate(formulas)))}
         for index, file in enumerate(self.of.attached):
-            where = _attached(file)
-            for formula in extract_file(file.text, self.of.issue.tracker):
-                block, comment = self.blocks.get((where, index)), self.comments.get(file.where)
-                place = len(sources)
-                sources.append(
-                    self._source(tracker_id, formula, where, counted, comment, block, place, file.name)
-                )
+            name = (_attached(file), index)
+            for formula in extract_file(file.text, issue.tracker):
+                place = len(placed)
                 earlier = first.setdefault(formula.fingerprint, place)
                 self.repeats.append(earlier if earlier != place else None)
                 self.reduced.append(None)
+                placed.append(
+                    (formula, name[0], self.comments.get(file.where), self.blocks.get(name), file.name)
+                )
+        counted: Counter[str] = Counter()
+        sources = []
+        for position, (formula, where, comment, block, path) in enumerate(placed):
+            run = formula.invocations[0] if formula.invocations else None
+            sources.append(
+                FormulaSource(
+                    f"{issue.tracker}#{issue.number}/{where}/{counted[where]}",
+                    formula.text,
+                    tracker_id,
+                    self.id,
+                    comment,
+                    block,
+                    position,
+                    path,
+                    command_line=run.text if run else None,
+                    solver=(run.solver or None) if run else None,
+                    solver_version=(run.version or None) if run else None,
+                    expected=formula.expected.answer if formula.expected else None,
+                    bug_class=self.of.classification.bug_class.value or None,
+                )
+            )
+            counted[where] += 1
         return sources
-
-    def _source(
-        self,
-        tracker_id: int,
-        formula: Formula,
-        where: str,
-        counted: Counter[str],
-        comment: int | None,
-        block: int | None,
-        position: int,
-        path: str | None = None,
-    ) -> FormulaSource:
-        issue = self.of.issue
-        number = counted[where]
-        counted[where] += 1
-        invocation = formula.invocations[0] if formula.invocations else None
-        return FormulaSource(
-            f"{issue.tracker}#{issue.number}/{where}/{number}",
-            formula.text,
-            tracker_id,
-            self.id,
-            comment,
-            block,
-            position,
-            path,
-            command_line=invocation.text if invocation else None,
-            solver=(invocation.solver or None) if invocation else None,
-            solver_version=(invocation.version or None) if invocation else None,
-            expected=formula.expected.answer if formula.expected else None,
-            bug_class=self.of.classification.bug_class.value or None,
-        )
 
     def links_of(
         self,

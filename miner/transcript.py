@@ -21,8 +21,8 @@ from miner.commandline import (
     written_file,
 )
 from miner.sexpr import STRONG, balanced_end, command_word
-from miner.solver_names import OUTPUT
 from smtlib.scanner import OPAQUE
+from solvers.registry import PROFILES
 
 
 class Segment(NamedTuple):
@@ -59,7 +59,7 @@ _OUTPUT = re.compile(
       | Traceback | \s\s+File\s" | :[a-z][a-z-]+\s+[\d."(] | \d+\.\d+s\s+user | \^C
       | UndefinedBehavior | Address\s?Sanitizer | unsat-core | Unsat\s+core
       | """
-    + OUTPUT
+    + " | ".join(pattern.pattern for profile in PROFILES.values() for pattern in profile.says.output)
     + ")",
     re.VERBOSE,
 )

@@ -9,7 +9,6 @@ functions and the symbols they use, ``p0`` ... for their parameters, ``$0`` ... 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -79,39 +78,6 @@ class Atom:
         lines += (slot.declaration(name) for slot, name in zip(self.slots, names, strict=True))
         lines.append(f"(assert {self.join(names)})")
         return "\n".join(lines) + "\n"
-
-    def to_json(self) -> str:
-        """All fields as one JSON document; :meth:`from_json` reads it."""
-        return json.dumps(
-            {
-                "text": self.text,
-                "segments": self.segments,
-                "occurrences": self.occurrences,
-                "slots": [[s.params, s.result, s.was_bound] for s in self.slots],
-                "prelude": self.prelude,
-                "signature": self.signature,
-                "coarse": self.coarse,
-                "theories": sorted(self.theories),
-                "size": self.size,
-            },
-            separators=(",", ":"),
-        )
-
-    @staticmethod
-    def from_json(text: str) -> Atom:
-        """The atom that :meth:`to_json` wrote."""
-        fields = json.loads(text)
-        return Atom(
-            fields["text"],
-            tuple(fields["segments"]),
-            tuple(fields["occurrences"]),
-            tuple(Slot(tuple(params), result, was_bound) for params, result, was_bound in fields["slots"]),
-            tuple(fields["prelude"]),
-            fields["signature"],
-            fields["coarse"],
-            frozenset(fields["theories"]),
-            fields["size"],
-        )
 
     def __str__(self) -> str:
         return self.text

@@ -6,6 +6,7 @@ from smtlib.errors import ReadError, SmtLibError, SortError, TheoryError
 from smtlib.printer import Naming, print_term, sort_text
 from smtlib.reader import quote_symbol, read_sexps, sexp_text
 from smtlib.script import Command, Script, read_script
+from smtlib.signature import Signature
 from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, make_sort
 from smtlib.terms import (
     Declaration,
@@ -18,7 +19,7 @@ from smtlib.terms import (
     postorder,
     rewrite,
 )
-from smtlib.theory import Signature, Theories, default_theories, load_theories
+from smtlib.theory import Theories, default_theories, load_theories
 
 __all__ = [
     "BOOL",

@@ -70,8 +70,8 @@ class Applications:
                     return made
         if not ranks[-1].params and ranks[-1].result.name in ("->", "Array"):
             return self.higher_order(self.table.symbol(ranks[-1]), args)
-        wanted = " ".join(map(str, ranks[-1].params)) or "no arguments"
-        raise SortError(f"{name} takes {wanted}, got {_sorts_of(args)}")
+        expected = " ".join(map(str, ranks[-1].params)) or "no arguments"
+        raise SortError(f"{name} takes {expected}, got {_sorts_of(args)}")
 
     def _instance(self, declaration: Declaration, args: tuple[Term, ...], result: Sort | None) -> Term | None:
         """``declaration`` applied to ``args``, or None where they do not fit."""
@@ -148,9 +148,9 @@ class Applications:
             return function
         if not sort.is_function or len(args) > len(sort.args) - 1:
             raise SortError(f"{describe(function)} has sort {sort} and is no function")
-        for wanted, arg in zip(sort.args, args, strict=False):
-            if wanted is not arg.sort:
-                raise SortError(f"{describe(function)} takes {wanted}, got {arg.sort}")
+        for expected, arg in zip(sort.args, args, strict=False):
+            if expected is not arg.sort:
+                raise SortError(f"{describe(function)} takes {expected}, got {arg.sort}")
         rest = sort.args[len(args) :]
         result = rest[0] if len(rest) == 1 else make_sort("->", (), rest)
         return self.table.make(self.table.op(Kind.OPERATOR, "@"), (function, *args), result)
@@ -225,16 +225,16 @@ class Applications:
     ) -> SortError:
         head = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
         ranks = " or ".join(str(s) for s in self.environment.theories.functions[name][:4])
-        wanted = f" with result {qualifier}" if qualifier else ""
-        return SortError(f"no rank of {head} for {_sorts_of(args)}{wanted}; wanted {ranks}")
+        expected = f" with result {qualifier}" if qualifier else ""
+        return SortError(f"no rank of {head} for {_sorts_of(args)}{expected}; expected {ranks}")
 
     # Conversions
 
     def _conversions(self, name: str, args: tuple[Term, ...]) -> list[tuple[Term, ...]]:
         """Other argument lists to try, in z3's order."""
         if name in _ARRAY and args and args[0].sort.name == "Array":
-            wanted = (args[0].sort, *args[0].sort.args)[: len(args)]
-            converted = self._converted_arguments(wanted, args)
+            expected = (args[0].sort, *args[0].sort.args)[: len(args)]
+            converted = self._converted_arguments(expected, args)
             return [converted] if converted is not None else []
         sorts = {a.sort for a in args}
         tries = []

@@ -1,7 +1,7 @@
 """The sort checker: from a script's s-expressions to terms, every one with its sort.
 
 It accepts what z3 or cvc5 accepts and makes their implicit conversions explicit: a numeral where
-a Real is wanted becomes a Real literal, other Int terms get ``to_real``, as both solvers
+a Real is expected becomes a Real literal, other Int terms get ``to_real``, as both solvers
 do for arithmetic; what only z3 does (Int and Real arguments of functions and arrays, Bool as
 number) is done as z3 does it. So the printed terms are plain SMT-LIB 2.7.
 
@@ -220,7 +220,7 @@ class _Checker:
     def define_funs_rec(self, sexp: SExpList) -> CheckedCommand:
         _shape(sexp, 3, "(define-funs-rec ((NAME ((VARIABLE SORT) ...) SORT) ...) (TERM ...))")
         if isinstance(sexp[1], str) or isinstance(sexp[2], str) or len(sexp[1]) != len(sexp[2]):
-            raise SortError("define-funs-rec wants as many bodies as declarations")
+            raise SortError("define-funs-rec needs as many bodies as declarations")
         return self._define_rec(sexp, sexp[1], sexp[2])
 
     def _define_rec(self, sexp: SExpList, heads: list[SExp], bodies: list[SExp]) -> CheckedCommand:
@@ -304,13 +304,10 @@ _HANDLERS: dict[str, _Handler] = {
     "block-model-values": _Checker.terms_in_list,
 }
 
-KNOWN_COMMANDS = frozenset(_HANDLERS)
-"""The commands that the checker knows."""
 
-
-def _shape(sexp: SExpList, length: int, wanted: str) -> None:
+def _shape(sexp: SExpList, length: int, expected: str) -> None:
     if len(sexp) != length:
-        raise SortError(f"expected {wanted}, found {sexp_text(sexp, 60)}")
+        raise SortError(f"expected {expected}, found {sexp_text(sexp, 60)}")
 
 
 def _symbol(sexp: SExpList, index: int) -> str:

@@ -48,7 +48,7 @@ def _several(sexp: SExpList) -> list[_Body]:
     ):
         return [(b[0], tuple(heads), list(b[1:])) for b in bodies]
     if len(heads) != len(bodies) or not all(not isinstance(h, str) and len(h) == 2 for h in heads):
-        raise SortError("declare-datatypes wants as many bodies as (NAME ARITY) pairs")
+        raise SortError("declare-datatypes needs as many bodies as (NAME ARITY) pairs")
     return [(h[0], *_body(b)) for h, b in zip(heads, bodies, strict=True)]
 
 

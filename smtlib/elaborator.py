@@ -17,15 +17,13 @@ from smtlib.application import Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
-from smtlib.sorts import BOOL, INT, REAL, STRING, Sort, bit_vector, make_sort
+from smtlib.sorts import BOOL, INT, REAL, Sort, bit_vector, make_sort
 from smtlib.terms import Kind, Term, TermTable, free_variables
-from smtlib.values import read_bits
+from smtlib.values import read_bits, read_literal
 
 _BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
-_FIELD_LITERAL = re.compile(r"#f(-?[0-9]+)m([0-9]{1,1000})\Z")
 _NUMERAL = re.compile(r"[0-9]+\Z")
 _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?\Z")
-_DECIMAL = re.compile(r"[0-9]+\.[0-9]*\Z")
 _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
 
 _BINDERS = frozenset(("forall", "exists", "lambda", "choice", "set.comprehension"))
@@ -85,7 +83,7 @@ class Elaborator:
         if sort is REAL and term.sort is INT:
             return self.applications.to_real(term)
         if term.sort is not sort:
-            raise SortError(f"{describe(term)} has sort {term.sort}, {sort} is wanted")
+            raise SortError(f"{describe(term)} has sort {term.sort}, expected {sort}")
         return term
 
     def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
@@ -93,26 +91,28 @@ class Elaborator:
 
         Only a named term can bring another meaning of a parameter's name into the body.
         """
-        pairs = self._sorted_variables(sexp)
-        rename = bool(self.environment.named)
-        return self._in_order(
-            pairs,
-            {
-                name: self._bound_variable(name, sort) if rename else self.table.variable(name, sort)
-                for name, sort in pairs
-            },
-        )
+        make = self._bound_variable if self.environment.named else self.table.variable
+        return self._variables(sexp, make)
 
-    def _in_order(
-        self, pairs: list[tuple[str, Sort]], variables: dict[str, Term]
+    def _variables(
+        self, sexp: SExp, make: Callable[[str, Sort], Term]
     ) -> tuple[tuple[Term, ...], dict[str, Term]]:
-        """The variables as a list. Of a name given twice the last counts, the others are renamed."""
+        """The variables of ``((x S) ...)`` in order, and by name. Of a name given twice the last counts, the
+        others are renamed."""
+        if isinstance(sexp, str):
+            raise SortError(f"expected ((VARIABLE SORT) ...), found {sexp}")
+        pairs: list[tuple[str, Sort]] = []
+        for entry in sexp:
+            if isinstance(entry, str) or len(entry) != 2 or not _is_name(entry[0]):
+                raise SortError(f"expected (VARIABLE SORT), found {sexp_text(entry, 60)}")
+            pairs.append((entry[0], self.environment.sort(entry[1])))
+        by_name = {name: make(name, sort) for name, sort in pairs}
         last = {name: position for position, (name, _) in enumerate(pairs)}
         in_order = tuple(
-            variables[name] if last[name] == position else self._renamed_variable(name, sort)
+            by_name[name] if last[name] == position else self._renamed_variable(name, sort)
             for position, (name, sort) in enumerate(pairs)
         )
-        return in_order, variables
+        return in_order, by_name
 
     # Steps
 
@@ -143,12 +143,17 @@ class Elaborator:
         for sexp in reversed(sexps):
             tasks.append((visit, sexp))
 
+    def _take(self, count: int) -> tuple[Term, ...]:
+        """The last ``count`` terms, off the stack."""
+        place = len(self._terms) - count
+        taken = tuple(self._terms[place:])
+        del self._terms[place:]
+        return taken
+
     def _apply(self, sexp: SExpList) -> None:
         self._at = sexp
-        count = len(sexp) - 1
+        args = self._take(len(sexp) - 1)
         terms = self._terms
-        args = tuple(terms[len(terms) - count :])
-        del terms[len(terms) - count :]
         head = sexp[0]
         if isinstance(head, str):
             if head in self.local:
@@ -188,34 +193,14 @@ class Elaborator:
         if found is not None:
             return found
         first = token[0]
-        if first in "0123456789":
-            return self._number(token)
-        if first == '"':
-            return self.table.literal(token, STRING)
-        if first == "#":
-            return self._hash_literal(token)
+        if first in '0123456789#"':
+            try:
+                return self.table.literal(*read_literal(token, self.numeral_sort))
+            except ValueError as error:
+                raise SortError(str(error)) from None
         if first == ":":
-            raise SortError(f"keyword {token} where a term is wanted")
+            raise SortError(f"expected a term, found the keyword {token}")
         return self._name(token)
-
-    def _number(self, token: str) -> Term:
-        if token[0] == "0" and token[1:2].isdigit():
-            token = token.lstrip("0")
-            token = token if token[:1].isdigit() else "0" + token
-        if _NUMERAL.match(token):
-            return self.table.literal(token, self.numeral_sort)
-        if _DECIMAL.match(token):
-            return self.table.literal(token, REAL)
-        raise SortError(f"{token[:60]} is no number and no symbol")
-
-    def _hash_literal(self, token: str) -> Term:
-        field = _FIELD_LITERAL.match(token)
-        if field:
-            return self.table.literal(token, make_sort("FiniteField", (int(field[2]),)))
-        try:
-            return self.table.literal(token, bit_vector(read_bits(token)[1]))
-        except ValueError:
-            raise SortError(f"{token[:60]} is no literal") from None
 
     def _name(self, token: str) -> Term:
         environment = self.environment
@@ -227,7 +212,7 @@ class Elaborator:
         found = self.applications.theory_constant(token)
         if found is None and _NEGATIVE.match(token):
             # No SMT-LIB, but both solvers read -5 as (- 5).
-            return self.applications.operator("-", (), None, (self._number(token[1:]),))
+            return self.applications.operator("-", (), None, (self._atom(token[1:]),))
         if found is None:
             raise SortError(f"unknown symbol {token[:60]}{self._near(token)}")
         return found
@@ -270,9 +255,7 @@ class Elaborator:
 
     def _bind_let(self, sexp: SExpList) -> None:
         names = [binding[0] for binding in sexp[1]]
-        values = self._terms[len(self._terms) - len(names) :]
-        del self._terms[len(self._terms) - len(names) :]
-        self._enter(dict(zip(names, values, strict=True)))
+        self._enter(dict(zip(names, self._take(len(names)), strict=True)))
         self._tasks.append((self._visit, sexp[2]))
 
     def _enter(self, bindings: dict[str, Term]) -> None:
@@ -292,13 +275,11 @@ class Elaborator:
         if len(sexp) != 3:
             if not (sexp[0] == "set.comprehension" and len(sexp) == 4):
                 raise SortError(f"expected ({sexp[0]} ((VARIABLE SORT) ...) TERM)")
-        pairs = self._sorted_variables(sexp[1])
-        if not pairs:
+        in_order, by_name = self._variables(sexp[1], self._bound_variable)
+        if not in_order:
             raise SortError(f"{sexp[0]} without variables")
-        variables = {name: self._bound_variable(name, sort) for name, sort in pairs}
-        in_order, variables = self._in_order(pairs, variables)
         self._tasks.append((self._close_binder, (sexp, in_order)))
-        self._enter(variables)
+        self._enter(by_name)
         self._visit_all(sexp[2:])
 
     def _bound_variable(self, name: str, sort: Sort) -> Term:
@@ -335,12 +316,10 @@ class Elaborator:
         sexp, variables = operand
         self._at = sexp
         head = sexp[0]
-        count = len(sexp) - 2
-        args = tuple(self._terms[len(self._terms) - count :])
-        del self._terms[len(self._terms) - count :]
+        args = self._take(len(sexp) - 2)
         body = args[0]
         if head in ("forall", "exists", "choice", "set.comprehension") and body.sort is not BOOL:
-            raise SortError(f"the body of {head} has sort {body.sort}, Bool is wanted")
+            raise SortError(f"the body of {head} has sort {body.sort}, expected Bool")
         sort = BOOL
         if head == "lambda":
             sort = make_sort("->", (), (*(v.sort for v in variables), body.sort))
@@ -350,16 +329,6 @@ class Elaborator:
             sort = make_sort("Set", (), (args[-1].sort,))
         op = self.table.op(Kind.BINDER, head)
         self._terms.append(self.table.make(op, args, sort, variables))
-
-    def _sorted_variables(self, sexp: SExp) -> list[tuple[str, Sort]]:
-        if isinstance(sexp, str):
-            raise SortError(f"expected ((VARIABLE SORT) ...), found {sexp}")
-        found = []
-        for entry in sexp:
-            if isinstance(entry, str) or len(entry) != 2 or not _is_name(entry[0]):
-                raise SortError(f"expected (VARIABLE SORT), found {sexp_text(entry, 60)}")
-            found.append((entry[0], self.environment.sort(entry[1])))
-        return found
 
     def _visit_annotation(self, sexp: SExpList) -> None:
         if len(sexp) < 3:
@@ -376,7 +345,7 @@ class Elaborator:
                 attributes.append((key, ""))
                 position += 1
                 continue
-            if key in (":pattern", ":no-pattern") and isinstance(value, SExpList) and key == ":pattern":
+            if key == ":pattern" and isinstance(value, SExpList):
                 attributes.append((key, len(value)))
                 patterns.extend(value)
             else:
@@ -388,16 +357,14 @@ class Elaborator:
     def _close_annotation(self, operand: tuple[SExpList, tuple[tuple[str, int | str], ...], int]) -> None:
         sexp, attributes, count = operand
         self._at = sexp
-        terms = self._terms
-        args = tuple(terms[len(terms) - count - 1 :])
-        del terms[len(terms) - count - 1 :]
+        args = self._take(count + 1)
         for key, value in attributes:
             if key == ":named":
                 if free_variables(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
                 self.environment.name_term(str(value), args[0])
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
-        terms.append(self.table.make(op, args, args[0].sort))
+        self._terms.append(self.table.make(op, args, args[0].sort))
 
     def _visit_match(self, sexp: SExpList) -> None:
         if len(sexp) != 3 or isinstance(sexp[2], str) or not sexp[2]:
@@ -462,9 +429,7 @@ class Elaborator:
     def _close_match(self, operand: tuple[SExpList, tuple[tuple[str, tuple[Term, ...]], ...]]) -> None:
         sexp, patterns = operand
         self._at = sexp
-        count = len(patterns) + 1
-        args = tuple(self._terms[len(self._terms) - count :])
-        del self._terms[len(self._terms) - count :]
+        args = self._take(len(patterns) + 1)
         sort = args[1].sort
         for body in args[2:]:
             if body.sort is not sort:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, sexp_text
+from smtlib.signature import evaluate_index
 from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
-from smtlib.theory import Theories, evaluate_index
+from smtlib.theory import Theories
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class Environment:
     def _applied_sort(self, name: str, args: tuple[Sort, ...], depth: int = 0) -> Sort:
         if name == "->":
             if len(args) < 2:
-                raise SortError("(-> ...) wants at least two sorts")
+                raise SortError("(-> ...) needs at least two sorts")
             return make_sort(name, (), args)
         definition = self.sorts.get(name)
         if definition is not None:

@@ -7,249 +7,25 @@ ranks (whether the standard leaves its value open, say) are attributes of its de
 
 from __future__ import annotations
 
-import itertools
-import operator
-from collections.abc import Callable, Iterable, Set
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from smtlib.errors import TheoryError
+from smtlib.errors import ReadError, SortError, TheoryError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
-from smtlib.sorts import BOOL, Sort, make_sort
-
-Bindings = dict[str, "Sort | int | str"]
-"""What the sort parameters and index variables of a signature stand for."""
+from smtlib.signature import Signature, SortSymbol, read_sort_pattern
+from smtlib.sorts import Sort
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
 _MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity")
 _FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded")
-_OF_FUNCTIONS = (
-    *_ASSOCIATIVITY,
-    *_MARKS,
-    ":as",
-    ":min",
-    ":where",
-    ":only",
-    ":was",
-    ":weight",
-    ":values",
-    ":note",
-)
+_OF_FUNCTIONS = (*_ASSOCIATIVITY, *_MARKS, *":as :min :where :only :was :weight :values :note".split())
 _OF_SORTS = (":where", ":only")
-_OF_THEORIES = (
-    *(
-        ":about",
-        ":sorts",
-        ":abbreviations",
-        ":funs",
-        ":labels",
-        ":needs",
-        ":weight",
-        ":extension",
-        ":guarded",
-    ),
-)
-
-_ARITHMETIC: dict[str, Callable[..., int]] = {
-    "+": lambda *a: sum(a),
-    "-": operator.sub,
-    "*": operator.mul,
-    "max": max,
-    "min": min,
-    "div": operator.floordiv,
-    "bits": lambda n: max(1, (n - 1).bit_length()),
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "and": lambda *a: all(a),
-    "or": lambda *a: any(a),
-}
-
-
-def evaluate_index(expression: SExp, bindings: Bindings) -> int:
-    """The value of an index expression such as ``(+ (- i j) 1)``."""
-    if isinstance(expression, str):
-        if expression.isdigit():
-            return int(expression)
-        value = bindings[expression]
-        if not isinstance(value, int):
-            raise KeyError(expression)
-        return value
-    return _ARITHMETIC[expression[0]](*(evaluate_index(e, bindings) for e in expression[1:]))
-
-
-@dataclass(frozen=True, slots=True)
-class SortPattern:
-    """A sort with parameters: a sort variable (``is_parameter``), or a name, index expressions, arguments."""
-
-    name: str
-    indices: tuple[SExp, ...] = ()
-    args: tuple[SortPattern, ...] = ()
-    is_parameter: bool = False
-
-    def match(self, sort: Sort, bindings: Bindings) -> bool:
-        """Whether ``sort`` is an instance; binds the parameters met for the first time."""
-        if self.is_parameter:
-            return bindings.setdefault(self.name, sort) is sort
-        if (
-            sort.name != self.name
-            or len(sort.args) != len(self.args)
-            or len(sort.indices) != len(self.indices)
-        ):
-            return False
-        for expression, value in zip(self.indices, sort.indices, strict=True):
-            if isinstance(expression, str) and not expression.isdigit():
-                if bindings.setdefault(expression, value) != value:
-                    return False
-            elif not self._index_holds(expression, value, bindings):
-                return False
-        return all(p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True))
-
-    @staticmethod
-    def _index_holds(expression: SExp, value: int, bindings: Bindings) -> bool:
-        try:
-            return evaluate_index(expression, bindings) == value
-        except KeyError:
-            return False
-
-    def instantiate(self, bindings: Bindings) -> Sort:
-        """The sort under these bindings. Raises KeyError where one is missing."""
-        if self.is_parameter:
-            found = bindings[self.name]
-            if not isinstance(found, Sort):
-                raise KeyError(self.name)
-            return found
-        indices = tuple(evaluate_index(e, bindings) for e in self.indices)
-        return make_sort(self.name, indices, tuple(a.instantiate(bindings) for a in self.args))
-
-    def parameters(self) -> set[str]:
-        """The sort parameters that occur."""
-        return {self.name} if self.is_parameter else set().union(*(a.parameters() for a in self.args))
-
-    def names(self) -> set[str]:
-        """The names of the sorts that occur."""
-        return set() if self.is_parameter else {self.name}.union(*(a.names() for a in self.args))
-
-    def __str__(self) -> str:
-        indices = " ".join(sexp_text(e) for e in self.indices)
-        head = f"(_ {self.name} {indices})" if indices else self.name
-        return f"({head} {' '.join(map(str, self.args))})" if self.args else head
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One declared rank of a theory function.
-
-    ``indices`` are the index variables of an indexed function (or fixed numerals),
-    ``associativity`` one of the four of SMT-LIB or empty, ``minimum`` the fewest arguments that
-    solvers take, ``only`` the solvers that know it (empty: all), ``needs_as`` whether its result
-    sort does not follow from the arguments. ``weight`` says how often to draw it, ``values`` where
-    solvers take values only; ``marks`` are explained in ``theories/README.md``.
-    """
-
-    name: str
-    indices: tuple[str, ...]
-    params: tuple[SortPattern, ...]
-    result: SortPattern
-    theory: str
-    associativity: str = ""
-    minimum: int = 2
-    where: SExp | None = None
-    only: tuple[str, ...] = ()
-    was: tuple[str, ...] = ()
-    needs_as: bool = False
-    weight: float = 1.0
-    values: tuple[int, ...] = ()
-    marks: frozenset[str] = frozenset()
-
-    def apply(
-        self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
-    ) -> Sort | None:
-        """The result sort of an application, or None where it does not fit."""
-        if len(indices) != len(self.indices):
-            return None
-        bindings: Bindings = {}
-        for variable, value in zip(self.indices, indices, strict=True):
-            if variable.isdigit():
-                if value != int(variable):
-                    return None
-            elif bindings.setdefault(variable, value) != value:
-                return None
-        if qualifier is not None and not self.result.match(qualifier, bindings):
-            return None
-        if self.associativity and len(sorts) != len(self.params):
-            return self._apply_many(sorts, bindings)
-        return self._apply_once(sorts, bindings)
-
-    def _apply_once(self, sorts: tuple[Sort, ...], bindings: Bindings) -> Sort | None:
-        if len(sorts) != len(self.params):
-            return None
-        for pattern, sort in zip(self.params, sorts, strict=True):
-            if not pattern.match(sort, bindings):
-                return None
-        try:
-            if self.where is not None and not evaluate_index(self.where, bindings):
-                return None
-            return self.result.instantiate(bindings)
-        except (KeyError, TypeError, ZeroDivisionError):
-            return None
-
-    def _apply_many(self, sorts: tuple[Sort, ...], fixed: Bindings) -> Sort | None:
-        if len(sorts) < 2:
-            return self._apply_few(sorts, fixed)
-        if self.associativity in (":chainable", ":pairwise"):
-            for left, right in itertools.pairwise(sorts):
-                if self._apply_once((left, right), dict(fixed)) is None:
-                    return None
-            return BOOL
-        leftwards = self.associativity == ":left-assoc"
-        accumulated, rest = (sorts[0], sorts[1:]) if leftwards else (sorts[-1], sorts[-2::-1])
-        for sort in rest:
-            pair = (accumulated, sort) if leftwards else (sort, accumulated)
-            step = self._apply_once(pair, dict(fixed))
-            if step is None:
-                return None
-            accumulated = step
-        return accumulated
-
-    def _apply_few(self, sorts: tuple[Sort, ...], bindings: Bindings) -> Sort | None:
-        if len(sorts) < self.minimum or not all(self.params[0].match(s, bindings) for s in sorts):
-            return None
-        try:
-            return self.result.instantiate(bindings)
-        except KeyError:
-            return sorts[0] if sorts else None
-
-    def sort_names(self) -> set[str]:
-        """The names of the sorts of its arguments and result, and of those inside them."""
-        return self.result.names().union(*(p.names() for p in self.params))
-
-    @property
-    def is_synonym(self) -> bool:
-        """Whether this is another name of a function on strings, such as ``seq.len`` of a String."""
-        return self.theory == "Sequences" and "String" in self.sort_names()
-
-    def __str__(self) -> str:
-        head = f"(_ {self.name} {' '.join(self.indices)})" if self.indices else self.name
-        body = " ".join(map(str, (*self.params, self.result)))
-        return f"({head} {body}{' ' + self.associativity if self.associativity else ''})"
-
-
-@dataclass(frozen=True, slots=True)
-class SortSymbol:
-    """A sort that a theory brings: its index variables, number of arguments and side condition."""
-
-    name: str
-    indices: tuple[str, ...]
-    arity: int
-    theory: str
-    where: SExp | None = None
-    only: tuple[str, ...] = ()
-    variadic: bool = False
+_OF_THEORIES = ":about :sorts :abbreviations :funs :labels :needs :weight :extension :guarded".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +95,12 @@ class Theories:
 
     def add_file(self, text: str, source: str) -> None:
         """Add the theories of one file. Raises :class:`TheoryError` naming ``source``."""
-        for sexp in read_sexps(text):
-            try:
-                self._add_theory(sexp)
-            except TheoryError as error:
-                raise TheoryError(f"{source}: {error.message}") from error
+        try:
+            for sexp in read_sexps(text):
+                with _readable(sexp):
+                    self._add_theory(sexp)
+        except (ReadError, TheoryError) as error:
+            raise TheoryError(f"{source}: {error}") from error
         self._cache.clear()
 
     def _add_theory(self, sexp: SExp) -> None:
@@ -345,11 +122,14 @@ class Theories:
             guarded=":guarded" in parts,
         )
         for entry in _list(parts, ":sorts"):
-            self._add_sort(entry, name)
+            with _readable(entry):
+                self._add_sort(entry, name)
         for entry in _list(parts, ":abbreviations"):
-            self.abbreviations[entry[0]] = read_sort_pattern(entry[1], frozenset()).instantiate({})
+            with _readable(entry):
+                self.abbreviations[entry[0]] = read_sort_pattern(entry[1], frozenset()).instantiate({})
         for entry in _list(parts, ":funs"):
-            self._add_signature(_signature(entry, name))
+            with _readable(entry):
+                self._add_signature(_signature(entry, name))
 
     def _add_sort(self, entry: SExpList, theory: str) -> None:
         head, arity = entry[0], entry[1]
@@ -377,11 +157,20 @@ class Theories:
                 names.append(signature.name)
 
 
+@contextmanager
+def _readable(entry: SExp) -> Iterator[None]:
+    """Whatever is wrong with the shape of ``entry`` is a TheoryError that shows it."""
+    try:
+        yield
+    except (AttributeError, LookupError, SortError, TypeError, ValueError):
+        raise TheoryError(f"cannot be read: {sexp_text(entry, 80)}") from None
+
+
 def _names(value: SExp | tuple[()]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _attributes(items: list[SExp], known: tuple[str, ...]) -> dict[str, SExp]:
+def _attributes(items: Sequence[SExp], known: Sequence[str]) -> dict[str, SExp]:
     found: dict[str, SExp] = {}
     rest = iter(items)
     for key in rest:
@@ -402,22 +191,10 @@ def _list(attributes: dict[str, SExp], key: str) -> SExpList:
 
 
 def _weight(attributes: dict[str, SExp]) -> float:
-    text = str(attributes.get(":weight", "1"))
-    if not text.replace(".", "", 1).isdecimal():
-        raise TheoryError(f":weight {text}: expected a number that is not negative")
+    text = attributes.get(":weight", "1")
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text):
+        raise TheoryError(f":weight {sexp_text(text, 40)}: expected a number such as 0.5")
     return float(text)
-
-
-def read_sort_pattern(sexp: SExp, parameters: frozenset[str]) -> SortPattern:
-    """The pattern that ``sexp`` denotes, with these names as sort parameters."""
-    if isinstance(sexp, str):
-        return SortPattern(sexp, is_parameter=sexp in parameters)
-    if sexp[0] == "_":
-        return SortPattern(sexp[1], tuple(sexp[2:]))
-    args = tuple(read_sort_pattern(s, parameters) for s in sexp[1:])
-    if isinstance(sexp[0], str):
-        return SortPattern(sexp[0], (), args)
-    return SortPattern(sexp[0][1], tuple(sexp[0][2:]), args)
 
 
 def _signature(entry: SExp, theory: str) -> Signature:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from smtlib.reader import SExp, SExpList
-from smtlib.sorts import Sort, bit_vector
+from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort
 from smtlib.terms import Kind, Term, TermTable
 
 Value: TypeAlias = Fraction | int | str
@@ -35,12 +35,29 @@ _LONGEST_NUMERAL = 4000
 _NUMERAL = re.compile(r"-?[0-9]+(?:\.[0-9]*)?")
 _BITS = re.compile(r"#b([01]+)|#x([0-9a-fA-F]+)")
 _NAMED_BITS = re.compile(r"bv([0-9]+)")
-_FIELD = re.compile(r"#f(-?[0-9]+)m[0-9]+|ff(-?[0-9]+)")
+_FIELD = re.compile(r"#f(-?[0-9]+)m([0-9]{1,1000})|ff(-?[0-9]+)")
+_NATURAL = re.compile(r"0*([0-9]+(?:\.[0-9]*)?)")
 _CHARACTER = re.compile(r'\\u(?:\{([0-9a-fA-F]{1,5})\}|([0-9a-fA-F]{4}))|""|.', re.DOTALL)
 _LAST_CHARACTER = 0x2FFFF
 
 
 # Reading
+
+
+def read_literal(token: str, numeral_sort: Sort) -> tuple[str, Sort]:
+    """A literal without needless zeros before it, and its sort; ``numeral_sort`` is that of ``3``."""
+    if token[0] == '"':
+        return token, STRING
+    if token[0] != "#":
+        number = _NATURAL.fullmatch(token)
+        if number is None:
+            raise ValueError(f"{token[:60]} is no number and no symbol")
+        return number[1], REAL if "." in token else numeral_sort
+    if bits := _BITS.fullmatch(token):
+        return token, bit_vector(len(bits[1]) if bits[1] else 4 * len(bits[2]))
+    if field := _FIELD.fullmatch(token):
+        return token, make_sort("FiniteField", (int(field[2]),))
+    raise ValueError(f"{token[:60]} is no literal")
 
 
 def read_number(sexp: SExp) -> Fraction:
@@ -115,7 +132,7 @@ def read_field_element(sexp: SExp) -> int:
     found = _FIELD.fullmatch(name) if isinstance(name, str) else None
     if found is None:
         raise ValueError(f"no element of a field: {str(sexp)[:60]}")
-    return int(found[1] or found[2])
+    return int(found[1] or found[3])
 
 
 # Writing
@@ -207,13 +224,13 @@ def literal_value(term: Term) -> Value | None:
     op = term.op
     if op.kind is Kind.LITERAL:
         return _literal_value(term)
-    if op.kind is not Kind.OPERATOR or op.name not in ("-", "/") or not 0 < len(term.args) <= 2:
+    if op.kind is not Kind.OPERATOR:
         return None
-    values = [_literal_value(a) for a in term.args if a.op.kind is Kind.LITERAL]
-    if op.name == "-" and len(values) == len(term.args) == 1 and isinstance(values[0], Fraction):
-        return -values[0]
-    if op.name == "/" and len(values) == 2:
-        over, under = values
+    if op.name == "-" and len(term.args) == 1 and term.args[0].op.name != "-":
+        value = literal_value(term.args[0])
+        return -value if isinstance(value, Fraction) else None
+    if op.name == "/" and len(term.args) == 2:
+        over, under = (_literal_value(a) if a.op.kind is Kind.LITERAL else None for a in term.args)
         if isinstance(over, Fraction) and isinstance(under, Fraction) and under:
             return over / under
     return None

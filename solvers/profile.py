@@ -8,26 +8,23 @@ methods of :class:`Profile`.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_origin
 
-from base.nearest import did_you_mean, nearest
+import msgspec
+
 from solvers.asking import AskedOption, ask_driver
 from solvers.errors import BadProfile
 from solvers.report_form import Form
 
 FILE = "profile.toml"
-_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Says:
+class Says(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How it says what. Regular expressions are searched for in a line of what it prints, whichever solver
     printed that: a command line may run any. Exit codes count for this solver alone.
     """
@@ -38,6 +35,8 @@ class Says:
     """Messages of its own check of a model."""
     not_about_formula: tuple[re.Pattern[str], ...] = ()
     """Error messages after which it still works on the formula that it was given."""
+    output: tuple[re.Pattern[str], ...] = ()
+    """How other lines begin that only it prints."""
     unsupported: tuple[re.Pattern[str], ...] = ()
     """What names, in group 1, the command that it calls ``unsupported``; searched for in all it prints."""
     unsupported_is_harmless: bool = False
@@ -46,8 +45,7 @@ class Says:
     memout_codes: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plumbing:
+class Plumbing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Places in source code that say nothing of a crash's cause, and ``why``.
 
     Regular expressions: ``files`` is searched for in a path as it was printed, ``functions`` matches the
@@ -61,12 +59,11 @@ class Plumbing:
     modules: tuple[re.Pattern[str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known of a solver. ``family`` is the name of its folder, with ``-`` for ``_``."""
 
     family: str
-    folders: tuple[Path, ...]
+    folders: tuple[Path, ...] = ()
     """Its folder, then that of the solver that it is another build of."""
     code: ModuleType | None = None
     like: str = ""
@@ -97,6 +94,8 @@ class Profile:
     """Whether it is one of those that tests are made for, and answers come from, where none is named."""
     aliases: tuple[str, ...] = ()
     """What names of its programs begin with, those of its predecessors and forks too; in lower case."""
+    options_in_comments: bool = False
+    """Whether its regression files have their options in a comment (``; COMMAND-LINE: --incremental``)."""
     theories: frozenset[str]
     """Those it has, as in ``smtlib/theories``."""
 
@@ -114,8 +113,10 @@ class Profile:
     """The setting under which its maintainers ask fuzzers to run it."""
     safe_mode_since: str = ""
     """The first release with ``safe_mode``."""
+    standard_escapes_since: str = ""
+    """The first release that reads the escapes of strings as the standard has them; empty: all do."""
 
-    says: Says = field(default_factory=Says)
+    says: Says = Says()
     plumbing: tuple[Plumbing, ...] = ()
     tracker: Form
     """Its tracker, and how a report there is written."""
@@ -158,16 +159,28 @@ def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
 
     Raises BadProfile, which names the file and the key that is wrong.
     """
-    file = folders[0] / FILE
     family = folders[0].name.replace("_", "-")
     data: dict[str, Any] = {}
     for folder in reversed(folders):
         data |= read_toml(folder / FILE)
-    data |= {"family": family, "folders": []}
+    data["family"] = family
     if isinstance(data.get("tracker"), dict):
         data["tracker"]["family"] = family
-    profile = _read(Profile, data, str(file), "")
-    return dataclasses.replace(profile, folders=folders, code=code)
+    try:
+        profile = msgspec.convert(data, Profile, dec_hook=_decode)
+    except msgspec.ValidationError as problem:
+        raise BadProfile(f"{folders[0] / FILE}: {problem}") from problem
+    return msgspec.structs.replace(profile, folders=folders, code=code)
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    """What TOML has no values for; ValueError becomes an error that names the key."""
+    if get_origin(kind) is re.Pattern and isinstance(value, str):
+        try:
+            return re.compile(value)
+        except re.error as problem:
+            raise ValueError(f"{value!r}: {problem}") from problem
+    raise ValueError(f"{value!r} cannot be set here")
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -176,37 +189,3 @@ def read_toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise BadProfile(f"{file}: {problem}") from problem
-
-
-def _read(kind: type[_T], data: Mapping[str, Any], file: str, where: str) -> _T:
-    """``data`` as a dataclass: each field of its type, none missing, none unknown."""
-    hints = get_type_hints(kind)
-    fields = {entry.name: entry for entry in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for name in data.keys() - fields.keys():
-        raise BadProfile(f"{file}: there is no key {where}{name}{did_you_mean(nearest(name, fields))}")
-    for name, entry in fields.items():
-        is_needed = entry.default is entry.default_factory is dataclasses.MISSING
-        if is_needed and name not in data:
-            raise BadProfile(f"{file}: the key {where}{name} is missing")
-    return kind(**{name: _value(hints[name], data[name], file, where + name) for name in data})
-
-
-def _value(kind: Any, value: Any, file: str, name: str) -> Any:
-    """``value`` as a ``kind``, which is the type of a field."""
-    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        return _read(kind, value, file, f"{name}.")  # type: ignore[arg-type]
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (tuple, frozenset) and isinstance(value, list):
-        return origin(_value(inner[0], part, file, name) for part in value)
-    if origin is Mapping and isinstance(value, dict):
-        return {key: _value(inner[1], part, file, f"{name}.{key}") for key, part in value.items()}
-    try:
-        if origin is re.Pattern and isinstance(value, str):
-            return re.compile(value)
-        if isinstance(kind, type) and issubclass(kind, str) and isinstance(value, str):
-            return kind(value)
-    except (re.error, ValueError) as problem:
-        raise BadProfile(f"{file}: {name}: {problem}") from problem
-    if kind in (bool, int) and type(value) is kind:
-        return value
-    raise BadProfile(f"{file}: {name}: {value!r} is of the wrong kind")

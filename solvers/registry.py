@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -69,7 +70,18 @@ NAMES: frozenset[str] = frozenset(
         *read_toml(Path(__file__).with_name("others.toml"))["names"],
     )
 )
-"""What solvers go by in issues, command lines and file names, with folders here or not; in lower case."""
+"""What solvers go by in issues, command lines and file names, with folders here or not: in lower case,
+without the numbers of later generations (``yices2``).
+"""
+
+ANY_NAME = "|".join(map(re.escape, sorted(NAMES, key=len, reverse=True)))
+"""Pattern of one of them."""
+
+
+def named_solver(text: str) -> str | None:
+    """``text`` in lower case if solvers go by that name, as repositories and files are called; else None."""
+    name = text.lower()
+    return name if name in NAMES or name.rstrip("0123456789") in NAMES else None
 
 
 def form_of(family: str | None) -> Form:

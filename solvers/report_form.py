@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 
 class Piece(StrEnum):
@@ -51,8 +52,7 @@ PLAIN_SECTIONS: Mapping[str, tuple[Piece, ...]] = {
 """For trackers without a template: the order of the reports that their maintainers answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Titles:
+class Titles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Titles by kind of fault, with ``{logic}``, ``{place}`` and ``{signal}`` to be filled in.
 
     ``wrong_sat`` and ``wrong_unsat`` are for wrong answers of which the right one is known, ``crash`` is for
@@ -60,20 +60,19 @@ class Titles:
     fault takes options, ``{options}`` filled in.
     """
 
-    soundness: str
-    wrong_sat: str
-    wrong_unsat: str
-    invalid_model: str
-    crash: str
-    death: str
-    incompleteness: str
-    slowdown: str
+    soundness: str = "Soundness issue on {logic}"
+    wrong_sat: str = "Soundness issue (wrong sat) on {logic}"
+    wrong_unsat: str = "Soundness issue (wrong unsat) on {logic}"
+    invalid_model: str = "Invalid model issue on {logic}"
+    crash: str = "Assertion violation at {place}"
+    death: str = "{signal} on {logic}"
+    incompleteness: str = "Regression: unknown on {logic}"
+    slowdown: str = "Performance regression on {logic}"
     options: str = " with {options}"
     options_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tracker's form.
 
     ``sections`` are headings (empty: none) and what stands below them. ``heading`` is how a heading is
@@ -83,10 +82,10 @@ class Form:
 
     family: str
     repository: str
-    titles: Titles
-    sections: Mapping[str, tuple[Piece, ...]] = field(default_factory=lambda: PLAIN_SECTIONS)
+    titles: Titles = Titles()
+    sections: Mapping[str, tuple[Piece, ...]] = msgspec.field(default_factory=lambda: PLAIN_SECTIONS)
     heading: str = "## {}"
-    categories: Mapping[str, str] = field(default_factory=dict)
+    categories: Mapping[str, str] = {}
     reminder: str = ""
 
 

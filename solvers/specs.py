@@ -65,6 +65,15 @@ class SolverSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class _Said:
+    """What a solver says when it is asked for its version; ``problem`` is why that is not known."""
+
+    version: str = "unknown"
+    commit: str | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Solver:
     """A solver that can be run here.
 
@@ -85,7 +94,7 @@ class Solver:
     spec_options: tuple[str, ...] = ()
     mode: tuple[str, ...] = ()
     base_name: str = ""
-    _versions: list[tuple[str, str | None]] = field(default_factory=list, compare=False, repr=False)
+    _said: list[_Said] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.base_name:
@@ -202,18 +211,24 @@ class Solver:
 
     def version(self) -> str:
         """What it says of its version (asked once), or ``unknown``."""
-        return self._told()[0]
+        return self._start().version
 
     def commit(self) -> str | None:
         """The commit or tag that it says it was built from (asked once), or None: release builds of z3 print
         none.
         """
-        return self._told()[1]
+        return self._start().commit
 
-    def _told(self) -> tuple[str, str | None]:
-        if not self._versions:
-            self._versions.append(_ask_version(self))
-        return self._versions[0]
+    def check_starts(self) -> None:
+        """Raise SolverMissing, with its first words, if a solver known by name does not start."""
+        said = self._start()
+        if self.family in PROFILES and said.version == "unknown":
+            raise SolverMissing(f"solver {self.spec!r} does not start: {said.problem}")
+
+    def _start(self) -> _Said:
+        if not self._said:
+            self._said.append(_ask_version(self))
+        return self._said[0]
 
 
 def _kin(family: str, name: str, command: Sequence[str]) -> str:
@@ -315,8 +330,10 @@ def find_solver(spec: str | SolverSpec) -> Solver:
 
 
 def find_solvers(specs: Iterable[str]) -> list[Solver]:
-    """``find_solver`` for each spec; UnknownSolver if two have the same name."""
+    """``find_solver`` for each spec, and start it; UnknownSolver if two have the same name."""
     solvers = [find_solver(spec) for spec in specs]
+    for solver in solvers:
+        solver.check_starts()
     seen: set[str] = set()
     for solver in solvers:
         if solver.name in seen:
@@ -352,15 +369,15 @@ def _try_options(solver: Solver) -> None:
         raise UnknownSolver(solver.spec, f"it does not take these options: {first}")
 
 
-def _ask_version(solver: Solver) -> tuple[str, str | None]:
+def _ask_version(solver: Solver) -> _Said:
     argv = [part for part in solver.argv if part not in ("{}", "-")]
     try:
         said = run([*argv, "--version"], _VERSION_LIMITS)
-    except ExhumeError:
-        return "unknown", None
+    except ExhumeError as problem:
+        return _Said(problem=str(problem))
     text = (said.stdout or said.stderr).strip()
     first = text.partition("\n")[0][:200]
     if said.code != 0 or not first:
-        return "unknown", None
+        return _Said(problem=first or f"it says nothing to --version, and ends by {said.ended} {said.code}")
     commit = _COMMIT.search(text)
-    return first, commit[1] if commit else None
+    return _Said(first, commit[1] if commit else None)

@@ -54,14 +54,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 @pytest.fixture(scope="session")
 def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus of the starter tracker, learned and shown to z3 and cvc5; not to be written to."""
+    return made_once(tmp_path_factory, "starter", make_starter) / "starter.duckdb"
 
-    def make(folder: Path) -> None:
-        with Corpus.open(folder / "starter.duckdb", write=True) as corpus:
-            mine_starter(corpus)
-            learn(corpus, 4)
-            probe_formulas(corpus)
 
-    return made_once(tmp_path_factory, "starter", make) / "starter.duckdb"
+def make_starter(folder: Path) -> None:
+    """Make ``starter.duckdb`` in ``folder``."""
+    with Corpus.open(folder / "starter.duckdb", write=True) as corpus:
+        mine_starter(corpus)
+        learn(corpus, 4)
+        probe_formulas(corpus)
 
 
 def commands_running(marker: str) -> list[str]:

@@ -14,7 +14,7 @@ from apifuzz.sort_drawing import allowed, draw_made, draw_sort, ensure_sort, tex
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
 from smtlib import BOOL, Sort, SortError, default_theories, make_sort
 from smtlib.environment import parameter
-from smtlib.theory import evaluate_index
+from smtlib.signature import evaluate_index
 
 _MOST_NAMES = 200
 _DEEPEST = 20

@@ -6,9 +6,9 @@ import contextlib
 import random
 import signal
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from apifuzz.engines import ability_cache
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
@@ -18,9 +18,10 @@ from apifuzz.operators import is_known
 from apifuzz.producers import FOR_WITNESSES
 from apifuzz.values import has_values, random_value
 from base.cache import keep_cached, load_cached
+from base.documents import from_document, to_document
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
+from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
-from smtlib.theory import Bindings
 
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on
@@ -99,27 +100,6 @@ class Abilities:
     global_declarations: bool
     updaters: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain data, lists sorted."""
-        return {
-            f.name: sorted(v) if isinstance(v := getattr(self, f.name), frozenset) else v
-            for f in fields(self)
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Abilities:
-        """The opposite of ``to_json``. Raises KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            frozenset(data["theories"]),
-            frozenset(map(Feature, data["features"])),
-            frozenset(data["without"]),
-            frozenset(data["unknown_sorts"]),
-            frozenset(map(tuple, data["formats"])),
-            tuple((str(name), str(value)) for name, value in data["options"]),
-            bool(data["global_declarations"]),
-            bool(data["updaters"]),
-        )
-
 
 @lru_cache(maxsize=8)
 def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
@@ -130,11 +110,11 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
     file = ability_cache.file_for(argv, families)
     kept = load_cached(file) if file else None
     if kept is not None:
-        with contextlib.suppress(KeyError, TypeError, ValueError):
-            return Abilities.from_json(kept)
+        with contextlib.suppress(ValueError):
+            return from_document(kept, Abilities)
     found = ask_abilities(argv, families)
     if file and found.theories:
-        keep_cached(file, found.to_json())
+        keep_cached(file, to_document(found))
     return found
 
 

@@ -21,6 +21,7 @@ class CallsClass(FindingClass):
     """
 
     kind = CallsFolder.kind
+    most_misses = 5
 
     def __init__(
         self, name: str, rank: int, colour: int, title: str, said: str, right: str, like: str = ""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from solvers.running.crash_places import crash_place
 from solvers.running.outcomes import message_shape, tells_of_a_crash
@@ -54,23 +52,6 @@ class Fault:
     def stem(self) -> str:
         """What a key begins with after the solver: the place, or where it happened and what was said."""
         return self.place or f"{self.action}: {self.shape}".rstrip(": ")
-
-    def to_json(self) -> dict[str, Any]:
-        """As ``finding.json`` holds it."""
-        return {
-            "kind": self.kind,
-            "action": self.action,
-            "detail": self.detail,
-            "place": self.place,
-            "shape": self.shape,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Fault:
-        """The opposite of ``to_json``."""
-        place = data["place"]
-        kind, action, detail, shape = (str(data[name]) for name in ("kind", "action", "detail", "shape"))
-        return cls(kind, action, detail, None if place is None else str(place), shape)
 
 
 def crash(action: str, signal_name: str, printed: str) -> Fault:

@@ -27,6 +27,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.folder import MINIMISED, PRINTED, TRACE, CallsFolder, solver_entries
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace
+from base.documents import to_document
 from difftest.triage import store
 from difftest.triage.store import FindingRecord
 
@@ -57,23 +58,26 @@ class Seen:
 
 def file_finding(folder: Path, seen: Seen) -> FindingRecord:
     """Write a finding's folder into ``folder``; nothing is changed where it is there already."""
+    return store.file_finding(folder, filing_of(seen))
+
+
+def filing_of(seen: Seen) -> store.Filing:
+    """What is written of an error."""
     text, setup = print_trace(seen.trace), seen.setup
     document = {
         "guilty": None if setup.cross_check else setup.label,
         "reason": "",
         "evidence": [],
         **seen.description.facts,
-        "fault": seen.fault.to_json(),
+        "fault": to_document(seen.fault),
         "setup": asdict(setup),
         "version": seen.version,
-        "solvers": solver_entries(setup, seen.fault.to_json()),
+        "solvers": solver_entries(setup, to_document(seen.fault)),
         "lines": [len(seen.trace.lines), len(seen.minimised.lines)],
         "complete": seen.complete,
         "origin": dict(seen.origin),
     }
     files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed}
     files |= seen.description.files
-    return store.file_finding(
-        folder,
-        store.Filing(CallsFolder.kind, seen.fault.kind, setup.label, seen.key, text, document, files),
-    )
+    note = seen.fault.detail.partition("\n")[0][:200]
+    return store.Filing(CallsFolder.kind, seen.fault.kind, setup.label, seen.key, text, document, files, note)

@@ -20,6 +20,8 @@ from smtlib.labels import theories_in
 from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS, find_solver
 
+STRATEGY = "api"
+"""The name of the strategy that draws calls."""
 TRACE = "trace.txt"
 MINIMISED = "minimised.trace"
 SCRIPT = "script.py"
@@ -52,6 +54,26 @@ class CallsFolder(FindingFolder):
         if "guilty" not in data and setup.cross_check is None:
             data["guilty"] = setup.label
         return data
+
+    @property
+    def strategy(self) -> str:
+        """What made the calls."""
+        return STRATEGY
+
+    @property
+    def index(self) -> int:
+        """The number of the run."""
+        return int((self.data.get("origin") or {}).get("run", 0))
+
+    @property
+    def tested(self) -> str:
+        """The calls, in SMT-LIB where they can be said there."""
+        return read_some(self.path / FORMULA) or self.calls
+
+    @property
+    def command_lines(self) -> str:
+        """The command that makes the calls again."""
+        return self.command("")
 
     @property
     def detail(self) -> str:
@@ -151,7 +173,7 @@ class CallsFolder(FindingFolder):
         """The command line that makes the calls again."""
         if (self.path / SCRIPT).is_file():
             return f"python {SCRIPT}"
-        return f"exhume apifuzz --replay {shlex.quote(MINIMISED)}"
+        return f"exhume apifuzz replay {shlex.quote(MINIMISED)}"
 
 
 def _specs(setup: Setup) -> list[str]:

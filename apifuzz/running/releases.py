@@ -11,6 +11,7 @@ from pathlib import Path
 from apifuzz.running.faults import Fault
 from apifuzz.running.folder import REDUCED, SCRIPT, CallsFolder
 from apifuzz.running.runs import ends_in
+from base.documents import from_document
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
 from difftest.triage.bisect import LookBack, look_back, release_of, try_formula
@@ -90,7 +91,10 @@ def subject_of_calls(found: CallsFolder) -> Subject:
     if family not in DISTRIBUTIONS:
         raise DifftestError(f"{entry.get('name')} is a command line: there are no releases of it to bisect")
     if text := read_some(found.path / SCRIPT):
-        fault = Fault.from_json(found.data["fault"])
+        try:
+            fault = from_document(found.data["fault"], Fault)
+        except ValueError as problem:
+            raise DifftestError(f"{found.path}: its fault cannot be read: {problem}") from problem
         return _subject_of_program(fault, text, (found.path / SCRIPT).absolute(), family)
     if not (found.data.get("text_shows") or (found.path / REDUCED).is_file()):
         raise DifftestError(

@@ -35,6 +35,11 @@ class Setup:
         return self.solver.partition("=")[0]
 
     @property
+    def title(self) -> str:
+        """The solvers that make the calls, for people."""
+        return "+".join(spec.partition("=")[0] for spec in (self.solver, self.cross_check) if spec)
+
+    @property
     def interfaces(self) -> tuple[str, ...]:
         """What a program with the calls is written with: the Python modules of the solvers, and the class of
         :mod:`apifuzz.running.talking` for those behind a command line; empty where a solver has neither.

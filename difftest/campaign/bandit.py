@@ -39,15 +39,6 @@ class Payments:
     decided: float = 0.0
     seconds: float = 0.0
 
-    def to_json(self) -> dict[str, float]:
-        """For the campaign's state."""
-        return {"found": self.found, "decided": self.decided, "seconds": self.seconds}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, float]) -> Payments:
-        """The opposite of ``to_json``; what is missing is 0."""
-        return cls(data.get("found", 0.0), data.get("decided", 0.0), data.get("seconds", 0.0))
-
 
 class Bandit:
     """Shares of the time for ``arms``. ``paid`` may hold what they paid before."""

@@ -21,13 +21,25 @@ from difftest.campaign.modes import base_name
 from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
 from difftest.oracles.base import Candidate
+from difftest.triage.classes import class_of
 from difftest.triage.folder import read_document
 from difftest.triage.key import fold, needs_reduction
-from difftest.triage.store import FindingRecord, duplicates_of, note_duplicate, read_findings, write_finding
+from difftest.triage.known import KnownErrors, add_known
+from difftest.triage.store import (
+    FindingRecord,
+    duplicates_of,
+    file_finding,
+    note_duplicate,
+    read_findings,
+    write_finding,
+)
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
+
+KNOWN = "known.json"
+"""The errors found, as a list of known ones for another campaign: those that are not about formulas."""
 
 _MAX_WAITING = 20
 # So many tests with the same key before reduction are reduced: they may have different causes.
@@ -80,6 +92,7 @@ class Book:
         worker_seconds: Callable[[], float],
         paid: Callable[[TestName], None],
         loaded: Campaign | None = None,
+        known_errors: KnownErrors | None = None,
     ) -> None:
         self.folder = folder
         self.solvers = {solver.name: solver for solver in solvers}
@@ -88,11 +101,14 @@ class Book:
         self.reduction = reduction
         self.worker_seconds = worker_seconds
         self.paid = paid
+        self.known_errors = known_errors or KnownErrors()
         self.known = {record.key: record for record in read_findings(folder)}
         self.records: dict[str, FindingRecord] = {}
         # What reduction made of the keys that tests show at first, and how many of each were reduced.
         self.folded: dict[str, str] = {}
         self.looks: Counter[str] = Counter()
+        # How often what was looked at of a key that tests show at first did not show again.
+        self.misses: Counter[str] = Counter()
         self._to_confirm: deque[_Shown] = deque()
         self._waiting: dict[str, deque[_Shown]] = {}
         self._confirming: dict[str, _Shown] = {}
@@ -148,12 +164,17 @@ class Book:
         if any((name.strategy, name.index, kind, label) in self._own_tests for label in labels):
             return  # a killed run had reported it, and the test was run again
         key = self.folded.get(candidate.key, candidate.key)
+        if self._is_known_error(candidate.key, key):
+            return
         record = self.records.get(key)
         shown = _Shown(name, candidate, test)
         if record is None and key in self.known:
             yield FindingConfirmed(self._recognise(key), name.index)
         elif record is not None and not self._is_worth_a_look(candidate):
             yield self._duplicate(record, name)
+        elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
+            self.tally.drop()
+            yield CandidateDropped(candidate, name.index)
         elif candidate.key in self._waiting:
             # Its first trigger is being confirmed; this one steps in if that fails.
             if len(self._waiting[candidate.key]) < _MAX_WAITING:
@@ -161,6 +182,13 @@ class Book:
         else:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
+
+    def _is_known_error(self, *keys: str) -> bool:
+        """Whether one of these is on the list of what is no finding: then that is counted."""
+        found = next(filter(None, map(self.known_errors.match, keys)), None)
+        if found is not None:
+            self.tally.add("known", {found: 1})
+        return found is not None
 
     def _plain(self, label: str) -> str:
         """A finding's label without the options that a test added to the solvers' own."""
@@ -185,7 +213,8 @@ class Book:
         self._confirming.pop(first_key, None)
         self._confirm_seconds += result.solver_seconds
         waiting = self._waiting.pop(first_key, deque())
-        if result.evidence is None:
+        if not result.is_shown:
+            self.misses[first_key] += 1
             self.tally.drop()
             yield CandidateDropped(candidate, name.index)
             if waiting:
@@ -200,9 +229,11 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
+        if self._is_known_error(candidate.key):
+            return
         record = self.records.get(candidate.key)
         if record is not None:
-            if result.fingerprint is not None and not is_other:
+            if result.fingerprint is not None and result.evidence is not None and not is_other:
                 self._keep_trigger(record, result)
             yield self._duplicate(record, name)
         elif candidate.key in self.known:
@@ -221,11 +252,15 @@ class Book:
         self._waiting[key] = waiting
 
     def _write(self, result: Confirmation, candidate: Candidate) -> FindingRecord:
-        assert result.evidence is not None
         test, name = result.test or result.task.test, result.task.name
-        ours = tuple(map(self._ours, result.evidence.solvers))
-        evidence = replace(result.evidence, solvers=ours)
-        record = write_finding(self.folder, candidate, test, evidence, self.seed)
+        if result.filing is not None:
+            record = file_finding(self.folder, replace(result.filing, key=candidate.key))
+            add_known(self.folder.parent / KNOWN, record.key, result.filing.note)
+        else:
+            assert result.evidence is not None, "it showed again"
+            ours = tuple(map(self._ours, result.evidence.solvers))
+            shown = replace(result.evidence, solvers=ours)
+            record = write_finding(self.folder, candidate, test, shown, self.seed)
         self.records[candidate.key] = record
         row = FindingState(
             *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from base.documents import from_document, to_document
 from base.version import VERSION
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
 from difftest.campaign.executor import Executor
@@ -55,10 +56,6 @@ class CampaignSettings:
     mode_share: float = DEFAULT_SHARE
     first_limit: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """What the campaign's file keeps."""
-        return asdict(self)
-
     def resumed(self, out: Path, given: Collection[str]) -> Self:
         """The settings of the campaign in ``out``, except those in ``given``, which are taken from here.
 
@@ -71,12 +68,10 @@ class CampaignSettings:
         if {"tests", "duration"} & set(given):
             kept -= {"tests", "duration"}  # a new end replaces the old one
         taken = {name: value for name, value in stored.items() if name in kept}
-        for name in ("solver", "strategy", "settings", "oracles"):
-            if name in taken:
-                taken[name] = tuple(taken[name])
-        if "modes" in taken:
-            taken["modes"] = ModeKind(taken["modes"])
-        return replace(self, **taken)
+        try:
+            return from_document(to_document(self) | taken, type(self))
+        except ValueError as problem:
+            raise NoCampaign(f"{out}: the settings there cannot be read: {problem}") from problem
 
     def with_defaults(self) -> Self:
         """With an end if none is given, and the bandit on unless the number of tests is given."""
@@ -117,21 +112,32 @@ class Campaign:
     strategies: Sequence[Strategy]
 
     @classmethod
-    def of(cls, settings: CampaignSettings, notify: Callable[[str], None] = lambda line: None) -> Self:
-        """Find the solvers and make the strategies; ``notify`` gets lines for the user.
+    def of(
+        cls,
+        settings: CampaignSettings,
+        notify: Callable[[str], None] = lambda line: None,
+        others: Mapping[str, Callable[[], Strategy]] | None = None,
+    ) -> Self:
+        """Find the solvers and make the strategies; ``notify`` gets lines for the user. ``others`` makes
+        strategies that are not about formulas, by name.
 
         Raises an ExhumeError where one cannot be found or made.
         """
         solvers = find_solvers(settings.solver)
         names = list(dict.fromkeys(settings.strategy))
-        return cls(settings, solvers, [_strategy(name, len(names) == 1, settings, notify) for name in names])
+        others = others or {}
+        made = [
+            others[name]() if name in others else _strategy(name, len(names) == 1, settings, notify)
+            for name in names
+        ]
+        return cls(settings, solvers, made)
 
     def identity(self) -> dict[str, Any]:
         """What determines the tests and outcomes: the campaign cannot be resumed if this differs."""
         given = self.settings
         same = ("seed", "strategy", "bandit", "seeds", "settings", "rules", "incremental", "skeletons_from")
         return {
-            **{name: value for name, value in given.to_json().items() if name in same},
+            **{name: value for name, value in to_document(given).items() if name in same},
             "modes": [given.modes, given.mode_share],
             "solvers": [solver.spec for solver in self.solvers],
             "versions": {solver.name: solver.version() for solver in self.solvers},

@@ -12,7 +12,8 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 
 from base.errors import ExhumeError
-from difftest.campaign.executor import Failure, RunTask, Task, TestName, perform
+from difftest.campaign.executor import Failure, OwnTests, RunTask, Task, TestName
+from difftest.campaign.executor import Worker as TaskWorker
 from difftest.campaign.schedule import make_test
 from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
@@ -79,14 +80,15 @@ class _Workshop:
                 )
         self._strategies: dict[str, Strategy] = pickle.loads(place.strategies) if place.strategies else {}
         self._local = threading.local()
-        self._runners: list[Runner] = []
+        self._workers: list[TaskWorker] = []
 
-    def runner(self) -> Runner:
+    def worker(self) -> TaskWorker:
         """This thread's."""
-        found = getattr(self._local, "runner", None)
+        found = getattr(self._local, "worker", None)
         if found is None:
-            found = self._local.runner = Runner()
-            self._runners.append(found)
+            own = {name: made for name, made in self._strategies.items() if isinstance(made, OwnTests)}
+            found = self._local.worker = TaskWorker(self.solvers, Runner(), own, self.make)
+            self._workers.append(found)
         return found
 
     def make(self, name: TestName) -> GeneratedTest | None:
@@ -95,8 +97,9 @@ class _Workshop:
 
     def close(self) -> None:
         """End all solver processes."""
-        for runner in self._runners:
-            runner.__exit__(None, None, None)
+        for worker in self._workers:
+            worker.close()
+            worker.runner.__exit__(None, None, None)
 
 
 _PACKED: dict[str, bytes] = {}
@@ -110,11 +113,11 @@ def work(name: str, tasks: Sequence[Task]) -> list[Any] | Unfit:
         workshop = _workshop(name)
     except ExhumeError as problem:
         return Unfit(get_worker().address, str(problem))
-    runner = workshop.runner()
+    worker = workshop.worker()
     results: list[Any] = []
     for task in tasks:
         try:
-            result = perform(task, workshop.solvers, runner, workshop.make)
+            result = worker.perform(task)
         except OSError as problem:
             return Unfit(get_worker().address, str(problem))
         except Exception as error:  # noqa: BLE001 (handed over to the driver)

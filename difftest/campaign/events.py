@@ -83,6 +83,7 @@ class Progress:
     jobs: int = 0
     memory: int = 0
     arms: tuple[ArmState, ...] = ()
+    statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
 
 
@@ -92,9 +93,10 @@ class HuntSummary:
 
     ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
-    dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver. Of a
-    campaign that was gone on with, everything is counted from its beginning. ``problem`` says what ended the
-    hunt before its time, ``refusals`` which solvers accepted no test.
+    dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver,
+    ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
+    from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
+    accepted no test.
     """
 
     tests: int
@@ -108,6 +110,7 @@ class HuntSummary:
     interrupted: bool = False
     problem: str | None = None
     crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -125,8 +128,11 @@ class HuntSummary:
                 {"owner": owner, "judge": judge or None, "result": what, "count": count}
                 for (owner, judge, what), count in sorted(self.crossings.items())
             ],
+            "duplicates": self.duplicates,
+            "unconfirmed": self.unconfirmed,
             "refusals": [refusal.to_json() for refusal in self.refusals],
             "findings": [record.to_json() for record in self.findings],
+            "statistics": {kind: dict(sorted(c.items())) for kind, c in sorted(self.statistics.items())},
         }
 
 

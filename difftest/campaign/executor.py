@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
@@ -22,7 +22,8 @@ from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
 from difftest.triage.key import Fingerprint, fingerprint, needs_reduction
-from difftest.triage.store import Shown
+from difftest.triage.known import KnownErrors
+from difftest.triage.store import Filing, Shown
 from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
@@ -36,6 +37,7 @@ from solvers.specs import Solver
 
 # A confirmation whose supervisor was killed is tried so often.
 _TRIES = 3
+_LAST_WAIT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class RunResult:
 
     ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``crossings`` is what came of
     models put into another solver: (owner, judge, what). ``test`` is None where nothing looks wrong and the
-    task did not bring it along.
+    task did not bring it along. ``counts`` are further ones, by kind and name. ``is_final``: a longer limit
+    would not show more.
     """
 
     task: RunTask
@@ -93,6 +96,8 @@ class RunResult:
     theories: tuple[str, ...] = ()
     test: GeneratedTest | None = None
     crossings: tuple[tuple[str, str, str], ...] = ()
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,8 @@ class Confirmation:
     """The evidence for a candidate, or None if it did not show again; and its key after a quick reduction.
 
     ``candidate`` is the task's with what the evidence says of who is wrong; ``test`` the one that it is
-    about, where that is not the task's.
+    about, where that is not the task's. ``filing`` stands in the evidence's place where the finding is not
+    about a formula.
     """
 
     task: ConfirmTask
@@ -126,6 +132,12 @@ class Confirmation:
     fingerprint: Fingerprint | None = None
     candidate: Candidate | None = None
     test: GeneratedTest | None = None
+    filing: Filing | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it showed again."""
+        return self.evidence is not None or self.filing is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +187,77 @@ class Executor(Protocol):
     def close(self) -> None:
         """Drop what is not done and end what runs."""
         ...
+
+
+class Performer(Protocol):
+    """Runs tests that are not formulas, for one worker; used from one thread, but for ``close``."""
+
+    def run(self, task: RunTask) -> RunResult:
+        """Run a test."""
+        ...
+
+    def confirm(self, task: ConfirmTask) -> Confirmation:
+        """See in fresh processes whether a candidate shows again."""
+        ...
+
+    def close(self) -> None:
+        """End what runs."""
+        ...
+
+
+@runtime_checkable
+class OwnTests(Protocol):
+    """A strategy whose tests are not formulas that solvers are given: it says how they are run."""
+
+    name: str
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What counts call the solvers that its tests run."""
+        ...
+
+    @property
+    def known(self) -> KnownErrors:
+        """Errors that are no findings."""
+        ...
+
+    def performer(self) -> Performer:
+        """What runs its tests in one worker."""
+        ...
+
+
+class Worker:
+    """Performs tasks one after the other. ``own`` are the strategies, by name, that run their tests
+    themselves; ``make`` makes tests for tasks that do not bring them.
+    """
+
+    def __init__(
+        self,
+        solvers: Sequence[Solver],
+        runner: Runner,
+        own: Mapping[str, OwnTests],
+        make: Make | None = None,
+    ) -> None:
+        self.runner = runner
+        self._solvers = solvers
+        self._own = own
+        self._make = make
+        self._performers: dict[str, Performer] = {}
+
+    def perform(self, task: Task) -> RunResult | Confirmation:
+        """Do one task."""
+        if (strategy := self._own.get(task.name.strategy)) is None:
+            return perform(task, self._solvers, self.runner, self._make)
+        performer = self._performers.get(strategy.name)
+        if performer is None:
+            performer = self._performers[strategy.name] = strategy.performer()
+        return performer.confirm(task) if isinstance(task, ConfirmTask) else performer.run(task)
+
+    def close(self) -> None:
+        """End what runs; may be called from another thread."""
+        self.runner.close()
+        for performer in list(self._performers.values()):
+            performer.close()
 
 
 def perform(
@@ -247,15 +330,23 @@ class LocalExecutor:
 
     makes_tests = False
 
-    def __init__(self, solvers: Sequence[Solver], jobs: int = 1, warm: bool = True) -> None:
+    def __init__(
+        self,
+        solvers: Sequence[Solver],
+        jobs: int = 1,
+        warm: bool = True,
+        own: Mapping[str, OwnTests] | None = None,
+    ) -> None:
         self.jobs = jobs
-        self._solvers = solvers
+        # What is asked about an error (older releases, say) may take long and has processes of its own: when
+        # all is to stop at once, it is left behind, and ends with this process.
+        self._patience = _LAST_WAIT if own else None
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
-        self._runners = [Runner(warm) for _ in range(jobs)]
+        self._workers = [Worker(solvers, Runner(warm), own or {}) for _ in range(jobs)]
         self._threads = [
-            threading.Thread(target=self._work, args=(runner,), name=f"exhume-worker-{number}", daemon=True)
-            for number, runner in enumerate(self._runners)
+            threading.Thread(target=self._work, args=(worker,), name=f"exhume-worker-{number}", daemon=True)
+            for number, worker in enumerate(self._workers)
         ]
 
     @property
@@ -304,16 +395,16 @@ class LocalExecutor:
                 break
         for _ in self._threads:
             self._tasks.put(None)
-        for runner in self._runners:
-            runner.close()
+        for worker in self._workers:
+            worker.close()
         for thread in self._threads:
-            thread.join()
+            thread.join(self._patience)
 
-    def _work(self, runner: Runner) -> None:
-        with runner:
+    def _work(self, worker: Worker) -> None:
+        with worker.runner:
             while (task := self._tasks.get()) is not None:
                 try:
-                    self._results.put(perform(task, self._solvers, runner))
+                    self._results.put(worker.perform(task))
                 except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
                     if isinstance(error, OSError):
                         name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else

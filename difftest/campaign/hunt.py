@@ -53,6 +53,7 @@ from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.triage.key import QUICK_SECONDS
+from difftest.triage.known import KnownErrors
 from difftest.triage.store import prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
@@ -122,7 +123,7 @@ def hunt(
     source = tests if isinstance(tests, Schedule) else ListedTests(tests, options.tests)
     with contextlib.ExitStack() as stack:
         if executor is None:
-            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm))
+            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm, source.own))
         made = _Hunt(source, solvers, options, folder, executor, stop or threading.Event(), clock, state)
         yield from made.run()
 
@@ -151,10 +152,12 @@ class _Hunt:
         self.state = state
         self.started = clock()
         loaded = state.loaded if state else None
-        self.tally = Tally([solver.name for solver in solvers], loaded)
+        own = source.own.values()
+        names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
+        self.tally = Tally(list(dict.fromkeys(names)), loaded)
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
-            *(self._paid_finding, loaded),
+            *(self._paid_finding, loaded, KnownErrors.of([made.known for made in own])),
         )
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
@@ -248,6 +251,7 @@ class _Hunt:
             self._is_interrupted(),
             str(self.problem) if self.problem else None,
             self.tally.crossings,
+            self.tally.statistics,
             tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
         )
 
@@ -277,6 +281,7 @@ class _Hunt:
             self.executor.jobs,
             tally.memory,
             tuple(self.schedule.arms()),
+            self.tally.statistics,
             tuple(find_refusals(tally.outcomes, tally.refusals)),
         )
 

@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from base.documents import from_document, to_document
 from difftest.campaign.bandit import Bandit, Payments
-from difftest.campaign.executor import TestName
+from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
 from generator.strategy import GeneratedTest, Strategy
@@ -77,6 +78,11 @@ class Source(Protocol):
         """Tests that an earlier run handed out, and whose turn has not come yet."""
         ...
 
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """The strategies that run their tests themselves, by name."""
+        ...
+
 
 class ListedTests:
     """Tests that come one by one from somewhere and cannot be made again."""
@@ -106,6 +112,11 @@ class ListedTests:
     def reopened(self) -> Sequence[TestName]:
         """There are none."""
         return ()
+
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """Strategies are not known."""
+        return {}
 
 
 @dataclass(slots=True)
@@ -236,6 +247,11 @@ class Schedule:
         """Tests that an earlier run handed out, and whose turn has not come yet."""
         return tuple(self._reopened)
 
+    @property
+    def own(self) -> Mapping[str, OwnTests]:
+        """The strategies that run their tests themselves, by name."""
+        return {name: made for name, made in self._strategies.items() if isinstance(made, OwnTests)}
+
     def _choose(self) -> _Arm | None:
         if self._bandits is None:
             for arm in itertools.islice(self._turns, len(self._arms)):
@@ -336,7 +352,7 @@ class _Bandits:
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
-                arm.test_class: Payments.from_json(stored[arm.key].weights)
+                arm.test_class: from_document(stored[arm.key].weights, Payments)
                 for arm in of_strategy
                 if arm.key in stored
             }
@@ -369,7 +385,7 @@ class _Bandits:
 
     def weights(self, arm: _Arm) -> dict[str, float]:
         payments = self._classes[arm.strategy.name].paid.get(arm.test_class)
-        return payments.to_json() if payments else {}
+        return to_document(payments) if payments else {}
 
 
 def _restore(arm: _Arm, stored: ArmState) -> None:

@@ -90,7 +90,7 @@ class Stages:
         """
         stage = result.task.stage + 1
         verdicts = result.verdicts.values()
-        if stage > self.last or not any(v.outcome is Outcome.TIMEOUT for v in verdicts):
+        if result.is_final or stage > self.last or not any(v.outcome is Outcome.TIMEOUT for v in verdicts):
             return None
         useful = all(v.is_decided or v.outcome is Outcome.TIMEOUT for v in verdicts)
         drawn = useful and _lot(self._seed, result.task.name, stage) < self._stages[stage].share

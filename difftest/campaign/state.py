@@ -127,7 +127,8 @@ class CampaignState:
             opened.executemany(
                 "insert into outcome values (?, ?, ?, ?, ?, ?)"
                 " on conflict do update set count = count + excluded.count",
-                [(start, *key, count) for key, count in changes.outcomes.items() if count],
+                [(start, *key, count) for key, count in changes.outcomes.items() if count]
+                + [(0, *key, "", count) for key, count in changes.counted.items()],
             )
             self._store_findings(changes)
             opened.execute("delete from open")
@@ -181,6 +182,15 @@ class CampaignState:
             "insert or replace into folded values (?, ?, ?)",
             [(first, key, looks) for first, (key, looks) in changes.folded.items()],
         )
+
+    def merge(self, kept: FindingState, gone: FindingState) -> None:
+        """A finding became part of another one: with its counts, and all tests that would have shown it."""
+        with _told(self.out), _transaction(self._opened) as opened:
+            count = gone.duplicates + 1
+            opened.execute("update finding set duplicates = duplicates + ? where id = ?", (count, kept.id))
+            opened.execute("delete from finding where id = ?", (gone.id,))
+            opened.execute("update folded set key = ? where key = ?", (kept.key, gone.key))
+            opened.execute("insert or ignore into folded values (?, ?, 1)", (gone.key, kept.key))
 
     def mark_stored(self, identities: Iterable[str]) -> None:
         """Note that the corpus has these findings."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from base.version import VERSION
 from corpus.errors import CorpusError
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
-from difftest import FindingRecord, Solver
-from difftest.campaign.modes import base_name
+from difftest.errors import DifftestError
+from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
-from generator import GeneratedTest, Strategy
+from difftest.triage.store import FindingRecord
+from generator import Strategy
+from solvers.specs import Solver
 
 _RETRY_SECONDS = 5.0
 _LAST_WAIT = 5.0
@@ -32,9 +34,8 @@ class Recorder:
         self, corpus: Path, strategies: Mapping[str, Strategy], seed: int, solvers: Sequence[Solver]
     ) -> None:
         self._corpus = corpus
-        self._strategies = strategies
-        self._seed = seed
-        self._solvers = {solver.name: solver for solver in solvers}
+        self._batch = BatchRecord("", seed, VERSION, "", tuple(solver.spec for solver in solvers))
+        self._fingerprints = {name: strategy.fingerprint for name, strategy in strategies.items()}
         self._waiting: list[FindingRecord] = []
         self._stored: list[str] = []
         self._guard = threading.Lock()
@@ -93,7 +94,8 @@ class Recorder:
         with self._guard:
             records = list(self._waiting)
         try:
-            record_findings(self._corpus, self._strategies, self._seed, self._solvers, records, wait)
+            found = [record.path for record in records]
+            record_findings(self._corpus, self._batch, self._fingerprints, found, wait)
         except (CorpusError, OSError) as problem:
             self.problem = str(problem)
             return
@@ -103,68 +105,49 @@ class Recorder:
             self._stored += [record.id for record in records]
 
 
-def _spec_of(record: FindingRecord, name: str) -> str | None:
-    """The spec of a finding's solver with the options it took, as its folder tells."""
-    try:
-        data = json.loads((record.path / "finding.json").read_text("utf-8"))
-        return next((str(entry["spec"]) for entry in data["solvers"] if entry["name"] == name), None)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def record_findings(
     corpus: Path,
-    strategies: Mapping[str, Strategy],
-    seed: int,
-    solvers: Mapping[str, Solver],
-    found: Sequence[FindingRecord],
+    batch: BatchRecord,
+    fingerprints: Mapping[str, str],
+    found: Sequence[Path],
     wait: float = 0.0,
-) -> None:
-    """Store findings with their tests in the corpus, each strategy's as a batch; CorpusLocked while another
-    process holds it for longer than ``wait`` seconds.
+) -> int:
+    """Store findings with their tests in the corpus, each strategy's as a batch like ``batch``; how many were
+    new to the corpus. Those that were not compared with its issues yet are, and their reports made anew.
+
+    CorpusLocked while another process holds the corpus for longer than ``wait`` seconds. ``fingerprints`` are
+    those of the strategies.
     """
     by_strategy: dict[str, list[FoundRecord]] = {}
-    for record in found:
-        name = record.solver.split("+")[0]
-        solver = solvers.get(record.solver) or solvers.get(base_name(name, solvers))
-        made = test_of(record, strategies)
-        if solver is None or made is None:
+    left = []
+    for path in found:
+        try:
+            folder = FindingFolder.read(path)
+            by_strategy.setdefault(folder.strategy, []).append(_row(folder))
+        except (DifftestError, ValueError, KeyError, TypeError):
             continue  # the folder was changed by hand
-        strategy, test = made
-        by_strategy.setdefault(strategy.name, []).append(
-            FoundRecord(
-                str(record.finding_class),
-                _spec_of(record, name) or solver.spec,
-                solver.version(),
-                record.key,
-                test.index,
-                test.text,
-                test.skeletons,
-                test.atoms,
-                test.rules,
-                (record.path / "command.txt").read_text("utf-8"),
-                str(record.path.absolute()),
-            )
-        )
+        if folder.data.get("resembles") is None:
+            left.append(path)
     with Corpus.open(corpus, write=True, wait=wait) as opened:
-        specs = tuple(solver.spec for solver in solvers.values())
-        for name, rows in by_strategy.items():
-            batch = BatchRecord(name, seed, VERSION, strategies[name].fingerprint, specs)
-            store_hunt(opened, batch, rows)
-        compare_with_history(opened, [record.path for record in found])
+        new = sum(
+            store_hunt(opened, replace(batch, strategy=name, fingerprint=fingerprints.get(name, "")), rows)
+            for name, rows in by_strategy.items()
+        )
+        compare_with_history(opened, left)
+    return new
 
 
-def test_of(
-    record: FindingRecord, strategies: Mapping[str, Strategy]
-) -> tuple[Strategy, GeneratedTest] | None:
-    """The strategy and the test of a finding, made again from what ``finding.json`` says of it; None where
-    it says nothing that can be used.
-    """
-    try:
-        told = json.loads((record.path / "finding.json").read_text("utf-8"))["test"]
-        strategy = strategies[told["strategy"]]
-        index = int(told["index"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    test = next(iter(strategy.generate(index, index + 1)), None)
-    return None if test is None else (strategy, test)
+def _row(found: FindingFolder) -> FoundRecord:
+    data, test, entry = found.data, found.data.get("test") or {}, found.accused
+    listed = {name: tuple(map(int, test.get(name, ()))) for name in ("skeletons", "atoms", "rules")}
+    return FoundRecord(
+        finding_class=str(data["class"]),
+        spec=str(entry["spec"]),
+        solver_version=str(entry.get("version", "unknown")),
+        key=str(data["key"]),
+        index=found.index,
+        text=found.tested,
+        **listed,
+        command_line=found.command_lines,
+        path=str(found.path.absolute()),
+    )

@@ -20,7 +20,8 @@ Tables (``SCHEMA`` below has the columns):
 ``bucket``   counts over time: a row per ``bucket_seconds`` of wall time in which anything happened
 ``outcome``  per bucket the verdicts, once by strategy and once by theory (a test of two theories counts in
              both); and what came of models put into another solver: kind ``crossing``, the judge's name
-             (empty where the model was put into none) and for an outcome confirmed, refuted, or why not
+             (empty where the model was put into none) and for an outcome confirmed, refuted, or why not;
+             and further counts, of the whole campaign (``start`` 0): any other kind, without an outcome
 ``finding``  the findings, with how many later tests showed them again
 ``folded``   what quick reduction made of the keys that tests show at first
 
@@ -36,7 +37,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -101,7 +102,7 @@ create table bucket (
 );
 create table outcome (
     start integer not null,
-    kind text not null,             -- strategy, theory or crossing
+    kind text not null,             -- strategy, theory, crossing, or that of further counts
     name text not null,
     solver text not null,
     outcome text not null,
@@ -249,6 +250,8 @@ class Changes:
     again_seen: Counter[str] = field(default_factory=Counter)
     """Per finding id, how many more tests showed it."""
     folded: dict[str, tuple[str, int]] = field(default_factory=dict)
+    counted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Further counts, by (kind, name, solver)."""
     refusals: dict[str, str] = field(default_factory=dict)
     """Per solver, what it said to the first test that it refused."""
 
@@ -273,6 +276,15 @@ class Campaign:
     def seconds(self) -> float:
         """Wall time of all its runs."""
         return sum(run.seconds for run in self.runs)
+
+    @property
+    def statistics(self) -> dict[str, Counter[str]]:
+        """The further counts, by kind and name."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in self.outcomes:
+            if not row.outcome:
+                found[row.kind][row.name] += row.count
+        return found
 
 
 def read_campaign(out: Path) -> Campaign:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter, deque
-from collections.abc import Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping, Sequence
 
 import psutil
 
@@ -23,6 +23,7 @@ class Tally:
 
     def __init__(self, names: Sequence[str], loaded: Campaign | None = None) -> None:
         self.tests = self.decided = self.duplicates = self.unconfirmed = 0
+        self.statistics: dict[str, Counter[str]] = defaultdict(Counter)
         self.solver_seconds = self.earlier_seconds = 0.0
         self.outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
         self.crossings: Counter[tuple[str, str, str]] = Counter()
@@ -41,11 +42,12 @@ class Tally:
         self.unconfirmed = sum(bucket.unconfirmed for bucket in loaded.buckets)
         self.solver_seconds = sum(bucket.solver_seconds for bucket in loaded.buckets)
         self.earlier_seconds = loaded.seconds
+        self.statistics.update(loaded.statistics)
         self.refusals.update(loaded.refusals)
         for row in loaded.outcomes:
-            if row.kind == "strategy" and row.solver in self.outcomes:
+            if row.kind == "strategy" and row.outcome and row.solver in self.outcomes:
                 self.outcomes[row.solver][Outcome(row.outcome)] += row.count
-            elif row.kind == CROSSING:
+            elif row.kind == CROSSING and row.outcome:
                 self.crossings[row.solver, row.name, row.outcome] += row.count
         self._found.extend(found.found_at for found in loaded.findings if not found.earlier)
 
@@ -72,6 +74,14 @@ class Tally:
             owner, judge = base_name(owner, self.outcomes), base_name(judge, self.outcomes)
             self.crossings[owner, judge, what] += 1
             self._changes.outcomes[CROSSING, judge, owner, what] += 1
+
+        for kind, counts in result.counts.items():
+            self.add(kind, counts, next(iter(result.verdicts), ""))
+
+    def add(self, kind: str, counts: Mapping[str, int], solver: str = "") -> None:
+        """Further counts."""
+        self.statistics[kind].update(counts)
+        self._changes.counted.update({(kind, name, solver): count for name, count in counts.items()})
 
     def _add(self, result: RunResult, name: str, outcome: Outcome, count: int) -> None:
         # A solver under a test's options is counted with those that run without.

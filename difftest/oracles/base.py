@@ -23,7 +23,7 @@ class Candidate:
     that is known, and ``reason`` says why one thinks so. ``check`` counts check-sats from 0 (where it is
     about one). ``oracle`` names the oracle that saw it; ``evidence`` is what speaks for and against the
     solvers, a sentence each, gathered when it is confirmed. ``has_final_key`` says that the key does not
-    depend on what else is in the test.
+    depend on what else is in the test, ``kind`` what it is about.
     """
 
     finding_class: str
@@ -35,6 +35,7 @@ class Candidate:
     oracle: str = ""
     evidence: tuple[str, ...] = ()
     has_final_key: bool = False
+    kind: str = "formula"
 
     @property
     def label(self) -> str:

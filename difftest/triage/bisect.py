@@ -15,6 +15,7 @@ import math
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from base.files import put_json, put_text
 from difftest.errors import DifftestError, NotShown
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import expectation_of_finding, read_formula
+from difftest.triage.expectation import expectation_of_finding, observe, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject, kind_of, rewrite_report
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
@@ -108,17 +109,32 @@ def bisect(
     return report
 
 
+def bisect_file(
+    file: Path,
+    solvers: Sequence[Solver],
+    on_try: Callable[[int, int], None] = lambda done, most: None,
+) -> BisectReport:
+    """Search the releases of the solver that is wrong on a formula. Raises NotShown where none is."""
+    text = read_formula(file)
+    subject = _subject(text, file.name, observe(text, solvers))
+    with tempfile.TemporaryDirectory(prefix="exhume-bisect-") as folder:
+        return search(Path(folder), subject, on_try=on_try)
+
+
 def subject_of_formula(found: FindingFolder) -> Subject:
     """What releases are given of a finding about a formula."""
-    file = found.path / found.file
-    text, expected = read_formula(file), expectation_of_finding(found.path)
+    text = read_formula(found.path / found.file)
+    return _subject(text, found.file, expectation_of_finding(found.path))
+
+
+def _subject(text: str, name: str, expected: Expectation) -> Subject:
     solver = accused(expected)
     family, release = release_of(solver)
 
     def look(release: str) -> State:
         return try_formula(text, expected, solver, family, release)
 
-    return Subject(solver.name, family, release, file.name, text, look)
+    return Subject(solver.name, family, release, name, text, look)
 
 
 def search(

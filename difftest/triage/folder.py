@@ -196,6 +196,26 @@ class FindingFolder:
     unit: ClassVar[str] = "bytes"
 
     @property
+    def strategy(self) -> str:
+        """What made the test; ValueError or another error of that kind where the folder does not say."""
+        return str(self.data["test"]["strategy"])
+
+    @property
+    def index(self) -> int:
+        """The number of the test among those of its strategy."""
+        return int(self.data["test"]["index"])
+
+    @property
+    def tested(self) -> str:
+        """The text that it was found with."""
+        return read_some(self.path / ORIGINAL)
+
+    @property
+    def command_lines(self) -> str:
+        """The commands that show it."""
+        return read_some(self.path / "command.txt")
+
+    @property
     def duplicates(self) -> int:
         """How many later tests are listed as showing it again."""
         try:

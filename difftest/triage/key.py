@@ -64,8 +64,9 @@ class Fingerprint:
 
 def needs_reduction(candidate: Candidate) -> bool:
     """Whether the candidate's key depends on what else is in the test."""
-    quick = class_of(candidate.finding_class).is_quick
-    return quick and not candidate.has_final_key and bool(Key.read(candidate.key).theories)
+    if candidate.has_final_key or not class_of(candidate.finding_class, candidate.kind).is_quick:
+        return False
+    return candidate.kind != "formula" or bool(Key.read(candidate.key).theories)
 
 
 def fingerprint(

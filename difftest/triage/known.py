@@ -41,6 +41,14 @@ class KnownErrors:
                 raise DifftestError(f"{file}: no list of known errors: {problem}") from problem
         return known
 
+    @classmethod
+    def of(cls, lists: Iterable[KnownErrors]) -> KnownErrors:
+        """Several lists as one."""
+        known = cls()
+        for one in lists:
+            known.notes.update(one.notes)
+        return known
+
     def match(self, key: str) -> str | None:
         """The known key that ``key`` is, or one that says less: the same without operators, or with some of
         them and ``*`` for any others.
@@ -56,6 +64,12 @@ class KnownErrors:
             if start == stem and some.endswith(",*") and found.issuperset(set(some.split(",")) - {"*"}):
                 return known
         return None
+
+
+def add_known(file: Path, key: str, note: str) -> None:
+    """Add an error to a list of known errors, or begin one."""
+    known = KnownErrors.read([file]) if file.is_file() else KnownErrors()
+    export(file, {**known.notes, key: note}.items())
 
 
 def export(file: Path, errors: Iterable[tuple[str, str]]) -> None:

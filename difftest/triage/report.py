@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from difftest.triage.classes import class_of
@@ -80,13 +81,24 @@ class Writer:
         self.pieces = {piece: getattr(self, f"_{piece.value}") for piece in Piece}
 
     def text(self) -> str:
-        parts = [f"<!-- {self.form.reminder} -->\n"] if self.form.reminder else []
+        parts = [f"<!-- {reminder} -->\n"] if (reminder := self._reminder()) else []
         parts.append(f"# {self.title()}\n")
         for heading, pieces in self.form.sections.items():
             body = "\n\n".join(text for piece in pieces if (text := self.pieces[piece]()))
             if body:
                 parts.append((self.form.heading.format(heading) + "\n\n" if heading else "") + body + "\n")
         return "\n".join(parts)
+
+    def _reminder(self) -> str:
+        """What the person who sends it should know first."""
+        told, reminder = self.found.bisection, self.form.reminder
+        if not told.get("first_affected"):
+            return reminder
+        # The releases were tried.
+        reminder = reminder.replace(", and whether the newest release still has it,", "")
+        if fixed := told.get("first_fixed"):
+            return f"Fixed in {plain(str(fixed))}: do not report it as new. {reminder}".rstrip()
+        return f"{reminder} {plain(str(told['last_affected']))}, the newest release, has it.".lstrip()
 
     @property
     def class_(self) -> FindingClass:
@@ -182,11 +194,7 @@ class Writer:
         first = told.get("first_affected")
         if not first:
             return ""
-        oldest = " (the oldest that runs here)" if told.get("since_the_oldest") else ""
-        fixed = told.get("first_fixed")
-        last = told.get("last_affected")
-        newest = f"first fixed in {fixed}" if fixed else f"not fixed in {last}, the newest"
-        line = f"First affected release: {first}{oldest}; {newest}."
+        line = f"Affected since {since(told)}; {until(told)}."
         tried = _tried(told)
         if good := _last_good(tried, str(first)):
             line += f" It worked in {good}."
@@ -269,6 +277,8 @@ class FormulaWriter(Writer):
         issues = [str(issue) for issue in test.get("issues") or ()]
         bones = f", out of parts of the formulas of {', '.join(issues[:6])}" if issues else ""
         text = f"Found by exhume (test {test.get('index')} of strategy `{test.get('strategy')}`{bones})"
+        if test.get("origin"):
+            text = f"Found with {inline(Path(str(test['origin'])).name)} by exhume"
         text += ", and seen again in a fresh process."
         if self.found.is_reduced:
             told = self.found.data["reduced"]
@@ -289,6 +299,17 @@ class FormulaWriter(Writer):
         number, seconds = _NUMBER.search(version), self.found.seconds(name)
         told = f"{inline(name)} (version {number[0] if number else plain(version)})"
         return told + (f", {seconds:.2f} s:" if seconds is not None else ":")
+
+
+def since(told: Mapping[str, Any]) -> str:
+    """From which release on a finding is there, by its bisection: ``4.8.5``, ``4.5.1 or earlier``."""
+    return f"{told.get('first_affected')}" + (" or earlier" if told.get("since_the_oldest") else "")
+
+
+def until(told: Mapping[str, Any]) -> str:
+    """Which release fixed it, or that the newest has it."""
+    fixed = told.get("first_fixed")
+    return f"fixed in {fixed}" if fixed else f"not fixed in {told.get('last_affected')}, the newest"
 
 
 def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:

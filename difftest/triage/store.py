@@ -133,7 +133,8 @@ def _working_folder(folder: Path) -> Path:
 class Filing:
     """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
 
-    ``text`` is what it is about; with the key it makes the finding's identity.
+    ``text`` is what it is about; with the key it makes the finding's identity. ``note`` is for lists of known
+    errors.
     """
 
     kind: str
@@ -143,6 +144,7 @@ class Filing:
     text: str
     document: Mapping[str, Any]
     files: Mapping[str, str]
+    note: str = ""
 
 
 def file_finding(folder: Path, filing: Filing) -> FindingRecord:
@@ -202,7 +204,7 @@ def write_finding(
         ],
         "test": {
             "seed": seed,
-            **{name: getattr(test, name) for name in ("index", "strategy")},
+            **{name: getattr(test, name) for name in ("index", "strategy", "origin")},
             **{
                 name: list(getattr(test, name)) for name in ("skeletons", "atoms", "rules", "issues", "known")
             },

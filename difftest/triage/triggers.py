@@ -64,7 +64,7 @@ def read_triggers(folder: Path) -> Iterator[Trigger]:
 def _read(line: Mapping[str, Any]) -> Trigger:
     """A line as it was written; ValueError where something is not what it should be."""
     test, reduced = line["test"], line["reduced"]
-    texts = [reduced, test["text"], test["strategy"], *test["issues"]]
+    texts = [reduced, test["text"], test["strategy"], test.get("origin", ""), *test["issues"]]
     texts += [word for word in (*test["known"], test["implied_by"], test["implies"]) if word is not None]
     numbers = [test["index"], *test["skeletons"], *test["atoms"], *test["rules"]]
     if not all(isinstance(text, str) for text in texts) or not all(type(n) is int for n in numbers):

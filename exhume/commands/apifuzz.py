@@ -2,60 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from apifuzz.engines import ENGINES
-from apifuzz.minimise.files import MinimisingOptions
-from apifuzz.running.campaign import Options, Summary, campaign
 from apifuzz.running.describing import describe
+from apifuzz.running.migration import upgrade
 from apifuzz.running.runs import RUN_LIMITS, Drawing
 from apifuzz.running.setup import Setup
+from apifuzz.running.strategy import CallsStrategy
+from base.documents import to_document
 from base.errors import Exit
-from corpus.errors import CorpusError
+from base.version import VERSION
 from difftest import Limits
-from difftest.triage.store import FindingRecord
+from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
+from difftest.campaign.state import CampaignState
+from difftest.triage.known import KnownErrors
 from exhume.commands.options import Jobs, Json, parse_duration
-from exhume.commands.traces import ModelFormat, minimise_trace, print_model, replay_trace, translate_trace
-from exhume.screens.apifuzz import ApifuzzScreen, show_statistics, show_summary
+from exhume.commands.traces import Limit, minimise_command, model_command, replay_command, to_smtlib_command
 from exhume.screens.console import print_json, say
+from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.summary import show_statistics, show_summary
 
 _DEFAULT_RUNS = 1000
-_MINIMISE_TIME = "5m"
+# What was an option is a command now.
+_MOVED = {
+    "--replay": "exhume apifuzz replay TRACE",
+    "--minimise": "exhume apifuzz minimise TRACE",
+    "--to-smtlib": "exhume apifuzz to-smtlib TRACE",
+    "--print-model": "exhume apifuzz model --solver SPEC",
+}
+
+
+class _Group(TyperGroup):
+    """The commands of apifuzz; names the new one for who calls it as it was."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As the base does."""
+        given = [word.partition("=")[0] for word in args]
+        if given and given[0].startswith("--") and given[0] != "--help":
+            now = next((_MOVED[word] for word in given if word in _MOVED), "exhume apifuzz run ...")
+            ctx.fail(f"'exhume apifuzz {given[0]}' has become a command: {now}")
+        return super().parse_args(ctx, args)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    app.command("apifuzz")(apifuzz_command)
+    calls = typer.Typer(
+        cls=_Group,
+        help="Draw valid call sequences and make them on a solver's own interface.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    calls.command("run")(run_command)
+    calls.command("replay")(replay_command)
+    calls.command("minimise")(minimise_command)
+    calls.command("to-smtlib")(to_smtlib_command)
+    calls.command("model")(model_command)
+    app.add_typer(calls, name="apifuzz")
 
 
-def apifuzz_command(
+def run_command(
     solver: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--solver",
             metavar="SPEC",
             help=f"{', '.join(ENGINES)} (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
         ),
-    ] = None,
+    ],
     out_folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings, counts.")
-    ] = None,
+        Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings, counts.")
+    ],
     cross_check: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="Make each call with this solver, too, and compare the answers."),
+        typer.Option(metavar="SPEC", help="Also make each call with this solver, and compare the answers."),
     ] = None,
     check_witnesses: Annotated[
         bool, typer.Option("--check-witnesses", help="Re-check values, cores and failed assumptions.")
     ] = False,
     runs: Annotated[int | None, typer.Option(help="Runs of the whole campaign.", min=1)] = None,
-    duration: Annotated[
-        str | None, typer.Option("--time", help="Stop after: 90s, 10m, 8h, 2d.  [minimising: 5m]")
-    ] = None,
+    duration: Annotated[str | None, typer.Option("--time", help="Stop after: 90s, 10m, 8h, 2d.")] = None,
     jobs: Jobs = 1,
     seed: Annotated[int, typer.Option(help="Same seed and version: same runs.", min=0)] = 1,
     theories: Annotated[
@@ -64,7 +97,9 @@ def apifuzz_command(
     ] = None,
     quantifiers: Annotated[
         bool | None,
-        typer.Option("--quantifiers/--no-quantifiers", help="With them or without.  [default: by chance]"),
+        typer.Option(
+            "--quantifiers/--no-quantifiers", help="Allow quantifiers.  [default: chosen at random per run]"
+        ),
     ] = None,
     options: Annotated[
         bool, typer.Option("--options/--no-options", help="Draw options of the solver.")
@@ -73,13 +108,14 @@ def apifuzz_command(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set this option in every run.")
     ] = None,
     only_options: Annotated[
-        list[str] | None, typer.Option(metavar="WORD,WORD", help="Draw options with such a word in the name.")
+        list[str] | None,
+        typer.Option(metavar="WORD,WORD", help="Only draw options whose name contains one of these words."),
     ] = None,
-    calls: Annotated[int, typer.Option(help="Calls of a run, at most.", min=1)] = 200,
-    limit: Annotated[float, typer.Option(help="Seconds that a run may take.", min=0.1)] = RUN_LIMITS.seconds,
+    calls: Annotated[int, typer.Option(help="Maximum number of calls per run.", min=1)] = 200,
+    limit: Limit = RUN_LIMITS.seconds,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", metavar="FILE", help="Feed terms of this corpus in.", dir_okay=True),
+        typer.Option("--corpus", metavar="FILE", help="Draw terms from this corpus, too.", dir_okay=True),
     ] = None,
     known: Annotated[
         list[Path] | None,
@@ -87,121 +123,87 @@ def apifuzz_command(
     ] = None,
     older: Annotated[
         bool,
-        typer.Option("--older/--no-older", help="Ask older releases, fetched with pip, which show it."),
+        typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail."),
     ] = True,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Counts per state, action, operator, sort and option.")
     ] = False,
-    replay: Annotated[
-        Path | None, typer.Option(metavar="TRACE", help="Make the calls of a trace (or finding) again.")
-    ] = None,
-    minimise: Annotated[
-        Path | None,
-        typer.Option(
-            "--minimise", metavar="TRACE", help="Make a trace, or a finding's, as small as it gets."
-        ),
-    ] = None,
-    to_smtlib: Annotated[
-        Path | None, typer.Option(metavar="TRACE", help="Print a trace as an SMT-LIB script.")
-    ] = None,
-    model: Annotated[
-        bool, typer.Option("--print-model", help="Print the model that runs are drawn from.")
-    ] = False,
-    model_format: Annotated[
-        ModelFormat, typer.Option("--format", help="Of the model: a table, or Graphviz's dot.")
-    ] = "table",
     json: Json = False,
 ) -> None:
-    """Draw valid call sequences and make them on a solver's own interface.
+    """Run a campaign of call sequences, in the same way as a hunt.
 
     Errors that a fresh process shows again end up as folders in DIR/findings. The same command on the same
-    DIR goes on where it was. Ctrl-C ends it cleanly: what runs is finished, the summary shown. Without --runs
-    and --time: 1000 runs. Exit code 1: something was found, or a trace that is replayed ends in an error.
+    DIR resumes the campaign. Ctrl-C ends it cleanly: what runs is finished, the summary shown. Without --runs
+    and --time: 1000 runs. Exit code 1: something was found.
     """
-    modes = {"--replay": replay, "--minimise": minimise, "--to-smtlib": to_smtlib}
-    asked = [name for name, value in {**modes, "--print-model": model or None}.items() if value]
-    if len(asked) > 1:
-        raise typer.BadParameter(f"{asked[0]} and {asked[1]}: one thing at a time")
-    limits = Limits(limit, RUN_LIMITS.memory, RUN_LIMITS.output)
-    if replay is not None:
-        replay_trace(replay, solver, limits, json)
-    elif minimise is not None:
-        seconds = parse_duration(duration or _MINIMISE_TIME)
-        minimise_trace(minimise, solver, MinimisingOptions(seconds, limits, jobs, older), json)
-    elif to_smtlib is not None:
-        translate_trace(to_smtlib)
-    elif model:
-        print_model(_setup(solver or "smtlib", cross_check, check_witnesses), model_format)
-    else:
-        if out_folder is None:
-            raise typer.BadParameter("name a folder for what is found with --out")
-        seconds_or_none = None if duration is None else parse_duration(duration)
-        if runs is None and seconds_or_none is None:
-            runs = _DEFAULT_RUNS
-        drawing = Drawing(
-            _words(theories), quantifiers, options, _settings(option), _words(only_options), calls
-        )
-        _check_theories(drawing.theories)
-        wanted = Options(
-            out_folder,
-            seed,
-            runs,
-            seconds_or_none,
-            jobs,
-            limits,
-            known=tuple(known or ()),
-            corpus=corpus,
-            describe=partial(describe, older=older),
-        )
-        ends = [duration] * (duration is not None) + [f"{runs} runs"] * (runs is not None)
-        goal = f" of {' or '.join(map(str, ends))}"
-        _campaign(_setup(solver, cross_check, check_witnesses), drawing, wanted, goal, statistics, json)
-
-
-# The campaign
-
-
-def _campaign(
-    setup: Setup, drawing: Drawing, options: Options, goal: str, statistics: bool, json: bool
-) -> None:
-    against = f" with {setup.cross_check}" if setup.cross_check else ""
-    title = f"exhume apifuzz: {setup.label}{against}, findings in {options.out}"
-    screen = ApifuzzScreen(title, goal, json)
-    last: Summary | None = None
-    with stop_on_interrupt() as stop, screen:
-        for told in campaign(setup, drawing, options, stop):
-            if isinstance(told, FindingRecord):
-                screen.found(told)
-            else:
-                last = told
-                screen.update(told)
-    assert last is not None, "a campaign ends with its summary"
-    if options.corpus is not None and last.findings:
-        _store(options.corpus, options)
+    drawing = Drawing(_words(theories), quantifiers, options, _settings(option), _words(only_options), calls)
+    _check_theories(drawing.theories)
+    strategy = CallsStrategy(
+        (_setup(solver, cross_check, check_witnesses),),
+        seed,
+        drawing,
+        Limits(limit, RUN_LIMITS.memory, RUN_LIMITS.output),
+        feed=corpus,
+        describe=partial(describe, older=older),
+        more_known=KnownErrors.read(known or ()),
+        unconfirmed=out_folder / "unconfirmed",
+    )
+    tests = _DEFAULT_RUNS if runs is None and duration is None else runs
+    settings = CampaignSettings(
+        *((solver,), str(corpus.absolute()) if corpus else None, tests, duration, seed),
+        strategy=(strategy.name,),
+        bandit=False,
+    )
+    end = _run(settings, strategy, out_folder, jobs, json)
     if json:
-        print_json(last.to_json())
+        print_json(end.summary.to_json())
     else:
-        show_summary(last)
+        show_summary(end.summary)
         if statistics:
-            show_statistics(last)
-    if last.interrupted:
+            show_statistics(end.summary)
+    _exit(end)
+
+
+def _run(
+    settings: CampaignSettings, strategy: CallsStrategy, out: Path, jobs: int, quiet: bool
+) -> CampaignEnd:
+    """Run the campaign under a live screen."""
+    seconds = None if settings.duration is None else parse_duration(settings.duration)
+    options = replace(settings.options(out, jobs, seconds), paced=False)
+    title = f"exhume apifuzz: {strategy.setups[0].title}, findings in {out}"
+    ends = [settings.duration or "", f"{settings.tests} runs" if settings.tests else ""]
+    if out.is_dir():
+        upgrade(out)
+    performer = strategy.performer()
+    version = performer.version()
+    performer.close()
+    identity = {
+        "strategy": [strategy.name],
+        "seed": settings.seed,
+        **strategy.settings,
+        "versions": [version],
+        "exhume": VERSION,
+    }
+    with (
+        CampaignState.open(out, identity, jobs=jobs, notes={"given": to_document(settings)}) as state,
+        stop_on_interrupt() as stop,
+        HuntScreen(title, f" of {' or '.join(filter(None, ends))}", quiet) as screen,
+    ):
+        end = Campaign(settings, (), [strategy]).run(options, state, screen.show, stop)
+    if end.not_stored:
+        say(f"exhume: {end.not_stored}")
+    return end
+
+
+def _exit(end: CampaignEnd) -> NoReturn:
+    if end.error:
+        raise end.error
+    if end.summary.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
-    raise typer.Exit(Exit.FINDINGS if last.findings else Exit.DONE)
+    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
 
 
-def _store(corpus: Path, options: Options) -> None:
-    """Put what was found into the corpus; the next part of the campaign does what is left."""
-    from apifuzz.running.store_findings import store_findings
-
-    try:
-        store_findings(corpus, options.out, options.seed)
-    except (CorpusError, OSError) as problem:
-        say(f"findings are not in the corpus yet, the same command puts them there: {problem}")
-
-
-def _setup(solver: str | None, cross_check: str | None, witnesses: bool) -> Setup:
-    if solver is None:
-        raise typer.BadParameter("name the solver with --solver")
+def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:
     for spec in filter(None, (solver, cross_check)):
         if spec not in ENGINES and "=" not in spec:
             raise typer.BadParameter(

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from base.documents import to_document
 from base.version import VERSION
 from corpus.learn import learn
 from corpus.probing import probe_formulas
@@ -107,7 +108,7 @@ def _generate(campaign: Campaign, folder: Path) -> None:
 def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
     headline("4. hunt", f": {', '.join(solver.name for solver in campaign.solvers)}")
     options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
-    notes = {"given": campaign.settings.to_json()}
+    notes = {"given": to_document(campaign.settings)}
     screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
     state = CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes)
     with state, stop_on_interrupt() as stop, screen:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from base.documents import to_document
 from base.errors import Exit
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
@@ -32,6 +33,7 @@ from exhume.screens.console import print_json, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
+from generator import Strategy
 
 Out = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings and its state.")
@@ -45,7 +47,8 @@ Strategies = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME,NAME",
-        help="See 'exhume strategies'; several share the time.  [default: skeletons]",
+        help="See 'exhume strategies'; several share the time. 'api' makes calls to the solvers'"
+        " interfaces.  [default: skeletons]",
     ),
 ]
 Bandit = Annotated[
@@ -135,7 +138,7 @@ def hunt_command(
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
-    if not given.corpus and not given.seeds:
+    if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
         raise typer.BadParameter("name a --corpus, or for strategies that take them a folder of --seeds")
     end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
     if json:
@@ -156,9 +159,9 @@ def _hunt(
     """Run the campaign under a live screen."""
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = settings.options(out, jobs, seconds)
-    campaign = Campaign.of(settings, say)
+    campaign = Campaign.of(settings, say, {"api": lambda: _api(settings, out)})
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
-    notes = {"given": settings.to_json()}
+    notes = {"given": to_document(settings)}
     with (
         CampaignState.open(out, campaign.identity(), executor, jobs, notes) as state,
         _executor(executor, scheduler, campaign, out) as chosen,
@@ -169,6 +172,14 @@ def _hunt(
     if end.not_stored:
         say(f"exhume: {end.not_stored}")
     return end
+
+
+def _api(settings: CampaignSettings, out: Path) -> Strategy:
+    """The strategy that makes calls to the solvers' interfaces."""
+    from apifuzz.running.strategy import strategy_for
+
+    corpus = None if settings.corpus is None else Path(settings.corpus)
+    return strategy_for(settings.solver, settings.seed, out, corpus)
 
 
 def _absolute(path: Path | None) -> str | None:

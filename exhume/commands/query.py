@@ -19,7 +19,7 @@ from corpus.query import (
     named_queries,
     parse_parameters,
     run_query,
-    write_parquet,
+    write_result,
 )
 from exhume.commands.options import Json
 from exhume.screens.console import print_json, say, show, show_table
@@ -103,16 +103,14 @@ def _show(result: Result, form: Format, out_file: Path | None) -> None:
     if form == "parquet":
         if out_file is None:
             raise typer.BadParameter("parquet is no text: name a file with --out")
-        write_parquet(result, out_file)
+        write_result(result, out_file, form)
     elif form == "table":
         if out_file is not None:
             raise typer.BadParameter(
                 "a table goes to the screen; choose json, ndjson, csv or parquet with --out"
             )
         show(as_table(result))
+    elif out_file is not None:
+        write_result(result, out_file, form)
     else:
-        text = formatted(result, form)
-        if out_file is None:
-            sys.stdout.writelines(text)
-        else:
-            out_file.write_text("".join(text), encoding="utf-8")
+        sys.stdout.writelines(formatted(result, form))

@@ -5,27 +5,38 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from base.documents import to_document
 from base.errors import Exit
 from corpus.store import Corpus
 from difftest import (
+    HuntOptions,
+    HuntSummary,
     Limits,
     Outcome,
     ReplayResult,
     Solver,
+    Stage,
+    Verdict,
     find_files,
     find_solvers,
     replay,
 )
+from difftest.campaign.campaign import Campaign, CampaignSettings
+from difftest.campaign.files import FileTests
+from difftest.campaign.modes import ModeKind
+from difftest.campaign.state import CampaignState
 from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
-from exhume.screens.console import out, print_json, progress
-from exhume.screens.summary import show_outcomes
+from exhume.screens.console import out, print_json, progress, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.summary import show_outcomes, show_summary
 
 
 def register(app: typer.Typer) -> None:
@@ -44,22 +55,94 @@ def replay_command(
     seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
     jobs: Jobs = 1,
     oracles: Oracles = None,
+    out_folder: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Keep what is wrong as the findings of a campaign."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run solvers on files, or on the formulas of a corpus.
 
-    Says what is wrong: crashes, invalid models, answers that differ. Exit code 1 says that something is.
+    Says what is wrong: crashes, invalid models, answers that differ. With --out each finding is confirmed,
+    told apart from the others and written to DIR/findings, as a hunt does. Exit code 1 says that something is
+    wrong.
     """
     names = chosen_oracles(oracles)
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("name either files and folders, or a --corpus")
+    if out_folder is not None:
+        with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:
+            keep_findings(files, solver, out_folder, seconds, jobs, names, json)
     if corpus is not None:
         with _corpus_files(corpus) as files:
             findings = _replay(files, solvers, seconds, jobs, names, json)
     else:
         findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, names, json)
     raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
+
+
+def keep_findings(
+    paths: list[Path],
+    specs: list[str],
+    folder: Path,
+    seconds: float,
+    jobs: int,
+    oracles: tuple[str, ...],
+    json: bool,
+) -> NoReturn:
+    """Run solvers on files as on the tests of a hunt into ``folder``."""
+    tests = _tests_of(paths)
+    settings = CampaignSettings(tuple(specs), tests=len(tests), strategy=(tests.name,), bandit=False)
+    campaign = Campaign(settings, find_solvers(specs), [tests])
+    options = HuntOptions(
+        folder, jobs, tests=len(tests), oracles=oracles, stages=(Stage(seconds, 1.0),), modes=ModeKind.DEFAULT
+    )
+    notes = {"given": to_document(settings)}
+    with (
+        CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes) as state,
+        stop_on_interrupt() as stop,
+        HuntScreen(f"exhume replay: findings in {folder}", f" of {len(tests)} files", json) as screen,
+    ):
+        end = campaign.run(options, state, screen.show, stop)
+    finish_import(end.summary, tests, folder, json)
+    if end.error:
+        raise end.error
+    if end.summary.interrupted:
+        raise typer.Exit(Exit.INTERRUPTED)
+    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
+
+
+def _tests_of(paths: list[Path]) -> FileTests:
+    tests = FileTests(paths)
+    if not len(tests):
+        told = skipped_line(tests)
+        raise typer.BadParameter(
+            f"there is nothing to replay: no .smt2 file was found{told and f' ({told})'}"
+        )
+    return tests
+
+
+def skipped_line(tests: FileTests) -> str:
+    """What was passed over, and why."""
+    counts = ", ".join(f"{count} {why}" for why, count in sorted(tests.skipped.items()) if count)
+    return f"passed over: {counts}" if counts else ""
+
+
+def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bool) -> None:
+    """Print what came of files."""
+    shown = summary.duplicates + sum(not record.known for record in summary.findings)
+    quiet = max(0, summary.tests - shown - summary.unconfirmed)
+    if json:
+        skipped = {why: count for why, count in sorted(tests.skipped.items()) if count}
+        print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": skipped})
+        return
+    show_summary(summary)
+    out.print(f"{quiet} of {summary.tests} files show nothing wrong")
+    if told := skipped_line(tests):
+        say(told)
+    if summary.findings:
+        say(f"next: exhume reduce --all {folder}")
 
 
 @contextmanager
@@ -105,12 +188,18 @@ def _replay(
     else:
         show_outcomes(counts)
         out.print(f"{len(files)} files, {findings} findings")
+        if findings:
+            say("next: the same with --out DIR keeps them, to be reduced, bisected and reported")
     return findings
 
 
 def _wrong_lines(result: ReplayResult) -> Iterator[str]:
     for candidate in result.findings:
-        answers = "; ".join(
-            f"{r.solver}: {' '.join(map(str, r.verdict.answers)) or r.verdict.outcome}" for r in result.rows
-        )
-        yield f"{candidate.finding_class} {candidate.label} {result.file} ({answers})"
+        said = "; ".join(f"{row.solver}: {_answers(row.verdict)}" for row in result.rows)
+        reason = f"; {candidate.reason}" if candidate.reason else ""
+        yield f"{candidate.finding_class} {candidate.label} {result.file} ({said}{reason})"
+
+
+def _answers(verdict: Verdict) -> str:
+    """What a solver said; where it gave no answer, how its run ended."""
+    return " ".join(answer or str(verdict.outcome) for answer in verdict.answers) or str(verdict.outcome)

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 import typer
 
 from apifuzz.engine import Engine
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, minimise_file
-from apifuzz.running.runs import Runner, RunResult
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
+from base.documents import to_document
 from base.errors import Exit
 from difftest import Limits
+from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, say
 
 ModelFormat = Literal["table", "dot"]
 """How the model is printed."""
 
 
-def replay_trace(file: Path, solver: str | None, limits: Limits, json: bool) -> NoReturn:
-    """Make the calls of a trace, or of a finding's, again; exit code 1 says that it ends in an error."""
+TraceArgument = Annotated[
+    Path, typer.Argument(metavar="TRACE", help="A trace, or the folder of a finding about calls.")
+]
+OptionalSolver = Annotated[
+    str | None, typer.Option("--solver", metavar="SPEC", help="Use this solver.  [default: the trace's]")
+]
+Limit = Annotated[float, typer.Option(help="Seconds that a run may take.", min=0.1)]
+
+
+def replay_command(
+    file: TraceArgument, solver: OptionalSolver = None, limit: Limit = RUN_LIMITS.seconds, json: Json = False
+) -> None:
+    """Make the calls of a trace, or of a finding, again. Exit code 1: they end in an error."""
     trace = TraceFile.read(file).trace
     setup = Setup.of_trace(trace, solver)
     with Runner(setup) as runner:
-        result = runner.replay_fresh(print_trace(trace), limits)
+        result = runner.replay_fresh(print_trace(trace), _limits(limit))
     if result.outcome == "trace":
         raise TraceError(f"{file}: {result.detail}")
     if json:
@@ -36,6 +49,10 @@ def replay_trace(file: Path, solver: str | None, limits: Limits, json: bool) -> 
     raise typer.Exit(Exit.FINDINGS if result.fault else Exit.DONE)
 
 
+def _limits(seconds: float) -> Limits:
+    return Limits(seconds, RUN_LIMITS.memory, RUN_LIMITS.output)
+
+
 def _replay_document(result: RunResult, setup: Setup) -> dict[str, Any]:
     return {
         "solver": setup.label,
@@ -43,7 +60,7 @@ def _replay_document(result: RunResult, setup: Setup) -> dict[str, Any]:
         "answers": list(result.answers),
         "calls": result.calls,
         "refused": [{"line": line, "reason": reason} for line, reason in result.refused],
-        "fault": result.fault.to_json() if result.fault else None,
+        "fault": to_document(result.fault),
         "seconds": round(result.seconds, 3),
     }
 
@@ -59,6 +76,28 @@ def _show_replay(result: RunResult) -> None:
     if result.printed.strip():
         say(result.printed.strip()[-2000:])
     out.print(f"{result.fault.kind} in {result.fault.action}: {result.fault.detail}")
+
+
+def minimise_command(
+    target: TraceArgument,
+    solver: OptionalSolver = None,
+    duration: Annotated[str, typer.Option("--time", help="Stop after this time: 90s, 5m, 1h.")] = "5m",
+    jobs: Jobs = 1,
+    limit: Limit = RUN_LIMITS.seconds,
+    older: Annotated[
+        bool,
+        typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail."),
+    ] = True,
+    json: Json = False,
+) -> None:
+    """Minimise a trace, or a finding's: the fewest calls that end in the same error.
+
+    The result is TRACE.min.trace beside the trace, or minimised.trace in the finding's folder; the same in
+    SMT-LIB where that shows the error, too. Started again, it resumes.
+    """
+    minimise_trace(
+        target, solver, MinimisingOptions(parse_duration(duration), _limits(limit), jobs, older), json
+    )
 
 
 def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions, json: bool) -> None:
@@ -85,26 +124,30 @@ def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions,
     if script:
         out.print(f"in SMT-LIB: {script}")
     if not report.complete:
-        say("stopped for lack of time; start it again to go on, or give it more with --time")
+        say("stopped for lack of time; start it again to resume, or give it more with --time")
     if not report.confirmed:
         say("warning: a fresh process does not show it with the result; is it a matter of chance?")
 
 
-def translate_trace(file: Path) -> None:
-    """Print a trace as an SMT-LIB script; what cannot be said goes to standard error."""
+def to_smtlib_command(file: TraceArgument) -> None:
+    """Print a trace as an SMT-LIB script; what cannot be said there goes to standard error."""
     from apifuzz.engines.text import translate
 
-    trace = TraceFile.read(file).trace
-    translation = translate(trace)
+    translation = translate(TraceFile.read(file).trace)
     for line, reason in translation.refused:
         say(f"left out{f' line {line}' if line else ''}: {reason}")
     out.print(translation.script, end="")
 
 
-def print_model(setup: Setup, wanted: ModelFormat) -> None:
-    """Print the model that runs of an engine are drawn from."""
+def model_command(
+    solver: Annotated[
+        str, typer.Option("--solver", metavar="SPEC", help="Whose own actions are in it, too.")
+    ] = "smtlib",
+    wanted: Annotated[ModelFormat, typer.Option("--format", help="A table, or Graphviz's dot.")] = "table",
+) -> None:
+    """Print the model that runs are drawn from: its states, and the actions between them."""
     from apifuzz.model import default_model
 
-    engine: Engine = setup.make()
+    engine: Engine = Setup(solver).make()
     model = default_model(engine)
     out.print(model.dot() if wanted == "dot" else model.table(), end="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,14 +10,25 @@ import typer
 
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from corpus.store import Corpus
+from difftest import HuntFinished, HuntOptions, Stage, find_solvers, hunt
+from difftest.campaign.files import FileTests
+from difftest.campaign.merging import merge_twins
+from difftest.campaign.state import lock_campaign
+from difftest.campaign.stored import InUse, read_campaign
 from difftest.triage.history import compare_with_history
 from difftest.triage.overview import overview
+from difftest.triage.report import since
 from difftest.triage.store import FindingRecord, findings_of
+from difftest.triage.twins import Merge
 from exhume.commands.options import Json
+from exhume.commands.replay import skipped_line
 from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import cause
 
 _MOST_NAMED = 6
+_IMPORT_SECONDS = 10.0
 Campaign = Annotated[
     Path,
     typer.Argument(
@@ -39,13 +51,28 @@ def triage_command(
             "--corpus", metavar="FILE", help="Compare each finding with this corpus's issues.", exists=True
         ),
     ] = None,
+    import_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--import", metavar="FOLDER", help="First run the formulas below FOLDER, as tests of a hunt."
+        ),
+    ] = None,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option("--solver", metavar="SPEC", help="For --import.  [default: the campaign's solvers]"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show a campaign's findings: the status of each, and the known issues that it resembles.
 
-    With --corpus each is compared with the issues there first, and its report.md written anew.
+    With --corpus each is compared with the issues there first, and its report.md written anew. With --import
+    what another fuzzer found is confirmed and filed first, as a hunt's own findings are. Findings that have
+    one cause, by their reduced formulas and their releases, are merged.
     """
-    found = list(findings_of(folder))
+    if import_folder is not None:
+        _import(import_folder, folder, solver, json)
+    merged = _merge(folder)
+    found = findings_of(folder)
     if corpus is not None:
         with Corpus.open(corpus) as opened, progress("comparing", json) as tick:
             for number, record in enumerate(found, 1):
@@ -73,12 +100,55 @@ def triage_command(
         shrink=2,
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}")
+    for twin in merged:
+        out.print(f"merged, by key and releases: {twin.gone.path.name} into {twin.kept.path.name}")
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
         names = [named[identity] for identity in group[:_MOST_NAMED]]
         names += [f"{len(group) - len(names)} more (--json names them)"] * (len(group) > len(names))
         out.print(f"maybe one cause, by {sign}: {', '.join(names)}")
-    _say_what_is_left(rows)
+    _say_what_is_left(folder, rows)
+
+
+def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) -> None:
+    """Run the formulas below a folder as tests whose findings belong to a campaign."""
+    specs = solver
+    if not specs:
+        given = read_campaign(folder).settings.get("given")
+        specs = list(given.get("solver") or ()) if isinstance(given, dict) else []
+    if not specs:
+        raise typer.BadParameter(f"{folder} does not say which solvers to run: name them with --solver")
+    tests = FileTests([source])
+    options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),))
+    lock = lock_campaign(folder)
+    try:
+        with (
+            stop_on_interrupt() as stop,
+            HuntScreen(f"exhume triage: importing {source}", f" of {len(tests)} files", json) as screen,
+        ):
+            for event in hunt(tests.generate(0, len(tests)), find_solvers(specs), options, stop):
+                screen.show(event)
+                if isinstance(event, HuntFinished):
+                    summary = event.summary
+    finally:
+        os.close(lock)
+    new = sum(not record.known for record in summary.findings)
+    seen = len(summary.findings) - new + summary.duplicates
+    say(
+        f"imported {summary.tests} files: {new} new findings, {seen} show findings that are there, "
+        f"{summary.unconfirmed} did not show it again, "
+        f"{max(0, summary.tests - new - seen - summary.unconfirmed)} show nothing wrong"
+    )
+    if told := skipped_line(tests):
+        say(told)
+
+
+def _merge(folder: Path) -> list[Merge]:
+    try:
+        return merge_twins(folder)
+    except (InUse, OSError) as problem:
+        say(f"findings of one cause are not merged now: {problem}")
+        return []
 
 
 def report_command(
@@ -112,28 +182,29 @@ def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
     if not row["bisected"]:
         affected = "-"
     else:
-        first = ("up to " if row["since_the_oldest"] else "") + str(row["first_affected"])
-        affected = first + (f", fixed in {row['first_fixed']}" if row["first_fixed"] else " to newest")
+        fixed = f", fixed in {row['first_fixed']}" if row["first_fixed"] else ", not fixed"
+        affected = f"since {since(row)}{fixed}"
     near = row["resembles"]
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
     solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
     return [row["class"], solver, cause(row["key"]), size, affected, resembles, record.path.name]
 
 
-def _say_what_is_left(rows: list[dict[str, Any]]) -> None:
+def _say_what_is_left(folder: Path, rows: list[dict[str, Any]]) -> None:
     for missing, what, command in (
-        (sum(row["reduced_size"] is None for row in rows), "not reduced", "exhume reduce FINDING"),
+        (sum(row["reduced_size"] is None for row in rows), "not reduced", f"exhume reduce --all {folder}"),
         (
             sum(not row["complete"] for row in rows),
             "not minimised to the end",
-            "exhume apifuzz --minimise FINDING",
+            f"exhume reduce --all {folder}",
         ),
-        (sum(not row["bisected"] for row in rows), "not bisected", "exhume bisect FINDING"),
+        (sum(not row["bisected"] for row in rows), "not bisected", f"exhume bisect --all {folder}"),
         (
             sum(row["resembles"] is None for row in rows),
             "not compared with known issues",
-            "exhume triage DIR --corpus FILE",
+            f"exhume triage {folder} --corpus FILE",
         ),
     ):
         if missing:
             say(f"{missing} {what}: {command}")
+    say(f"next: exhume report {folder}")

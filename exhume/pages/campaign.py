@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup
+from packaging.version import InvalidVersion, Version
 
 from difftest import Outcome
 from difftest.campaign.stored import CROSSING, Campaign
@@ -30,6 +30,8 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
     crossed: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
+        if not row.outcome:
+            continue  # of another kind
         if row.kind == CROSSING:
             crossed[row.outcome][row.solver] += row.count
             continue
@@ -151,9 +153,9 @@ def _affects(told: Mapping[str, Any], release: str) -> bool:
     return _version(first) <= _version(release) <= _version(last)
 
 
-def _version(release: str) -> tuple[tuple[int, ...], str]:
-    """Releases in their order; 4.8.5 and 4.8.5.0 are one."""
-    numbers = [int(part) for part in re.findall(r"\d+", release)[:6]]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers), "" if re.fullmatch(r"[\d.]+", release) else release
+def _version(release: str) -> Version:
+    """For the order of releases; the lowest for what is none."""
+    try:
+        return Version(release)
+    except InvalidVersion:
+        return Version("0")

@@ -18,16 +18,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from apifuzz.running.folder import CallsFolder
+from apifuzz.running.migration import read_any
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
 from difftest.campaign.refusals import refusals_of
-from difftest.campaign.stored import Campaign, FindingState, NoCampaign, read_campaign
+from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.triage.classes import class_of
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.store import FindingRecord
-from exhume.pages.calls import read_counts
+from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
 
 MAX_BYTES = 5_000_000
@@ -60,12 +61,12 @@ class Page:
 def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Page:
     """Write the page of the campaign in ``folder``, whole or not at all; BadOutput where that cannot be."""
     missing: list[str] = []
-    campaign, counts = None, None
+    campaign = None
     try:
-        counts = read_counts(folder)
-        campaign = None if counts else read_campaign(folder)
+        campaign = read_any(folder)
     except NoCampaign as problem:
         missing.append(f"counts of tests and outcomes: {problem}")
+    counts = campaign.statistics if campaign else {}
     found = [_Finding(record, _state_of(record, campaign)) for record in records]
     found.sort(key=lambda f: f.order)
     missing += _not_worked_off(found)
@@ -74,12 +75,13 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         folder=str(folder),
         version=VERSION,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        facts=counts.facts() if counts else _facts(campaign),
-        cards=_cards(campaign, found) + (counts.cards() if counts else []),
+        facts=_facts(campaign),
+        cards=_cards(campaign, found) + call_cards(counts),
         warnings=[str(refusal) for refusal in refusals_of(campaign)] if campaign else [],
         missing=missing,
         plots=[
-            *(counts.plots() if counts else campaign_plots(campaign)),
+            *campaign_plots(campaign),
+            *call_plots(counts),
             *release_plots([f.affected for f in found]),
         ],
         findings=[f.shown(len(found)) for f in found],
@@ -214,7 +216,7 @@ def _not_worked_off(found: Sequence[_Finding]) -> list[str]:
     of_calls = [f.folder for f in found if isinstance(f.folder, CallsFolder)]
     if left := sum(not f.data.get("complete", True) for f in of_calls):
         told.append(
-            f"the smallest traces of {left} of {len(found)} findings: exhume apifuzz --minimise FINDING"
+            f"the smallest traces of {left} of {len(found)} findings: exhume apifuzz minimise FINDING"
         )
     if left := sum(not f.folder.is_reduced for f in found) - len(of_calls):
         told.append(f"reduced formulas of {left} of {len(found)} findings: exhume reduce FINDING")

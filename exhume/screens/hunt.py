@@ -9,7 +9,7 @@ from rich.text import Text
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkersTold
 from exhume.screens.console import printable, say
 from exhume.screens.live import LiveScreen, size, span
-from exhume.screens.summary import finding_line
+from exhume.screens.summary import calls_line, finding_line
 
 _ARMS = 10
 _TESTS_TO_WARN = 20
@@ -72,6 +72,8 @@ class HuntScreen(LiveScreen[Progress]):
             f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
             f" {progress.waiting} set aside for more time",
         ]
+        if calls := sum(progress.statistics.get("calls", {}).values()):
+            lines.append(f"{calls} calls; {calls_line(progress.statistics)}")
         return Text("\n".join(lines) + "\n")
 
     def _findings(self, progress: Progress) -> RenderableType:

@@ -19,12 +19,27 @@ def show_summary(summary: HuntSummary) -> None:
         f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
         f" ({rate:.1f} a second)"
     )
+    if calls := sum(summary.statistics.get("calls", {}).values()):
+        rate = calls / max(summary.seconds, 1e-9)
+        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
     show_outcomes(summary.outcomes)
     for refusal in summary.refusals:
         out.print(f"warning: {refusal}")
     if summary.crossings:
         out.print(crossings_line(summary.crossings))
     _show_findings(summary)
+
+
+def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """What came of calls: answers, limits, errors, in one line."""
+    parts = []
+    for kind, words in (("answers", ""), ("runs", ""), ("errors", " errors"), ("known", " known errors")):
+        found = counts.get(kind, {})
+        if kind == "known":
+            found = {"of": sum(found.values())} if found else {}
+        told = [f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")]
+        parts += [", ".join(told) + words] * bool(told)
+    return "; ".join(parts) or "no answers yet"
 
 
 def crossings_line(crossings: Mapping[tuple[str, str, str], int]) -> str:
@@ -79,3 +94,24 @@ def _show_findings(summary: HuntSummary) -> None:
         out.print(f"and {len(findings) - _ROWS} more in {folder}")
     else:
         out.print(f"all in {folder}")
+
+
+def show_statistics(summary: HuntSummary) -> None:
+    """Print what was done in the calls of a campaign: the most frequent first."""
+    counts = {kind: Counter(found) for kind, found in summary.statistics.items()}
+    tried, refused, idle = (counts.get(name, Counter()) for name in ("tried", "refused", "idle"))
+    actions = sorted({**tried, **idle}, key=lambda name: (-tried[name], name))
+    rows = [[name, str(tried[name]), str(refused[name]), str(idle[name])] for name in actions]
+    out.print()
+    show_table(["action", "calls", "refused", "nothing drawn"], rows, frozenset({1, 2, 3}))
+    for title, kind in (
+        ("state", "states"),
+        ("sort", "sorts"),
+        ("operator", "operators"),
+        ("option", "options"),
+        ("terms of the corpus", "fed"),
+    ):
+        if found := counts.get(kind):
+            out.print()
+            rows = [[name, str(count)] for name, count in found.most_common()]
+            show_table([title, "count"], rows, frozenset({1}))

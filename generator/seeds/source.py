@@ -326,18 +326,3 @@ def count_causes(skipped: Mapping[str, str]) -> dict[str, int]:
     for cause in skipped.values():
         counts[cause] = counts.get(cause, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-__all__ = [
-    "MAX_BYTES",
-    "Answer",
-    "Seed",
-    "SeedScript",
-    "SeedSkipped",
-    "SeedSource",
-    "count_causes",
-    "random_for",
-    "seeds_of_corpus",
-    "seeds_of_folder",
-    "seeds_of_strategy",
-]

@@ -371,9 +371,6 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
     return sorted(found, key=lambda pair: not found[pair])
 
 
-__all__ = ["ASSERTION_COUNTS", "Rank", "SkeletonOptions", "SkeletonStrategy"]
-
-
 def _make(inputs: StrategyInputs) -> SkeletonStrategy:
     options = SkeletonOptions(incremental=inputs.settings.incremental)
     return SkeletonStrategy(inputs.library, inputs.settings.seed, options)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from corpus.records import Comment, Issue
 from miner.hosts.host import SHA, Host, Item, Listing, moment, names_in, text_in
 from miner.hosts.http import Api, Client, check_response
+from solvers.registry import TRACKER
 
 _NAME = r"[A-Za-z0-9][\w.-]{0,60}/[\w.-]{1,100}"
 
@@ -61,7 +62,7 @@ class GitHub(Host):
         "renew GITHUB_TOKEN, or run 'gh auth login'",
     )
     client = _Client
-    example = "OWNER/NAME, such as Z3Prover/z3"
+    example = f"OWNER/NAME, such as {TRACKER}"
     token_command = ("gh", "auth", "token", "--hostname")
     lists = (
         Listing("/issues", (("state", "all"), ("sort", "updated"), ("direction", "asc"))),

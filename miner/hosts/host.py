@@ -143,18 +143,23 @@ class Host:
 
 
 def moment(record: Mapping[str, Any], *keys: str) -> datetime | None:
-    """The time under the first of some keys, as UTC without zone; None where there is none, or none that can
-    be read.
-    """
+    """The time under the first of some keys, as UTC without zone; None where none can be read."""
+    text = text_in(record, *keys)
     try:
-        return datetime.fromisoformat(text_in(record, *keys)).astimezone(UTC).replace(tzinfo=None)
+        found = datetime.fromisoformat(text.removesuffix("Z"))
+        if text.endswith("Z") and found.tzinfo is None:
+            return found
+        return found.astimezone(UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None
 
 
 def text_in(record: Mapping[str, Any], *keys: str) -> str:
     """The first text under some keys; empty where there is none."""
-    return next((value for key in keys if isinstance(value := record.get(key), str)), "")
+    for key in keys:
+        if isinstance(value := record.get(key), str):
+            return value
+    return ""
 
 
 def names_in(labels: object) -> tuple[str, ...]:

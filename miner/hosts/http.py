@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from miner.errors import BadInput, Denied, RateLimited, Unreachable
@@ -35,24 +35,11 @@ GONE = frozenset({404, 410, 451})
 MOVED = frozenset({301, 302, 307, 308})
 
 
-class Clock(Protocol):
-    """Time as the client sees it."""
+class Clock:
+    """The machine's clock: seconds since the epoch, and waiting."""
 
-    def now(self) -> float:
-        """Seconds since the epoch."""
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-
-
-class SystemClock:
-    """The machine's own."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+    now = staticmethod(time.time)
+    sleep = staticmethod(time.sleep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +104,7 @@ class Client:
     api: Api
     api_url: str
     token: str | None = field(default=None, repr=False)
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=Clock)
     on_waiting: OnWaiting = lambda waiting: None
     timeout: int = 60
     tries: int = 8

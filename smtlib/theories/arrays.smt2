@@ -6,8 +6,8 @@
  :funs (
   (par (A B) (select (Array A B) A B))
   (par (A B) (store (Array A B) A B (Array A B)))
-  (par (A B) (const B (Array A B) :values (0) :note "cvc5 wants a value"))
-  (par (A B) (eqrange (Array A B) (Array A B) A A Bool :only (cvc5) :note "wants --arrays-exp"))
+  (par (A B) (const B (Array A B) :values (0) :note "cvc5 takes values only"))
+  (par (A B) (eqrange (Array A B) (Array A B) A A Bool :only (cvc5) :note "needs --arrays-exp"))
   (par (A B) (default (Array A B) B :open :only (z3)))
   (par (A B) (array-ext (Array A B) (Array A B) A :open :only (z3) :note "an index where they differ"))
   (par (A B) (select (-> A B) A B :only (z3)))

@@ -1,4 +1,4 @@
-; Integers and reals together. Where a function wants reals and gets integers, the checker converts them.
+; Integers and reals together. Where a function takes reals and gets integers, the checker converts them.
 (theory Reals_Ints
  :about "Conversions between integers and reals"
  :labels (Int Real) :needs (Ints Reals)

@@ -1,4 +1,4 @@
-; Separation logic of cvc5; wants (declare-heap (LOCATION DATA)).
+; Separation logic of cvc5; needs (declare-heap (LOCATION DATA)).
 (theory SeparationLogic
  :about "Heaps"
  :weight 0.15 :extension :guarded

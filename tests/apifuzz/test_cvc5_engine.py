@@ -32,8 +32,8 @@ from apifuzz.interface import (
 from apifuzz.running.faults import told
 from apifuzz.running.keys import shipped, stem_of
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
+from smtlib.signature import Bindings
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
-from smtlib.theory import Bindings
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}

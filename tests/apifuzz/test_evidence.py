@@ -196,7 +196,7 @@ def test_titles_follow_the_trackers(
     text = (path / "report.md").read_text()
     # Without a program the trace is what shows it.
     assert "exhume-trace 1 cvc5 1" in text
-    assert "exhume apifuzz --replay minimised.trace" in text
+    assert "exhume apifuzz replay minimised.trace" in text
     assert "in check-sat]" not in text
     assert "None" not in text.replace("None of the issues", "")
 

@@ -32,6 +32,7 @@ from apifuzz.interface import (
 )
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
+from base.documents import from_document, to_document
 from smtlib import BOOL, Kind
 
 SOLVER = Path(__file__).with_name("little_solver.py")
@@ -175,7 +176,7 @@ def test_what_was_found_is_kept_until_the_program_changes(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = abilities_of(tuple(shlex.split(command)), ("little",))
-    assert Abilities.from_json(found.to_json()) == found
+    assert from_document(to_document(found), Abilities) == found
     monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
     asked = []
 

@@ -11,12 +11,15 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from apifuzz.running import faults, tally
-from apifuzz.running.campaign import KNOWN, Options, Summary, campaign
+from apifuzz.running import faults, migration
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
@@ -24,13 +27,28 @@ from apifuzz.running.keys import key_of, needs_operators, shipped
 from apifuzz.running.leaking import REPEATS
 from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
+from apifuzz.running.strategy import CallsStrategy
 from apifuzz.trace import TraceError, read_trace
-from difftest import DifftestError, Limits
-from difftest.campaign.stored import InUse, SettingsDiffer
+from base.documents import from_document, to_document
+from base.version import VERSION
+from difftest import (
+    DifftestError,
+    Event,
+    FindingConfirmed,
+    HuntFinished,
+    HuntOptions,
+    HuntSummary,
+    Limits,
+    hunt,
+)
+from difftest.campaign.book import KNOWN
+from difftest.campaign.schedule import Schedule
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import InUse, SettingsDiffer, read_campaign
 from difftest.triage.folder import read_document
 from difftest.triage.key import Fingerprint, fold
 from difftest.triage.known import KnownErrors, export
-from difftest.triage.store import FindingRecord, read_findings
+from difftest.triage.store import read_findings
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
@@ -42,21 +60,36 @@ def double(name: str) -> Setup:
     return Setup("smtlib", factory=f"doubles:{name}", path=str(HERE))
 
 
-def summary_of(setup: Setup, options: Options, drawing: Drawing = DRAWING, enough: int = 1000) -> Summary:
+def events_of(out: Path, setup: Setup, runs: int | None, jobs: int = 1, **given: Any) -> Iterator[Event]:
+    """Run a campaign, as ``exhume apifuzz run`` does."""
+    seed = given.pop("seed", 1)
+    stop = given.pop("stop", None)
+    strategy = CallsStrategy(
+        (setup,), seed, **{"drawing": DRAWING, "unconfirmed": out / "unconfirmed", "describe": bare, **given}
+    )
+    settings = {"seed": seed, **strategy.settings}
+    with CampaignState.open(out, settings) as state:
+        schedule = Schedule([strategy], seed, False, runs, state.loaded)
+        yield from hunt(schedule, (), HuntOptions(out, jobs, seed, runs), stop, state=state)
+
+
+def bare(*_: object) -> Description:
+    """Nothing but the error itself is looked at."""
+    return Description()
+
+
+def summary_of(out: Path, setup: Setup, runs: int, enough: int = 1000, **given: Any) -> HuntSummary:
     """Run a campaign to its end, or until so many findings are filed."""
     stop = threading.Event()
-    last = None
     found = 0
-    for told in campaign(setup, drawing, options, stop):
-        if isinstance(told, FindingRecord):
+    for event in events_of(out, setup, runs, stop=stop, **given):
+        if isinstance(event, FindingConfirmed) and not event.record.known:
             found += 1
             if found >= enough:
                 stop.set()
-        else:
-            last = told
-    assert last is not None
-    assert last.finished
-    return last
+        elif isinstance(event, HuntFinished):
+            return event.summary
+    raise AssertionError("a campaign ends with its summary")
 
 
 # Runs
@@ -177,7 +210,7 @@ def test_a_fault_is_the_same_whatever_the_names_and_numbers() -> None:
     assert one.is_same(two)
     assert not one.is_same(faults.told("rejected", "push", one.detail))
     assert not one.is_same(None)
-    assert Fault.from_json(json.loads(json.dumps(one.to_json()))) == one
+    assert from_document(json.loads(json.dumps(to_document(one))), Fault) == one
 
 
 def test_a_crash_is_known_by_its_place() -> None:
@@ -301,9 +334,9 @@ MOST_RUNS = 150
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None:
     kind, actions, most = PLANTED[name]
-    options = Options(tmp_path, runs=MOST_RUNS, leaks=2 * (name == "leaks"), quick=60.0, describe=describe)
-    came = summary_of(double(name), options, enough=1)
-    assert came.findings, f"nothing found in {came.tally.runs} runs"
+    given: dict[str, Any] = {"leaks": 2 * (name == "leaks"), "quick": 60.0, "describe": describe}
+    came = summary_of(tmp_path, double(name), MOST_RUNS, 1, **given)
+    assert came.findings, f"nothing found in {came.tests} runs"
     finding = came.findings[0]
     assert finding.finding_class == kind
     trace = read_trace((finding.path / "minimised.trace").read_text())
@@ -316,51 +349,56 @@ def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None
         len(trace.lines),
     ]
     report = (finding.path / "report.md").read_text()
-    assert "exhume apifuzz --replay minimised.trace" in report
+    assert "exhume apifuzz replay minimised.trace" in report
     assert "Stack (most recent call first)" not in report
     assert (finding.path / "formula.smt2").read_text().startswith("(")
 
 
-def test_an_honest_engine_gives_no_findings_and_counts(tmp_path: Path) -> None:
-    came = summary_of(double("honest"), Options(tmp_path, runs=12, jobs=2, leaks=0))
+def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
+    came = summary_of(tmp_path, double("honest"), 12, jobs=2, leaks=0)
     assert came.findings == ()
     document = came.to_json()
-    assert (document["runs"], document["errors"], document["unconfirmed"]) == (12, {}, 0)
-    assert document["calls"] == sum(document["statistics"]["tried"].values())
-    assert sum(document["answers"].values()) > 0
+    statistics = document["statistics"]
+    assert (document["tests"], document["unconfirmed"], "errors" in statistics) == (12, 0, False)
+    assert statistics["calls"] == {"calls": sum(statistics["tried"].values())}
+    assert sum(statistics["answers"].values()) > 0
     for kind in ("states", "operators", "sorts"):
-        assert document["statistics"][kind]
-    assert json.loads((tmp_path / KNOWN).read_text())["errors"] == []
+        assert statistics[kind]
+    assert read_campaign(tmp_path).statistics == {k: Counter(c) for k, c in came.statistics.items()}
 
 
-def test_a_campaign_goes_on_and_knows_what_it_found(tmp_path: Path) -> None:
+def test_a_campaign_resumes_and_knows_what_it_found(tmp_path: Path) -> None:
     setup = double("crashes_at_first_pop")
-    first = summary_of(setup, Options(tmp_path, runs=30, leaks=0, quick=30.0))
+    first = summary_of(tmp_path / "c", setup, 30, leaks=0, quick=30.0)
     assert [f.known for f in first.findings] == [False]
-    second = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=30.0))
+    second = summary_of(tmp_path / "c", setup, 45, leaks=0, quick=30.0)
     assert [f.known for f in second.findings] == [True]
-    assert (second.here, second.tally.runs) == (15, 45)
-    assert second.tally.errors["crash"] == 1 + second.tally.duplicates
-    third = summary_of(setup, Options(tmp_path, runs=45, leaks=0, quick=30.0))
-    assert (third.here, third.tally.runs) == (0, 45)
-    with pytest.raises(SettingsDiffer, match="begun with seed 1, not 2"):
-        summary_of(setup, Options(tmp_path, seed=2, runs=45, leaks=0))
-    whole = summary_of(setup, Options(tmp_path / "whole", runs=45, leaks=0, quick=30.0, jobs=2))
-    assert whole.tally.errors == second.tally.errors
+    assert second.tests == 45
+    assert second.statistics["errors"]["crash"] == 1 + second.duplicates
+    third = summary_of(tmp_path / "c", setup, 45, leaks=0, quick=30.0)
+    assert (third.tests, third.duplicates) == (45, second.duplicates)
+    with pytest.raises(SettingsDiffer, match="started with seed 1, not seed 2"):
+        summary_of(tmp_path / "c", setup, 45, seed=2, leaks=0)
+    whole = summary_of(tmp_path / "whole", setup, 45, leaks=0, quick=30.0, jobs=2)
+    assert whole.statistics["errors"] == second.statistics["errors"]
     assert [f.key for f in whole.findings] == [f.key for f in second.findings]
     # What was found is a list of known errors for the next one.
-    known = summary_of(setup, Options(tmp_path / "known", runs=30, leaks=0, known=(tmp_path / KNOWN,)))
-    assert (known.findings, known.tally.known) == ((), first.tally.errors["crash"])
+    listed = KnownErrors.read([tmp_path / "c" / KNOWN])
+    known = summary_of(tmp_path / "known", setup, 30, leaks=0, more_known=listed)
+    assert (known.findings, sum(known.statistics["known"].values())) == (
+        (),
+        first.statistics["errors"]["crash"],
+    )
 
 
 def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
-    came = summary_of(double("crashes_in_forks_only"), Options(tmp_path, runs=15, leaks=0))
+    came = summary_of(tmp_path, double("crashes_in_forks_only"), 15, leaks=0)
     assert came.findings == ()
-    assert came.tally.unconfirmed == came.tally.errors["crash"] > 0
+    assert 0 < came.unconfirmed <= came.statistics["errors"]["crash"]
     assert list((tmp_path / "unconfirmed").iterdir())
 
 
-@pytest.mark.parametrize("place", ["apifuzz.running.tally.save", "apifuzz.running.campaign.run_seed"])
+@pytest.mark.parametrize("place", ["apifuzz.running.strategy.run_seed"])
 def test_a_full_disk_is_told_with_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -369,8 +407,8 @@ def test_a_full_disk_is_told_with_where_it_is(
 
     monkeypatch.setattr(place, no_room)
     with pytest.raises(OSError, match="No space left") as caught:
-        list(campaign(double("honest"), DRAWING, Options(tmp_path, runs=5)))
-    assert caught.value.filename == (str(tmp_path) if "tally" in place else tempfile.gettempdir())
+        list(events_of(tmp_path, double("honest"), 5))
+    assert caught.value.filename == tempfile.gettempdir()
 
 
 def test_what_is_asked_about_an_error_does_not_keep_a_campaign_from_stopping_at_once(tmp_path: Path) -> None:
@@ -381,39 +419,33 @@ def test_what_is_asked_about_an_error_does_not_keep_a_campaign_from_stopping_at_
         done.wait(60)
         return Description()
 
-    telling = campaign(double("returns_wrong_cores"), DRAWING, Options(tmp_path, leaks=0, describe=ask))
+    events = events_of(tmp_path, double("returns_wrong_cores"), None, leaks=0, describe=ask)
     while not asking.is_set():
-        next(telling)
+        next(events)
     started = time.monotonic()
-    telling.close()  # as the second Ctrl-C does
+    events.close()  # as the second Ctrl-C does
     assert time.monotonic() - started < 20
     done.set()
 
 
 def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
-    telling = campaign(double("honest"), DRAWING, Options(tmp_path, runs=1000))
-    next(telling)
+    events = events_of(tmp_path, double("honest"), 1000)
+    next(events)
     with pytest.raises(InUse, match="another campaign works on this folder"):
-        next(campaign(double("honest"), DRAWING, Options(tmp_path, runs=1)))
-    telling.close()
-
-
-def test_an_unreadable_state_is_told(tmp_path: Path) -> None:
-    (tmp_path / tally.FILE).write_text("{")
-    with pytest.raises(DifftestError, match="no campaign can be read"):
-        summary_of(double("honest"), Options(tmp_path, runs=1))
+        next(events_of(tmp_path, double("honest"), 1))
+    events.close()
 
 
 @pytest.mark.slow
 def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from apifuzz.running.campaign import campaign, Options; from apifuzz.running.setup import Setup\n"
-        "from apifuzz.running.runs import Drawing\n"
-        "drawing = Drawing(('Core', 'FixedSizeBitVectors'), False, False, calls=120)\n"
-        "options = Options(Path(sys.argv[2]), runs=40, leaks=0, quick=30.0)\n"
-        "for told in campaign(Setup.from_json(sys.argv[1]), drawing, options):\n"
-        "    print(type(told).__name__, getattr(told, 'id', ''), flush=True)\n"
+        "from apifuzz.running.setup import Setup\n"
+        "from difftest import FindingConfirmed\n"
+        "from tests.apifuzz.test_runs import events_of\n"
+        "for told in events_of(Path(sys.argv[2]), Setup.from_json(sys.argv[1]), 40, leaks=0, quick=30.0):\n"
+        "    if isinstance(told, FindingConfirmed):\n"
+        "        print('Finding', told.record.id, flush=True)\n"
     )
     setup = double("crashes_at_first_pop")
     started = subprocess.Popen(
@@ -429,6 +461,56 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     started.stdout.close()
     assert [finding.id for finding in read_findings(tmp_path / "findings")] == [told.split()[1]]
     time.sleep(0.2)
-    came = summary_of(setup, Options(tmp_path, runs=40, leaks=0, quick=30.0))
-    assert came.tally.runs == 40
+    came = summary_of(tmp_path, setup, 40, leaks=0, quick=30.0)
+    assert came.tests == 40
     assert [(f.id, f.known) for f in came.findings] == [(told.split()[1], True)]
+
+
+# Campaigns of earlier versions
+
+
+def of_an_earlier_version(out: Path, setup: Setup, **changes: Any) -> None:
+    """What API fuzzing kept when it had a state of its own: 12 runs, of which number 10 is not done."""
+    strategy = CallsStrategy((setup,), 1, drawing=DRAWING, leaks=0)
+    settings = {
+        **{
+            name: value for name, value in strategy.settings.items() if name in ("drawing", "limits", "leaks")
+        },
+        **{"setup": asdict(setup), "seed": 1, "corpus": None, "version": "1.0", "exhume": VERSION},
+    }
+    counts = {
+        **{"first": 10, "done": [11], "runs": 11, "calls": 900, "seconds": 8.0, "solver_seconds": 4.0},
+        **{"unconfirmed": 1, "duplicates": 2, "known": 3, "outcomes": {"done": 7, "fault": 4}},
+        **{"errors": {"crash": 4}, "missed": {}, "seen": {"crash|z3|a.cpp:1": 3, "leak|z3|x": 3}},
+        **{"looks": {"crash|smtlib|pop: SIGSEGV": 1}, "statistics": {"answers": {"sat": 5, "unsat": 2}}},
+        "first_key": {"crash|smtlib|pop: SIGSEGV": "crash|smtlib|pop: SIGSEGV"},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "findings").mkdir(exist_ok=True)
+    document = {"format": 1, "settings": settings, "counts": counts, **changes}
+    (out / migration.FILE).write_text(json.dumps(document))
+
+
+def test_a_campaign_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> None:
+    of_an_earlier_version(tmp_path, double("honest"))
+    read = migration.read_any(tmp_path)
+    assert not (tmp_path / "campaign.sqlite").exists()
+    assert read.settings["setups"][0]["factory"] == "doubles:honest"
+    assert (read.seconds, read.statistics["calls"]["calls"]) == (8.0, 900)
+    assert read.statistics["known"] == {"crash|z3|a.cpp:1": 3, "leak|z3|x": 3}
+    migration.upgrade(tmp_path)
+    assert read_campaign(tmp_path).open == (("api", "", 10, 11),)
+    migration.upgrade(tmp_path)
+    strategy = CallsStrategy((double("honest"),), 1, drawing=DRAWING, leaks=0)
+    with CampaignState.open(tmp_path, {"seed": 1, "setups": strategy.settings["setups"]}) as state:
+        schedule = Schedule([strategy], 1, False, 14, state.loaded)
+        names = [taken[0].index for taken in iter(lambda: schedule.next(made=True), None)]
+    assert names == [10, 12, 13]
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"format": 9}', '{"format": 1, "settings": {}, "counts": {}}'])
+def test_an_unreadable_state_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / migration.FILE).write_text(text)
+    with pytest.raises(DifftestError, match="no campaign can be read"):
+        migration.upgrade(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == [migration.FILE]

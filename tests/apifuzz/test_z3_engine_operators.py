@@ -14,8 +14,8 @@ from apifuzz.engines.z3.operators import Operators
 from apifuzz.engines.z3.values import Values
 from apifuzz.interface import ApiSort, Head, HeadKind
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
+from smtlib.signature import SortPattern
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
-from smtlib.theory import SortPattern
 
 UNICODE = make_sort("Unicode")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +19,7 @@ from corpus.store import Corpus
 from solvers.cvc5 import tasks as cvc5_tasks
 from solvers.errors import SolverMissing
 from solvers.running.script import Script
-from solvers.specs import find_solver
+from solvers.specs import Solver, find_solver
 from solvers.z3 import tasks as z3_tasks
 
 INT = "(declare-const x Int)"
@@ -45,7 +45,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
-def test_the_table_of_texts(solver: acceptance.Solver) -> None:
+def test_the_table_of_texts(solver: str) -> None:
     answers = list(probe((text for text, _, _ in TABLE), solver))
     column = ("z3", "cvc5").index(solver) + 1
     assert [a.accepted for a in answers] == [row[column] for row in TABLE]
@@ -66,7 +66,7 @@ def test_options_of_one_text_are_not_those_of_the_next() -> None:
 
 
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
-def test_a_text_neither_writes_nor_reads_files(tmp_path: Path, solver: acceptance.Solver) -> None:
+def test_a_text_neither_writes_nor_reads_files(tmp_path: Path, solver: str) -> None:
     kept = tmp_path / "kept"
     kept.write_text("precious")
     names = "regular-output-channel diagnostic-output-channel smtlib2_log trace_file_name dump-to out err in"
@@ -111,6 +111,27 @@ def test_what_eats_memory_is_refused_and_what_takes_long_is_a_timeout() -> None:
     assert (answer.outcome, answer.message) == ("refused", "out of memory")
     [answer] = probe([wide], "cvc5", seconds=0.001)
     assert (answer.outcome, answer.message) == ("timeout", "no answer in 0.001 s")
+
+
+def test_any_spec_can_be_asked(fake: Callable[[str], Solver]) -> None:
+    small = "(declare-const f (_ FloatingPoint 3 5))(assert (not (fp.isNaN (fp.add RNE f f))))"
+    asked = [INT, small, "(declare-const s String)", "(assert y)"]
+    texts = [f"(set-logic ALL){text}(check-sat)" for text in asked]
+    takes = {
+        "z3": [True, True, True, False],
+        "cvc5": [True, False, True, False],
+        "cvc5[fp-exp=true]": [True, True, True, False],
+        "yices": [True, False, False, False],
+        "z3-program=" + find_solver("z3").argv[0]: [True, True, True, False],
+    }
+    assert {spec: [a.accepted for a in probe(texts, spec)] for spec in takes} == takes
+    # What does not answer in time, or crashes, has not refused.
+    slow = fake(
+        "import os, time\nif 'Float' in text: time.sleep(60)\nif 'String' in text: os.abort()\nprint('sat')"
+    )
+    assert [a.accepted for a in probe(texts[:3], slow)] == [True] * 3
+    odd = fake("print('(error \"no such thing\")')", "odd")
+    assert [(a.accepted, a.cause) for a in probe(texts[:1], odd)] == [(False, "no such thing")]
 
 
 def test_close_leaves_no_process() -> None:

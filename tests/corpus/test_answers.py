@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.acceptance import Prober, Solver, version_of
+from corpus.acceptance import Prober, version_of
 from corpus.answers import (
     REFERENCES,
     AnswerStore,
@@ -33,10 +33,10 @@ class Memory:
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], dict[str, str]] = {}
 
-    def outcomes(self, solver: Solver, version: str) -> Mapping[str, str]:
+    def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
         return self.kept.get((solver, version), {})
 
-    def store(self, solver: Solver, version: str, outcomes: Mapping[str, str]) -> None:
+    def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
         self.kept.setdefault((solver, version), {}).update(outcomes)
 
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, fisher_exact
+from scipy.stats import fisher_exact
 from typer.testing import CliRunner
 
 from corpus.compare import CorpusComparison, compare_corpora
 from corpus.errors import CorpusMissing, QueryError
 from corpus.learned import transactions
-from corpus.significance import corrected, fisher
 from corpus.store import Corpus
 from exhume.cli import app
 from rules import apriori, mine
@@ -92,6 +88,10 @@ def test_signatures_in_excess_are_fishers(bugs: Path, normal: Path, compared: Co
         cells = [[e.first, e.second], [len(ours) - e.first, len(theirs) - e.second]]
         assert e.p == pytest.approx(fisher_exact(cells, alternative="greater").pvalue, rel=1e-9)
         assert e.p <= e.q <= 1
+    ps = [e.p for e in compared.excess]
+    # Benjamini and Hochberg: the least p times the number of tests over its rank, from this one on.
+    ranked = [min(1.0, p * len(ps) / sum(other <= p for other in ps)) for p in ps]
+    assert [e.q for e in compared.excess] == pytest.approx([min(ranked[i:]) for i in range(len(ps))])
 
 
 def test_a_corpus_is_like_itself(bugs: Path) -> None:
@@ -171,34 +171,3 @@ def test_the_command_prints_a_table_and_json(bugs: Path, normal: Path, compared:
 
 
 # Statistics
-
-
-@given(st.data())
-def test_fisher_is_scipys(data: st.DataObject) -> None:
-    total = data.draw(st.integers(1, 400))
-    drawn, hits = data.draw(st.integers(0, total)), data.draw(st.integers(0, total))
-    both = data.draw(st.integers(max(0, drawn + hits - total), min(drawn, hits)))
-    cells = [[both, hits - both], [drawn - both, total - drawn - hits + both]]
-    expected = fisher_exact(cells, alternative="greater").pvalue
-    assert fisher(both, drawn, hits, total) == pytest.approx(expected, rel=1e-9, abs=1e-300)
-
-
-def test_fisher_at_the_size_of_real_corpora() -> None:
-    for both, drawn, hits, total in ((120, 2898, 300, 17_388), (3000, 20_000, 9_000, 100_000)):
-        cells = [[both, hits - both], [drawn - both, total - drawn - hits + both]]
-        expected = fisher_exact(cells, alternative="greater").pvalue
-        assert fisher(both, drawn, hits, total) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("numbers", [(3, 2, 5, 9), (1, 5, 5, 4), (-1, 2, 2, 9), (2, 9, 2, 5)])
-def test_numbers_that_make_no_table_are_refused(numbers: tuple[int, int, int, int]) -> None:
-    with pytest.raises(QueryError, match="no table"):
-        fisher(*numbers)
-
-
-def test_the_correction_is_benjamini_and_hochbergs() -> None:
-    source = random.Random(1)
-    for size in (1, 2, 10, 100):
-        ps = [round(source.random(), 2) for _ in range(size)]
-        assert corrected(ps) == pytest.approx(list(false_discovery_control(ps)))
-    assert corrected([]) == []

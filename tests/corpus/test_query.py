@@ -17,6 +17,7 @@ from corpus.errors import CorpusLocked, CorpusMissing, NotACorpus, QueryError, Q
 from corpus.importer import import_paths
 from corpus.intake import Intake
 from corpus.query import (
+    Format,
     Result,
     as_table,
     find_query,
@@ -24,7 +25,7 @@ from corpus.query import (
     named_queries,
     parse_parameters,
     run_query,
-    write_parquet,
+    write_result,
 )
 from corpus.records import Tracker
 from corpus.store import Corpus
@@ -279,24 +280,25 @@ def test_csv_reads_back(path: Path) -> None:
 def test_parquet_reads_back(path: Path, tmp_path: Path) -> None:
     file = tmp_path / "it's.parquet"
     result = run_query(path, SAMPLE)
-    write_parquet(result, file)
+    write_result(result, file)
     with duckdb.connect() as memory:
         cursor = memory.execute(f"from read_parquet('{str(file).replace(chr(39), chr(39) * 2)}') order by i")
         rows = cursor.fetchall()
         assert [d[0] for d in cursor.description] == list(result.columns)
     assert [row[:4] for row in rows] == [row[:4] for row in result.rows]
     assert rows[0][6] == result.rows[0][6]
-    write_parquet(run_query(path, 'select id as "a ""b" from formula where false'), file)
+    write_result(run_query(path, 'select id as "a ""b" from formula where false'), file)
     assert [p.name for p in tmp_path.iterdir()] == [file.name]
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv", "json", "ndjson"])
 @pytest.mark.parametrize("target", ["no/folder/x.parquet", "s3://bucket/x.parquet", ""])
-def test_parquet_goes_to_local_files_only(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+def test_results_go_to_local_files_only(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, form: Format
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(QueryError, match="cannot write"):
-        write_parquet(run_query(path, "select 1 as a"), target)
+        write_result(run_query(path, "select 1 as a"), target, form)
     assert list(tmp_path.iterdir()) == []
 
 

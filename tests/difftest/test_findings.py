@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from difftest import Outcome, Solver, Verdict
+from difftest import Outcome, Solver, Verdict, parse_spec
 from difftest.oracles import find_candidates
 from difftest.oracles.base import finding_id, is_same
 from smtlib.labels import theories_in
@@ -55,12 +55,22 @@ def test_two_against_one_names_the_one() -> None:
     assert (found.guilty, found.reason) == ("b", "a and c say otherwise")
 
 
-def test_two_releases_of_one_solver_are_one_voice() -> None:
-    older = [Solver(f"z3=={v}", f"z3-{v}", "z3", ("z3",)) for v in ("4.8.5", "4.8.14")]
-    verdicts = {"a": ok("sat"), "z3-4.8.5": ok("unsat"), "z3-4.8.14": ok("unsat")}
-    (found,) = find_candidates(TEXT, [A, *older], verdicts)
+KIN = {
+    "releases": ["z3==4.8.5", "z3==4.8.14"],
+    "builds": ["cvc5", "cvc5-gpl==1.3.0"],
+    "a build of one's own": ["cvc5", "mine=/opt/cvc5-debug {}"],
+    "predecessors": ["cvc5", "cvc4-1.8=/opt/solver {}"],
+}
+
+
+@pytest.mark.parametrize("specs", KIN.values(), ids=KIN)
+def test_releases_and_builds_of_one_solver_are_one_voice(specs: list[str]) -> None:
+    parsed = map(parse_spec, specs)
+    kin = [Solver(spec.text, spec.name, spec.family, spec.command or ("x",)) for spec in parsed]
+    verdicts = {"a": ok("sat"), **{solver.name: ok("unsat") for solver in kin}}
+    (found,) = find_candidates(TEXT, [A, *kin], verdicts)
     assert found.guilty is None
-    (found,) = find_candidates(TEXT, [A, B, *older], {**verdicts, "b": ok("unsat")})
+    (found,) = find_candidates(TEXT, [A, B, *kin], {**verdicts, "b": ok("unsat")})
     assert found.guilty == "a"
 
 

@@ -92,7 +92,7 @@ def test_a_liar_is_found_confirmed_and_written_up(
         HuntFinished,
     ]
     data = json.loads((record.path / "finding.json").read_text())
-    assert data["schema"] == 1
+    assert (data["format"], data["kind"]) == (2, "formula")
     assert data["test"] == {
         "seed": 42,
         "index": 7,
@@ -573,7 +573,8 @@ def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: So
     _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
     document = json.loads(json.dumps(summary.to_json()))
     counts = ["tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"]
-    assert list(document) == [*counts, "refusals", "findings"]
+    counts += ["duplicates", "unconfirmed", "refusals", "findings", "statistics"]
+    assert list(document) == counts
     assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
     assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}
 

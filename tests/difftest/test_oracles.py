@@ -34,8 +34,10 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
 from difftest.triage.expectation import load_expectation
 from generator.strategy import GeneratedTest
-from solvers.errors import SolverMissing
+from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.running.runner import Runner
+from solvers.specs import parse_spec
+from tests.releases import no_release
 
 Fake = Callable[..., Solver]
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -406,12 +408,15 @@ def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp
 
 
 @pytest.mark.parametrize("oracle", ["soundness", "model-cross-check"])
-def test_another_release_of_a_party_does_not_speak_for_it(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, oracle: str
+@pytest.mark.parametrize(("family", "kin"), [("z3", "z3==4.8.5"), ("cvc5", "cvc5-gpl==1.3.0")])
+def test_another_release_or_build_of_a_party_does_not_speak_for_it(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, oracle: str, family: str, kin: str
 ) -> None:
     """They may have the same fault."""
     body = "say('sat', '((define-fun x () Int 2))')"
-    installed = {"z3": replace(fake(body, "z3"), spec="z3", family="z3")}
+    installed = {family: replace(fake(body, family), spec=family, family=family)}
+    spec = parse_spec(kin)
+    party = replace(fake(body, "old"), spec=kin, name=spec.name, family=spec.family)
 
     def find(spec: str) -> Solver:
         if spec not in installed:
@@ -422,9 +427,10 @@ def test_another_release_of_a_party_does_not_speak_for_it(
     word = "unsat" if oracle == "soundness" else "unknown"
     other = fake(f"say('unsat' if 'define-fun' in text else '{word}')", "other")
     test = GeneratedTest(0, TEXT, "by-hand")
-    _, (data,) = run([test], [release(fake(body, "old"), "4.8.5"), other], tmp_path, oracle)
+    _, (data,) = run([test], [party, other], tmp_path, oracle)
     assert data["guilty"] is None
-    assert any(str(line).startswith("z3 says sat to") for line in data["evidence"])  # type: ignore[attr-defined]
+    said = f"{family} says sat to"
+    assert any(str(line).startswith(said) for line in data["evidence"])  # type: ignore[attr-defined]
 
 
 def test_another_release_of_the_accused_does_not_outvote_others(
@@ -469,6 +475,23 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
     turncoat = fake("say('sat' if 'define-fun' in text else 'unsat')", "turncoat")
     _, (data,) = run([test], [old, turncoat], tmp_path / "b", "soundness")
     assert data["guilty"] == "turncoat"
+
+
+@pytest.mark.parametrize("known", [(), ("unsat",)])
+def test_escapes_that_a_release_reads_in_its_own_way_are_no_finding(
+    known: tuple[str, ...], tmp_path: Path
+) -> None:
+    """z3 before 4.8.11 takes a backslash and a t for a tab: it was not wrong to."""
+    try:
+        old = find_solver("z3==4.8.5")
+    except EnvironmentProblem as problem:
+        no_release(problem)
+    text = '(declare-fun a () String)\n(assert (= "\\t" (str.at a 0)))\n(check-sat)\n'
+    test = GeneratedTest(0, text, "by-hand", known=known)
+    options = HuntOptions(tmp_path, stages=(Stage(10.0, 1.0),))
+    *_, last = hunt([test], [old, find_solver("cvc5")], options)
+    assert isinstance(last, HuntFinished)
+    assert (last.summary.findings, last.summary.unconfirmed > 0) == ((), True)
 
 
 def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:

@@ -363,7 +363,7 @@ def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
     assert "$ z3 model_validate=true reduced.smt2\nsat\nshort" in text
     assert "Reduced from 90 to 30 bytes." in text
     assert "- z3-4.8.5: `model_validate=true`" in text
-    assert "First affected release: 4.8.5; first fixed in 4.8.7. It worked in 4.8.4." in text
+    assert "Affected since 4.8.5; fixed in 4.8.7. It worked in 4.8.4." in text
     assert "Tried: 4.8.4 free, 4.8.5 affected, 4.8.7 free." in text
     assert "- z3#9: crash in the same file (A | title &lt;b>)" in text
 

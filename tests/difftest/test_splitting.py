@@ -81,7 +81,7 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     data = json.loads((other / "finding.json").read_text())
     assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Int|div|fixed in 4.25.0"
     told = (other / "report.md").read_text()
-    assert "First affected release: 4.10.0; first fixed in 4.25.0." in told
+    assert "Affected since 4.10.0; fixed in 4.25.0." in told
     # A second time nothing is run, and the finding is not made again.
     kept = (folder / "split.json").read_text()
     assert split(folder, report) == done

@@ -11,11 +11,14 @@ from apifuzz.running import folder
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.setup import Setup
-from apifuzz.running.store_findings import store_findings
-from apifuzz.running.tally import Tally, save
 from apifuzz.trace import read_trace
+from base.version import VERSION
+from corpus.results import BatchRecord
 from corpus.store import Corpus
 from difftest import DifftestError
+from difftest.campaign.state import CampaignState
+from difftest.campaign.store_findings import record_findings
+from difftest.campaign.stored import Changes
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 
 TRACE = read_trace(
@@ -26,6 +29,17 @@ TRACE = read_trace(
 FORMULA = "(declare-const a Int)\n(assert (> (div a 3) 3))\n(check-sat)\n"
 CRASH = Fault("crash", "check-sat", "ASSERTION VIOLATION", "theory_seq.cpp:333", "ASSERTION VIOLATION")
 SCRIPT = "import z3\n\nv1 = z3.Solver()\nv1.check()\n"
+
+
+COUNTS = {
+    "runs": {"done": 38, "fault": 2},
+    "calls": {"calls": 900},
+    "errors": {"crash": 1, "answer": 1},
+    "tried": {"assert": 30, "check-sat": 12},
+    "refused": {"assert": 2},
+    "operators": {"Ints div": 5, "Core and": 9},
+    "answers": {"sat": 7, "unsat": 5},
+}
 
 
 def finding(
@@ -58,14 +72,11 @@ def campaign(tmp_path: Path) -> Path:
     settled = {"guilty": None, "reason": "", "evidence": ["z3 says sat"]}
     fault = Fault("answer", "check-sat", "z3 answers sat, cvc5 unsat", None, "zN answers sat, cvcN unsat")
     finding(out, fault, Setup("z3", "cvc5"), settled)
-    tally = Tally(runs=40, calls=900, seconds=8.0)
-    tally.outcomes.update(done=38, fault=2)
-    tally.errors.update(crash=1, answer=1)
-    tally.statistics["tried"].update({"assert": 30, "check-sat": 12})
-    tally.statistics["refused"].update({"assert": 2})
-    tally.statistics["operators"].update({"Ints div": 5, "Core and": 9})
-    tally.statistics["answers"].update(sat=7, unsat=5)
-    save(out, {"setup": {"solver": "z3", "cross_check": None}, "seed": 3, "version": "5.4.0"}, tally)
+    changes = Changes(tests=40)
+    for kind, counts in COUNTS.items():
+        changes.counted.update({(kind, name, "z3"): count for name, count in counts.items()})
+    with CampaignState.open(out, {"setups": [{"solver": "z3"}], "seed": 3, "versions": ["5.4.0"]}) as state:
+        state.commit(changes, 8.0)
     return out
 
 
@@ -88,19 +99,20 @@ def test_findings_are_compared_with_history_and_kept_in_the_corpus(
     exhume: Any, campaign: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(campaign.parent)
-    assert store_findings(corpus, Path(campaign.name), 3) == 2
-    assert store_findings(corpus, campaign, 3) == 0
+    batch = BatchRecord("", 3, VERSION, "", ("z3",))
+    assert record_findings(corpus, batch, {}, sorted(Path(campaign.name, "findings").iterdir())) == 2
+    assert record_findings(corpus, batch, {}, sorted((campaign / "findings").iterdir())) == 0
     with Corpus.open(corpus) as opened:
         paths = {path for (path,) in opened.rows("select path from finding")}
         assert paths >= {str(found) for found in (campaign / "findings").iterdir()}
         rows = opened.rows(
             "select class, key, test.index, batch.strategy, command_line, body from finding"
             " join test on test.id = test_id join batch on batch.id = batch_id"
-            " join text on text.id = original_text_id where batch.strategy = 'apifuzz' order by class"
+            " join text on text.id = original_text_id where batch.strategy = 'api' order by class"
         )
     assert [row[:4] for row in rows] == [
-        ("answer", "answer|z3|check-sat: zN answers sat, cvcN unsat", 7, "apifuzz"),
-        ("crash", "crash|z3|theory_seq.cpp:333", 7, "apifuzz"),
+        ("answer", "answer|z3|check-sat: zN answers sat, cvcN unsat", 7, "api"),
+        ("crash", "crash|z3|theory_seq.cpp:333", 7, "api"),
     ]
     assert rows[1][4:] == ("python script.py", FORMULA)
     assert rows[0][5].startswith("exhume-trace 1 z3 1")
@@ -121,7 +133,7 @@ def test_the_page_tells_of_a_campaign_of_calls(exhume: Any, campaign: Path) -> N
     page = Page((campaign / "report.html").read_text())
     assert is_harmless(page)
     for words in (
-        "Runs", "Calls", "Terms by theory", "Answers", "runs a second", "900",
+        "Runs", "Calls", "Terms by theory", "Answers", "tests a second", "900",
         "Assertion violation at theory_seq.cpp:333", "v1.check()", "z3 says sat", "9 calls",
     ):  # fmt: skip
         assert words in page.text, words
@@ -130,13 +142,14 @@ def test_the_page_tells_of_a_campaign_of_calls(exhume: Any, campaign: Path) -> N
 def test_commands_for_hunts_say_what_is_for_calls(exhume: Any, campaign: Path) -> None:
     path = next((campaign / "findings").glob("crash-*"))
     ended = exhume("reduce", path)
-    assert (ended.code, "exhume apifuzz --minimise" in ended.said) == (2, True)
+    assert (ended.code, "exhume apifuzz minimise" in ended.said) == (2, True)
     answer = next((campaign / "findings").glob("answer-*"))
     ended = exhume("bisect", answer)
     assert (ended.code, "is not known, so there is nothing to bisect" in ended.said) == (2, True)
     (path / "finding.json").write_text('{"fault": {}}')
     assert "no finding can be read" in exhume("bisect", path).said
     assert len(exhume("triage", campaign, "--json").json) == 1
+    (campaign / "campaign.sqlite").unlink()
     (campaign / "apifuzz.json").write_text("{}")
     assert any(
         "no campaign can be read" in line for line in exhume("report", campaign, "--json").json["missing"]

@@ -9,7 +9,7 @@ from corpus.store import Corpus
 from miner.attachments import Downloader
 from miner.hosts import host_named
 from miner.hosts.host import Host
-from miner.hosts.http import Client, Waiting
+from miner.hosts.http import Client, Clock, Waiting
 from miner.mining import Live, MineOptions, mine_tracker
 from miner.storing import TrackerReport
 
@@ -19,7 +19,7 @@ TIMES = {"fetched_at", "applied_at"}
 """Columns that tell when something was done here."""
 
 
-class TestClock:
+class TestClock(Clock):
     """Time that passes only by sleeping; keeps what was slept."""
 
     __test__ = False
@@ -31,7 +31,7 @@ class TestClock:
     def now(self) -> float:
         return self.time
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> None:  # type: ignore[override]
         self.slept.append(seconds)
         self.time += seconds
 

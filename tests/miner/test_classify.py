@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from corpus.records import Comment, Issue
-from miner.classify import CLASSES, GROUPS, PLACES, Rule, classify, is_wanted, rules
+from miner.classify import CLASSES, GROUPS, PLACES, classify, is_wanted, rules
+from miner.expected import expectation_in
 from miner.extract import extract_issue
+from miner.text_rules import Rule, read_rules
 
 RULES = rules()
+EXPECTED = read_rules("expected.toml")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [*RULES, *EXPECTED], ids=lambda rule: rule.id)
 def test_rule_holds_on_its_examples_and_on_nothing_it_must_not(rule: Rule) -> None:
     assert rule.examples
     assert rule.never
@@ -29,6 +32,17 @@ def test_rules_name_known_groups_places_and_classes() -> None:
         assert rule.value in CLASSES if rule.group == "class" else True
         assert rule.value or "v" in rule.pattern.groupindex
     assert {rule.value for rule in RULES if rule.group == "class"} == set(CLASSES) - {"none"}
+
+
+def test_rules_of_answers_give_the_right_one() -> None:
+    for rule in EXPECTED:
+        assert rule.group in ("expected", "unexpected", "credited")
+        assert {"a"} | ({"who"} if rule.group == "credited" else set()) <= rule.pattern.groupindex.keys()
+        for text in rule.examples:
+            assert expectation_in(text, "text", "z3") is not None
+    said = {text: expectation_in(text, "text", "z3") for text in ("should not be sat", "cvc5 says unsat")}
+    assert [one and one.answer for one in said.values()] == ["unsat", "unsat"]
+    assert expectation_in("z3 says unsat", "text", "z3") is None
 
 
 def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] = ()) -> Issue:
@@ -84,6 +98,7 @@ def test_all_that_is_said_comes_with_its_words() -> None:
     assert said.fixed_by is not None
     assert (said.fixed_by.value, said.fixed_by.where) == ("1ec977930a53", "comment:1")
     assert said.introduced_by is not None
+    assert said.introduced_by.reason is not None
     assert said.introduced_by.reason.startswith(("since commit", "regression"))
     assert "strings" in {area.value for area in said.areas}
     assert is_wanted(issue, said)

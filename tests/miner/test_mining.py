@@ -183,6 +183,22 @@ def test_a_reopened_issue_is_kept_up_to_date(hub: FakeGitHub, tracker: FakeTrack
     assert found == [("open", "reopened", None)]
 
 
+def test_a_corpus_of_an_earlier_version_is_resumed(hub: FakeGitHub, tmp_path: Path) -> None:
+    mine(tmp_path / "c", hub.url)
+    # As the first version wrote them.
+    issues = "/repos/ada/solver/issues?state=all&sort=updated&direction=asc&per_page=100"
+    comments = "/repos/ada/solver/issues/comments?sort=updated&direction=asc&per_page=100"
+    found = dict(rows(tmp_path / "c", "select request, next from raw_record"))
+    assert {"/repos/ada/solver", issues, comments} <= found.keys()
+    assert str(found[issues]).startswith(issues + "&since=2015-01-")
+    before = contents(tmp_path / "c")
+    with Corpus.open(tmp_path / "c", write=True) as corpus, corpus.transaction():
+        corpus.execute("update mined_issue set digest = 'of another version'")
+    report = mine(tmp_path / "c", hub.url)
+    assert (report.requests, report.issues_read, report.new_formulas) == (3, 55, 0)
+    assert contents(tmp_path / "c") == before
+
+
 def test_all_takes_the_rest_without_asking_again(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "c", hub.url)
     report = mine(tmp_path / "c", hub.url, options=MineOptions(everything=True))

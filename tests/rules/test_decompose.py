@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -332,7 +333,7 @@ def test_renaming_symbols_changes_nothing(assertion: str) -> None:
     other = taken_apart(renamed(assertion), renamed(DECLARATIONS))
     assert original.skeleton == other.skeleton
     assert original.atoms == other.atoms
-    assert [a.to_json() for a in original.atoms] == [a.to_json() for a in other.atoms]
+    assert [asdict(a) for a in original.atoms] == [asdict(a) for a in other.atoms]
 
 
 @given(assertions())
@@ -342,8 +343,6 @@ def test_atoms_check_by_themselves_and_are_their_own_atoms(assertion: str) -> No
         again = decompose(checked.assertions[0], checked)
         assert again.atoms == (atom,)
         assert (again.atoms[0].signature, again.atoms[0].theories) == (atom.signature, atom.theories)
-        read = Atom.from_json(atom.to_json())
-        assert read == atom and read.to_json() == atom.to_json()
 
 
 @given(assertions())

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.reader import SExp
+from smtlib.signature import Bindings, SortPattern
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point, subsorts
-from smtlib.theory import Bindings, SortPattern
 
 SORTS = (
     BOOL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smtlib import BOOL, INT, REAL, CheckedScript, Kind, check_script, print_script, read_script
+from smtlib.errors import TheoryError
 from smtlib.theory import Theories, load_theories
 
 
@@ -22,7 +23,7 @@ def messages(text: str) -> list[str]:
 def test_an_error_says_term_sorts_and_signature() -> None:
     (error,) = check("(declare-const x Int)\n(assert (= 1\n   (str.len (+ x 1))))").errors
     assert "no rank of str.len for (+ x 1) : Int" in error.message
-    assert "(str.len String Int)" in error.message.split("wanted")[1]
+    assert "(str.len String Int)" in error.message.split("expected")[1]
     assert (error.line, error.column) == (3, 4)
 
 
@@ -277,6 +278,34 @@ def test_a_user_file_adds_and_narrows(tmp_path: object) -> None:
     assert check("(assert (= (twice 1) 2))", theories).errors == []
     assert "unknown function xor" in check("(assert (xor true false))", theories).errors[0].message
     assert check("(assert (xor true false))").errors == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(theory", "mine.smt2: 1:1: '(' is never closed"),
+        ("(logic A)", "mine.smt2: expected (theory NAME ...), found (logic A)"),
+        ("(theory (A))", "mine.smt2: cannot be read: (theory (A))"),
+        ("(theory A :functions ())", "unknown attribute :functions"),
+        ("(theory A :funs)", ":funs needs a value"),
+        ("(theory A :funs f)", ":funs: expected a list, found f"),
+        ("(theory A :weight x)", ":weight x: expected a number such as 0.5"),
+        ("(theory A :sorts ((S)))", "cannot be read: (S)"),
+        ("(theory A :sorts ((S x)))", "cannot be read: (S x)"),
+        ("(theory A :funs (()))", "expected (NAME SORT ... SORT), found ()"),
+        ("(theory A :funs ((par (B))))", "cannot be read: (par (B))"),
+        ("(theory A :funs ((f Int :min x)))", "cannot be read: (f Int :min x)"),
+        ("(theory A :funs ((f Int :values (x))))", "cannot be read: (f Int :values (x))"),
+        ("(theory A :funs ((f Int :left-assoc)))", ":left-assoc needs two parameters in (f Int"),
+        ("(theory A :funs ((f :open)))", "no result sort in (f :open)"),
+        ("(theory A :funs ((f Int :loud)))", "unknown attribute :loud"),
+    ],
+)
+def test_a_bad_theory_file_gets_one_line_that_names_it(text: str, message: str) -> None:
+    with pytest.raises(TheoryError) as caught:
+        Theories().add_file(text, "mine.smt2")
+    assert str(caught.value).startswith("mine.smt2: ")
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

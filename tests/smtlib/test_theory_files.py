@@ -17,8 +17,9 @@ import pytest
 import z3
 
 from smtlib.reader import SExp, sexp_text
+from smtlib.signature import Bindings, Signature, SortPattern, evaluate_index
 from smtlib.sorts import BOOL, INT, REAL, REGLAN, ROUNDING_MODE, STRING, Sort, bit_vector, make_sort, subsorts
-from smtlib.theory import Bindings, Signature, SortPattern, Theories, default_theories, evaluate_index
+from smtlib.theory import Theories, default_theories
 
 _ODD_IN_CVC5 = {"fp", "fp.to_ubv", "fp.to_sbv"}
 """cvc5 takes width 0 in fp.to_ubv, and refuses fp with one bit of significand unless it is a literal."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 
 import pytest
 
 from difftest import Limits, Outcome, Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list, why_refused
+from solvers.locating import is_here
 from solvers.options import OptionClass, option_table, split_option, worst_class
 from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.yices import parse_help
 from solvers.z3 import parse_parameters
+from tests.releases import no_release
 
 # Words of each kind that z3 checks when the first symbol is declared.
 TRIVIAL = Script(b"(declare-const s String)(declare-const x Int)(assert (= (str.len s) x))(check-sat)")
@@ -22,6 +23,8 @@ PURE = Script(b"(declare-const x Int)(assert (> x 3))(check-sat)")
 
 
 def installed(family: str) -> Solver:
+    if not is_here(PROFILES[family]):
+        no_release(f"{family} is not in the cache")
     try:
         return find_solver(family)
     except SolverMissing:
@@ -65,6 +68,10 @@ def test_an_option_is_a_name_and_a_value(text: str, name: str, value: str) -> No
         ("cvc5", "what-a-later-release-brings", "experimental"),
         ("bitwuzla", "rewrite-level=0", "sound"),
         ("yices", "no-such=1", None),
+        ("boolector", "engine=sls", "weaker"),
+        ("boolector", "no-var-subst", "sound"),
+        ("boolector", "declsort-bv-width=4", "changes-meaning"),
+        ("cvc5-gpl", "nl-ext=none", "weaker"),
         ("other", "a=b", None),
     ],
 )
@@ -115,7 +122,7 @@ def test_the_installed_solver_knows_every_name_and_value_of_its_file(family: str
     assert mode_list(installed(family)).refused == ()
 
 
-@pytest.mark.parametrize("family", ["z3", "bitwuzla", "yices"])
+@pytest.mark.parametrize("family", ["z3", "bitwuzla", "yices", "boolector"])
 def test_no_listed_option_is_its_default(family: str) -> None:
     solver = installed(family)
     asked = PROFILES[family].ask_options(solver.argv)
@@ -163,11 +170,11 @@ def test_cvc5_calls_common_or_regular_what_is_trusted_here() -> None:
     assert {name for name, option_class in exceptions if option_class not in worse} == {"safe-mode"}
 
 
-@pytest.mark.skipif(importlib.util.find_spec("bitwuzla") is None, reason="bitwuzla is an extra")
-def test_bitwuzla_takes_every_setting(warm: Runner) -> None:
+@pytest.mark.parametrize("family", ["bitwuzla", "boolector"])
+def test_solvers_of_bit_vectors_take_every_setting(warm: Runner, family: str) -> None:
     script = Script(b"(set-logic QF_BV)(declare-const a (_ BitVec 4))(assert (bvult a #x3))(check-sat)")
-    solver = find_solver("bitwuzla")
-    for setting in option_table("bitwuzla").tried():
+    solver = installed(family)
+    for setting in option_table(family).tried():
         verdict = warm.judge(solver.with_options([setting]), script, Limits(seconds=30))
         assert verdict.answers in (("sat",), ("unknown",)), setting
 
@@ -182,6 +189,7 @@ def test_yices_takes_every_setting(warm: Runner) -> None:
 def test_an_option_that_is_a_flag_is_written_without_a_value() -> None:
     assert option_table("yices").tried() == ["mcsat"]
     assert option_table("yices").class_of("mcsat") is OptionClass.SOUND
+    assert {"ucopt", "no-var-subst"} <= set(option_table("boolector").tried())
 
 
 def test_what_a_solver_does_not_take_is_told_with_the_reason() -> None:

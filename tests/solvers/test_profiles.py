@@ -11,9 +11,11 @@ import pytest
 import smtlib
 from difftest import Limits, Outcome, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from solvers.abilities import QUESTIONS, probe_abilities
-from solvers.registry import PROFILES
+from solvers.locating import is_here
+from solvers.registry import PROFILES, REFERENCES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
+from tests.releases import no_release
 
 SAT = b"(set-logic QF_BV)(declare-const x (_ BitVec 8))(assert (bvult x #x05))(check-sat)"
 TWICE = SAT + b"(push 1)(assert (= x #xff))(check-sat)(pop 1)"
@@ -55,7 +57,7 @@ def test_one_solver_in_two_configurations_answers_on_both_paths(tmp_path: Path) 
             assert warm.answers == fresh.answers == ("sat", "unsat")
 
 
-@pytest.mark.parametrize("family", ["bitwuzla", "yices"])
+@pytest.mark.parametrize("family", ["bitwuzla", "yices", "boolector"])
 def test_solvers_that_are_extras_answer_or_say_what_to_install(family: str, runner: Runner) -> None:
     try:
         solver = find_solver(family)
@@ -76,12 +78,15 @@ def test_bitwuzla_takes_options() -> None:
 
 
 def test_every_profile_is_registered_under_its_family() -> None:
-    assert list(PROFILES) == ["z3", "cvc5", "bitwuzla", "yices"]
+    assert list(PROFILES) == ["z3", "cvc5", "bitwuzla", "yices", "boolector", "cvc5-gpl"]
+    assert REFERENCES == ("z3", "cvc5")
     assert all(profile.extra in ("", family) for family, profile in PROFILES.items())
 
 
 @pytest.mark.parametrize("family", PROFILES)
 def test_a_solver_can_do_what_its_profile_declares(family: str) -> None:
+    if not is_here(PROFILES[family]):
+        no_release(f"{family} is not in the cache")
     try:
         solver = find_solver(family)
     except SolverMissing as missing:

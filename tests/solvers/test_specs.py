@@ -161,3 +161,23 @@ def test_a_release_is_loaded_from_this_systems_library(
     library = find_solver("z3==9.9").loadable
     assert library is not None
     assert Path(library).name == ("libz3.dylib" if sys.platform == "darwin" else "libz3.so")
+
+
+@pytest.mark.parametrize(
+    ("spec", "kin"),
+    [
+        ("z3", "z3"),
+        ("z3==4.8.5", "z3"),
+        ("z3==4.8.5[smt.relevancy=0]", "z3"),
+        ("cvc5[a=b,c=d]", "cvc5"),
+        ("cvc5-gpl==1.3.0", "cvc5"),
+        ("old=/usr/bin/cvc5 {} --check-models", "cvc5"),
+        ("cvc4-1.8=/opt/solver {}", "cvc5"),
+        ("x=/usr/bin/CVC4", "cvc5"),
+        ("noodler=z3str3 {}", "z3"),
+        ("mine=./solver --like z3", "mine"),
+        ("yices2=yices-smt2 {}", "yices"),
+    ],
+)
+def test_kin_is_whose_language_a_solver_speaks_and_whose_faults_it_shares(spec: str, kin: str) -> None:
+    assert parse_spec(spec).kin == kin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -134,6 +135,8 @@ class FindingClass:
     """Whether operators say something of the cause, so that keys have them."""
     is_quick = True
     """Whether a quick reduction is worth trying."""
+    most_misses = math.inf
+    """Tests that show the same at first are looked at until so many did not show it in fresh processes."""
     follows_from_options = False
     """Whether the same option alone makes two findings one cause, whatever else is in the formula."""
 

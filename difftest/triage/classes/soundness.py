@@ -10,15 +10,18 @@ Who is wrong, in order of weight:
    formula with the model is what is wrong;
 4. older releases of the same solver: one that changed its mind from what the others say.
 
-An operator that solvers read differently (``0^0``, z3's special relations) leaves only the first two: without
-them such a disagreement is no finding. Nothing is decided by a solver whose options change what formulas
-mean.
+An operator that solvers read differently (``0^0``, special relations), or an escape in a string that an old
+release reads differently, leaves only the solvers' own words: without them such a disagreement is no finding.
+Nothing is decided by a solver whose options change what formulas mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from packaging.version import Version
 
 from difftest.models.crossing import ambiguous_operators, cross
 from difftest.oracles import PLAIN, look
@@ -28,12 +31,14 @@ from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Tri
 from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
 from solvers.errors import SolverMissing
-from solvers.registry import REFERENCES
+from solvers.registry import PROFILES, REFERENCES
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 10.0
+# A string with a backslash.
+_ESCAPE = re.compile(r'"[^"\\]*\\')
 
 
 class Soundness(FindingClass):
@@ -112,6 +117,19 @@ class Soundness(FindingClass):
 CLASS = Soundness()
 
 
+def _reads_old_escapes(text: str, solvers: Iterable[Solver]) -> bool:
+    """Whether a string of ``text`` has an escape that one of the solvers, of an old release, reads in its own
+    way.
+    """
+    if not _ESCAPE.search(text):
+        return False
+    for solver in solvers:
+        since = PROFILES[solver.family].standard_escapes_since if solver.family in PROFILES else ""
+        if since and solver.release is not None and Version(solver.release) < Version(since):
+            return True
+    return False
+
+
 def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: int) -> bool:
     return all(
         answer_at(verdicts[name].answers, check) == answer for name, answer in expected.answers.items()
@@ -145,7 +163,10 @@ class _Disagreement(Hearing):
             for name in self.candidate.solvers
             if (answer := decided(seen.verdicts[name].answers, check)) is not None
         }
-        truth = decided(seen.known, check)
+        script = Script.of(seen.text)
+        differently = list(ambiguous_operators(script, check)) if len(set(said.values())) > 1 else []
+        differently += ["escapes in strings"] * _reads_old_escapes(seen.text, map(seen.solver, said))
+        truth = None if differently else decided(seen.known, check)
         if truth is not None:
             for name, answer in said.items():
                 if answer != truth:
@@ -153,20 +174,18 @@ class _Disagreement(Hearing):
         for name, answer in said.items():
             if answer == "sat" and self.seen.verdicts[name].outcome is Outcome.INVALID_MODEL:
                 self.found.blame(name, "its own check refutes the model behind its sat")
-        if len(set(said.values())) < 2:
-            return
-        script = Script.of(self.seen.text)
-        ambiguous = ambiguous_operators(script, check)
-        if ambiguous:
-            self.found.note(f"{', '.join(ambiguous)}: solvers read that differently, so only own words count")
-        thirds = [] if ambiguous else list(third_solvers(self.seen, said, self.others))
-        for name, answer in said.items():
-            if answer == "sat":
-                self._put_model_in(name, [n for n, a in said.items() if a == "unsat"], thirds)
-        if ambiguous:
-            self.found.dismissed = self.found.guilty is None
-        else:
-            self._ask_others(said, thirds)
+        if differently:
+            self.found.note(
+                f"{', '.join(differently)}: solvers read that differently, so only own words count"
+            )
+        if len(set(said.values())) > 1:
+            thirds = [] if differently else list(third_solvers(seen, said, self.others))
+            for name, answer in said.items():
+                if answer == "sat":
+                    self._put_model_in(name, [n for n, a in said.items() if a == "unsat"], thirds)
+            if not differently:
+                self._ask_others(said, thirds)
+        self.found.dismissed = bool(differently) and self.found.guilty is None
 
     def _put_model_in(self, owner: str, against: Sequence[str], thirds: Sequence[Solver]) -> None:
         """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""

@@ -16,7 +16,7 @@ from generator.errors import GenerationError
 from smtlib import Sort, Term, check_script, make_sort, read_script, read_sexps, sexp_text
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp
-from smtlib.theory import evaluate_index
+from smtlib.signature import evaluate_index
 
 MAX_WIDTH = 4096
 """Bit-vectors that would be wider are not made."""
@@ -146,14 +146,3 @@ def _instantiate(body: SExp, widths: Mapping[str, int], names: Mapping[str, str]
         indices = [str(evaluate_index(i, dict(widths))) for i in body[2:]]
         return f"(_ {body[1]} {' '.join(indices)})"
     return f"({' '.join(_instantiate(part, widths, names) for part in body)})"
-
-
-__all__: Sequence[str] = [
-    "Fusion",
-    "FusionFunction",
-    "choose_constants",
-    "functions_for",
-    "fusion_functions",
-    "instantiate",
-    "read_functions",
-]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from smtlib import Sort
-from smtlib.theory import Bindings, Signature, SortPattern
+from smtlib.signature import Bindings, Signature, SortPattern
 
 _T = TypeVar("_T")
 

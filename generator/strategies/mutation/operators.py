@@ -23,7 +23,6 @@ from smtlib import (
     BOOL,
     Declaration,
     Kind,
-    ReadError,
     Sort,
     Term,
     TermTable,
@@ -31,7 +30,8 @@ from smtlib import (
     default_theories,
 )
 from smtlib.environment import determines, has_parameters, instantiate, unify
-from smtlib.theory import Bindings, Signature, SortPattern, Theories
+from smtlib.signature import Bindings, Signature, SortPattern
+from smtlib.theory import Theories
 
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
@@ -369,9 +369,8 @@ def operators_for(solvers: tuple[str, ...], file: str = "") -> Operators:
     theories = Theories()
     try:
         theories.add_file(text, file)
-    except (TheoryError, ReadError) as error:
-        where = "" if isinstance(error, TheoryError) else f"{file}: "
-        raise GenerationError(f"{where}{error}") from error
+    except TheoryError as error:
+        raise GenerationError(str(error)) from error
     if not any(True for _ in theories.signatures()):
         raise GenerationError(f"{file} declares no operators")
     return Operators(theories, solvers)

@@ -174,6 +174,3 @@ def flattened(text: str) -> tuple[str, int]:
         elif command.name not in ("push", "pop", "check-sat-assuming", "exit"):
             lines.append(print_command(command) + "\n")
     return f"{''.join(lines)}(check-sat)\n", checks
-
-
-__all__ = ["TRIES", "Minimised", "flattened", "minimise"]

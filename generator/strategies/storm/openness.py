@@ -229,6 +229,3 @@ def _not_valued() -> frozenset[str]:
     """Functions whose applications are not valued: left open, or no solver's value is to be trusted."""
     theories = default_theories()
     return frozenset().union(*map(theories.marked, (":open", ":hard", ":doubtful"))) - _PARTIAL
-
-
-__all__ = ["Openness", "open_functions"]

@@ -33,7 +33,7 @@ from generator.strategies.weaken.ruleset import (
 )
 from generator.strategies.weaken.site import Site
 from smtlib import Kind, Sort, SortError, Term
-from smtlib.theory import evaluate_index
+from smtlib.signature import evaluate_index
 from smtlib.values import Value, literal_value
 
 _CONSTANT_DRAWS = 12
@@ -306,6 +306,3 @@ def _by_rule(actions: Sequence[Action], effects: tuple[int, ...]) -> dict[Rule, 
 def default_actions() -> Actions:
     """The actions of the shipped rules."""
     return Actions(default_rules())
-
-
-__all__ = ["Action", "Actions", "Change", "Profile", "RuleUse", "default_actions"]

@@ -16,7 +16,7 @@ from generator.strategies.weaken.patterns import NoTerm, is_ordinary
 from generator.strategies.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, common_theories
 from generator.strategies.weaken.site import Site, open_terms, replaced
 from smtlib import BOOL, Kind, Sort, SortError, Term, TermTable, rewrite
-from smtlib.theory import Bindings, Signature
+from smtlib.signature import Bindings, Signature
 
 Effects = tuple[int, ...]
 Finder = Callable[[Term], Effects]
@@ -345,6 +345,3 @@ def apply_change(changer: Changer, term: Term, site: Site) -> Term:
         return changer(term, site)
     except SortError as error:
         raise NoTerm from error
-
-
-__all__ = ["CHANGES", "Changer", "Finder", "apply_change", "substituted"]

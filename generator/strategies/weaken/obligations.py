@@ -38,8 +38,8 @@ from smtlib import (
 from smtlib.application import Applications
 from smtlib.environment import Environment
 from smtlib.reader import SExp
+from smtlib.signature import Bindings, SortPattern, evaluate_index
 from smtlib.sorts import REGLAN
-from smtlib.theory import Bindings, SortPattern, evaluate_index
 from smtlib.values import literal_value
 
 _WIDTHS: Mapping[str, tuple[int, ...]] = {"n": (1, 3, 8), "m": (1, 4)}
@@ -234,6 +234,3 @@ def _with_values(condition: SExp, values: Mapping[str, Term]) -> SExp:
     if isinstance(condition, str):
         return print_term(values[condition]) if condition in values else condition
     return type(condition)([_with_values(part, values) for part in condition])
-
-
-__all__ = ["Obligation", "obligations", "premises"]

@@ -109,6 +109,3 @@ def without_ambiguity(table: TermTable, root: Term, choose: Callable[[tuple[str,
         return table.make(table.op(Kind.OPERATOR, choose(_CONNECTIVES)), args, BOOL)
 
     return rewrite(table, root, change)
-
-
-__all__ = ["Parity", "Step", "parities", "steps", "without_ambiguity"]

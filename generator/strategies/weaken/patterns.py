@@ -17,7 +17,7 @@ from typing import TypeAlias
 from smtlib import INT, STRING, Kind, Sort, SortError, Term
 from smtlib.application import Applications
 from smtlib.reader import SExp
-from smtlib.theory import Bindings, SortPattern, evaluate_index
+from smtlib.signature import Bindings, SortPattern, evaluate_index, match_index
 from smtlib.values import bits_term, literal_value
 
 _MANY_SPLITS = 64
@@ -141,7 +141,7 @@ def match(
         return literal_value(term) == pattern.value and term.sort.name in ("Int", "Real", "String")
     if isinstance(pattern, Bits) and term.sort.name == "BitVec":
         width = term.sort.indices[0]
-        if not _match_index(pattern.width, width, into.sorts):
+        if not match_index(pattern.width, width, into.sorts):
             return False
         return literal_value(term) == evaluate_index(pattern.value, into.sorts) % (1 << width)
     return False
@@ -166,7 +166,7 @@ def _match_application(
     if op.name != pattern.name or op.kind is not Kind.OPERATOR or len(op.indices) != len(pattern.indices):
         return False
     for wanted, index in zip(pattern.indices, op.indices, strict=True):
-        if not _match_index(wanted, index, into.sorts):
+        if not match_index(wanted, index, into.sorts):
             return False
     if pattern.qualifier is not None and not sort_fits(pattern.qualifier, term.sort, into.sorts, domains):
         return False
@@ -178,17 +178,6 @@ def _match_application(
                 return False
         return True
     return _match_runs(pattern, term, into, domains, chance)
-
-
-def _match_index(wanted: SExp, index: int | str, sorts: Bindings) -> bool:
-    if not isinstance(index, int):
-        return False
-    if isinstance(wanted, str) and not wanted.isdigit():
-        return sorts.setdefault(wanted, index) == index
-    try:
-        return evaluate_index(wanted, sorts) == index
-    except KeyError:
-        return False
 
 
 def _match_runs(
@@ -311,23 +300,3 @@ def variables_of(pattern: Pattern) -> Iterator[Variable | Run]:
     elif isinstance(pattern, Application):
         for arg in pattern.args:
             yield from variables_of(arg)
-
-
-__all__ = [
-    "Application",
-    "Binding",
-    "Bits",
-    "Bound",
-    "Builder",
-    "Domains",
-    "Match",
-    "NoTerm",
-    "Number",
-    "Pattern",
-    "Run",
-    "Variable",
-    "is_ordinary",
-    "match",
-    "sort_fits",
-    "variables_of",
-]

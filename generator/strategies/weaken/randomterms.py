@@ -9,37 +9,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
-from generator.seeds.source import SeedScript
+from generator.seeds.script import SeedScript
+from generator.strategies.mutation.literals import new_literal
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
-from smtlib import BOOL, STRING, Kind, Sort, SortError, Term, TermTable, postorder
-from smtlib.application import Applications
-from smtlib.sorts import REGLAN, bit_vector
+from smtlib import Kind, Sort, Term, TermTable, postorder
+from smtlib.sorts import subsorts
 from smtlib.terms import free_in
-from smtlib.values import MODES, SPECIAL_FLOATS, bits_term, literal_value, number_term
+from smtlib.values import literal_value
 
 MOST_NODES = 12
 """Larger terms of the formula are not chosen."""
 
 _LITERAL_SHARE = 0.1
-_DEPTH = 4
-_NUMBERS = (0, 1, 2, 3, 5, 7, 10, -1, -2, -5, 255)
-_STRINGS = (
-    '""',
-    '"a"',
-    '"b"',
-    '"0"',
-    '"9"',
-    '"ab"',
-    '"A"',
-    '"z"',
-    '"aa"',
-    '"10"',
-    '"-1"',
-    '"\\u{0}"',
-    '"\\u{ff}"',
-)
 _PLAIN = (Kind.LITERAL, Kind.VARIABLE, Kind.SYMBOL, Kind.OPERATOR)
 
 
@@ -75,11 +57,8 @@ class TermFacts:
 class RandomTerms:
     """Chooses terms for one seed. ``use`` says which terms the formula has now."""
 
-    def __init__(
-        self, script: SeedScript, table: TermTable, applications: Applications, facts: TermFacts
-    ) -> None:
+    def __init__(self, script: SeedScript, table: TermTable, facts: TermFacts) -> None:
         self.table = table
-        self.applications = applications
         self.facts = facts
         self._own: dict[Sort, list[Term]] = {}
         for declaration in script.declarations:
@@ -141,63 +120,20 @@ class RandomTerms:
                     return term
         return self.literal(sort, chance)
 
-    def literal(self, sort: Sort, chance: random.Random, depth: int = 0) -> Term:
+    def literal(self, sort: Sort, chance: random.Random) -> Term:
         """A value of ``sort``. Raises :class:`NoTerm` where there is no way to write one.
 
         None of an array: cvc5 takes constant arrays with an option only.
         """
-        name = sort.name
-        if name in ("Int", "Real"):
-            return number_term(self.table, Fraction(chance.choice(_NUMBERS)), sort)
-        if name == "String":
-            return self.table.literal(chance.choice(_STRINGS), sort)
-        if name == "BitVec":
-            width = sort.indices[0]
-            some = (0, 1, -1, 1 << (width - 1), (1 << (width - 1)) - 1, chance.getrandbits(min(width, 64)))
-            return bits_term(self.table, chance.choice(some), width)
-        if sort is BOOL:
-            return self._operator(chance.choice(("true", "false")))
-        if sort is REGLAN:
-            return self._regular_expression(chance)
-        if name == "RoundingMode":
-            return self._operator(chance.choice(MODES))
-        if name == "FloatingPoint":
-            return self._float(sort, chance)
-        if name == "Seq" and depth < _DEPTH:
-            return self._sequence(sort, chance, depth)
+        if all(inner.name != "Array" for inner in subsorts(sort)):
+            made = new_literal(self.table, sort, (), chance)
+            if made is not None:
+                return made
         own = [t for t in self._own.get(sort, ()) if _is_constructor(t)]
         if own:
             return chance.choice(own)
         raise NoTerm
 
-    def _operator(
-        self, name: str, *args: Term, indices: tuple[int, ...] = (), qualifier: Sort | None = None
-    ) -> Term:
-        try:
-            return self.applications.operator(name, indices, qualifier, args)
-        except SortError as error:
-            raise NoTerm from error
-
-    def _regular_expression(self, chance: random.Random) -> Term:
-        if chance.random() < 0.3:
-            return self._operator(chance.choice(("re.allchar", "re.all", "re.none")))
-        return self._operator("str.to_re", self.table.literal(chance.choice(_STRINGS), STRING))
-
-    def _float(self, sort: Sort, chance: random.Random) -> Term:
-        exponent, significand = sort.indices
-        if chance.random() < 0.5:
-            return self._operator(chance.choice(SPECIAL_FLOATS), indices=(exponent, significand))
-        parts = [self.literal(bit_vector(width), chance) for width in (1, exponent, significand - 1)]
-        return self._operator("fp", *parts)
-
-    def _sequence(self, sort: Sort, chance: random.Random, depth: int) -> Term:
-        if chance.random() < 0.5:
-            return self._operator("seq.empty", qualifier=sort)
-        return self._operator("seq.unit", self.literal(sort.args[0], chance, depth + 1))
-
 
 def _is_constructor(term: Term) -> bool:
     return term.op.declaration is not None and term.op.declaration.origin == "constructor"
-
-
-__all__ = ["MOST_NODES", "Facts", "RandomTerms", "TermFacts"]

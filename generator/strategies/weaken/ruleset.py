@@ -26,7 +26,7 @@ from generator.strategies.weaken.patterns import (
 )
 from smtlib import Theories, load_theories, read_sexps
 from smtlib.reader import SExp, SExpList, sexp_text
-from smtlib.theory import SortPattern, read_sort_pattern
+from smtlib.signature import SortPattern, read_sort_pattern
 from smtlib.values import read_number, read_string
 
 WEAKENS, KEEPS, STRENGTHENS = 1, 0, -1
@@ -306,20 +306,3 @@ def default_rules() -> RuleSet:
     if len(set(names)) < len(names):
         raise GenerationError(f"rule named twice: {next(n for n in names if names.count(n) > 1)}")
     return RuleSet(tuple(rules), tuple(r for rule in rules if not rule.by for r in rewrites_of(rule)))
-
-
-__all__ = [
-    "KEEPS",
-    "STRENGTHENS",
-    "WEAKENS",
-    "Law",
-    "Rewrite",
-    "Rule",
-    "RuleSet",
-    "common_theories",
-    "default_rules",
-    "read_ground",
-    "read_rule",
-    "read_rules",
-    "rewrites_of",
-]

@@ -72,6 +72,3 @@ def replaced(table: TermTable, root: Term, old: Term, new: Term) -> Term:
             args[i] = made[args[i]]
         made[term] = table.rebuild(term, tuple(args))
     return made[root]
-
-
-__all__ = ["Site", "open_terms", "replaced"]

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generator.scopes import names_of
-from generator.seeds.source import SeedScript
+from generator.seeds.script import SeedScript
 from generator.strategies.weaken.actions import Actions, Profile, default_actions
 from generator.strategies.weaken.parity import steps
 from generator.strategies.weaken.patterns import Builder, NoTerm
@@ -78,7 +78,7 @@ class Walker:
         self.table = script.table.copy()
         self.applications = Applications(Environment(common_theories()), self.table)
         self.facts = TermFacts()
-        self.terms = RandomTerms(script, self.table, self.applications, self.facts)
+        self.terms = RandomTerms(script, self.table, self.facts)
         self.counts: Counter[str] = Counter()
         self._profiles: dict[Term, tuple[Profile, ...]] = {}
         self._surveys: dict[tuple[Term, int], _Survey] = {}
@@ -219,6 +219,3 @@ def _unused_prefix(script: SeedScript) -> str:
     while any(name.startswith(prefix) for name in names):
         prefix += "!"
     return prefix
-
-
-__all__ = ["STRENGTHEN", "WEAKEN", "Applied", "Walker"]

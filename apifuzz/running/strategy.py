@@ -1,0 +1,238 @@
+"""API fuzzing as a strategy of a hunt: each test is a run, drawn and made in a process of its own.
+
+A run is named by the campaign's seed and its number, so any of them can be made again. An error of a run is a
+candidate; it is confirmed when a fresh process shows it again, quickly made small for its key, and described.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from apifuzz.engines import ENGINES, EngineMissing
+from apifuzz.running.describing import describe
+from apifuzz.running.examine import QUICK_SECONDS, Examined, examine
+from apifuzz.running.faults import Fault
+from apifuzz.running.findings import Description, Seen, filing_of
+from apifuzz.running.folder import STRATEGY, CallsFolder
+from apifuzz.running.keys import needs_operators, shipped, stem_of
+from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_seed
+from apifuzz.running.setup import Setup
+from apifuzz.trace import Trace
+from base.version import VERSION
+from difftest.campaign import executor
+from difftest.campaign.executor import Confirmation, ConfirmTask, RunTask
+from difftest.oracles.base import Candidate
+from difftest.triage.known import KnownErrors
+from generator.strategy import GeneratedTest
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+
+# The traces of so many errors are kept that no fresh process shows.
+_MOST_UNCONFIRMED = 20
+_OUTCOMES = {"timeout": Outcome.TIMEOUT, "memout": Outcome.MEMOUT, "trace": Outcome.REFUSED}
+
+Describe = Callable[[Runner, Trace, Fault], Description]
+
+
+@dataclass(frozen=True, slots=True)
+class CallsCandidate(Candidate):
+    """An error of a run, with its ``fault``."""
+
+    fault: Fault | None = None
+
+
+@dataclass
+class CallsStrategy:
+    """Runs of each of the ``setups`` in turn, drawn as ``drawing`` says.
+
+    ``leaks``: every so many runs one is repeated to see whether it leaks (0: none). ``quick`` is how many
+    seconds a confirmed error is minimised at once. ``feed`` is a corpus whose terms runs draw on.
+    ``unconfirmed`` is a folder for the traces of errors that did not show again.
+    """
+
+    setups: tuple[Setup, ...]
+    seed: int = 1
+    drawing: Drawing = Drawing()  # noqa: RUF009 (it is frozen)
+    limits: Limits = RUN_LIMITS
+    leaks: int = 50
+    quick: float = QUICK_SECONDS
+    feed: Path | None = None
+    describe: Describe = describe
+    more_known: KnownErrors = field(default_factory=KnownErrors)
+    unconfirmed: Path | None = None
+    name: str = STRATEGY
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What its runs depend on."""
+        return {
+            "setups": [asdict(setup) for setup in self.setups],
+            "drawing": asdict(self.drawing),
+            "limits": asdict(self.limits),
+            "leaks": self.leaks,
+            "feed": str(self.feed.absolute()) if self.feed else None,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """Names what its runs depend on."""
+        said = json.dumps([self.settings, VERSION], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """A class per setup."""
+        return [setup.title for setup in self.setups]
+
+    def class_of(self, index: int) -> str:
+        """The setup of a run."""
+        return self.setup_of(index).title
+
+    def setup_of(self, index: int) -> Setup:
+        """What run ``index`` is made on."""
+        return self.setups[index % len(self.setups)]
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        """Their numbers: a run is drawn where it is made."""
+        return (GeneratedTest(index, "", self.name) for index in range(start, stop))
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What counts call the solvers."""
+        return [setup.title for setup in self.setups]
+
+    @property
+    def known(self) -> KnownErrors:
+        """The errors that the solvers are known for, and those that the user named."""
+        return KnownErrors.of([*(shipped(s.label, s.cross_check) for s in self.setups), self.more_known])
+
+    def performer(self) -> CallsPerformer:
+        """What makes its runs in one worker."""
+        return CallsPerformer(self)
+
+
+class CallsPerformer:
+    """Makes runs, one after the other; a runner per setup."""
+
+    def __init__(self, strategy: CallsStrategy) -> None:
+        self._strategy = strategy
+        self._runners: dict[str, Runner] = {}
+
+    def run(self, task: RunTask) -> executor.RunResult:
+        """Draw a run and make its calls."""
+        strategy, index = self._strategy, task.name.index
+        setup, runner = strategy.setup_of(index), self._runner(index)
+        result = runner.generate(strategy.drawing, run_seed(strategy.seed, index), strategy.limits)
+        if result.outcome == "done" and strategy.leaks and index % strategy.leaks == strategy.leaks - 1:
+            repeated = runner.repeat(result.trace, strategy.limits)
+            if repeated.fault is not None:
+                result = replace(result, outcome="fault", fault=repeated.fault)
+        test = GeneratedTest(index, result.trace, strategy.name) if result.fault else None
+        candidates = (_candidate(setup, result.fault),) if result.fault else ()
+        verdicts = {setup.title: _verdict(result)}
+        return executor.RunResult(
+            *(task, verdicts, result.seconds, candidates), test=test, counts=_counts(result), is_final=True
+        )
+
+    def confirm(self, task: ConfirmTask) -> Confirmation:
+        """See in a fresh process whether an error shows again, find its key, and describe it."""
+        assert isinstance(task.candidate, CallsCandidate) and task.candidate.fault is not None
+        strategy, index, fault = self._strategy, task.name.index, task.candidate.fault
+        runner = self._runner(index)
+        found = RunResult("fault", task.test.text, 0.0, fault)
+        examined = examine(runner, found, strategy.limits, strategy.quick)
+        if examined is None:
+            self._keep_unconfirmed(task, fault)
+            return Confirmation(task, None, 0.0)
+        described = strategy.describe(runner, examined.minimised, examined.fault)
+        guilty = described.facts.get("guilty")
+        settled = replace(task.candidate, guilty=guilty, key=examined.key.key)
+        filing = filing_of(self._seen(index, runner, examined, described))
+        return Confirmation(task, None, 0.0, examined.key, settled, filing=filing)
+
+    def version(self) -> str:
+        """The version of the first solver. EnvironmentProblem where it cannot be loaded."""
+        return self._runner(0).version()
+
+    def close(self) -> None:
+        """End what runs."""
+        for runner in list(self._runners.values()):
+            runner.close()
+
+    def _runner(self, index: int) -> Runner:
+        setup = self._strategy.setup_of(index)
+        runner = self._runners.get(setup.title)
+        if runner is None:
+            runner = self._runners[setup.title] = Runner(setup, self._strategy.feed)
+        return runner
+
+    def _seen(self, index: int, runner: Runner, examined: Examined, described: Description) -> Seen:
+        strategy = self._strategy
+        origin = {"seed": strategy.seed, "run": index, "run_seed": run_seed(strategy.seed, index)}
+        return Seen(
+            *(examined.fault, examined.key.key, examined.trace, examined.minimised, examined.complete),
+            *(runner.setup, runner.version(), {**origin, "drawing": asdict(strategy.drawing)}),
+            *(examined.printed, described),
+        )
+
+    def _keep_unconfirmed(self, task: ConfirmTask, fault: Fault) -> None:
+        """The traces of the first errors that no fresh process shows, for whoever wonders."""
+        folder = self._strategy.unconfirmed
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        if sum(1 for _ in folder.iterdir()) < _MOST_UNCONFIRMED:
+            head = f"; {fault.kind}: {' '.join(fault.detail.split())[:300]}\n"
+            text = head.encode("ascii", "replace").decode() + task.test.text
+            (folder / f"run-{task.name.index}.trace").write_text(text, "utf-8", "backslashreplace")
+
+
+def _candidate(setup: Setup, fault: Fault) -> CallsCandidate:
+    return CallsCandidate(
+        *(fault.kind, (setup.label,), stem_of(fault, setup.label), setup.label, fault.detail),
+        has_final_key=not needs_operators(fault),
+        kind=CallsFolder.kind,
+        fault=fault,
+    )
+
+
+def _verdict(result: RunResult) -> Verdict:
+    """A run as other tests' runs are counted."""
+    outcome = _OUTCOMES.get(result.outcome, Outcome.OK)
+    if result.fault is not None and result.fault.kind == "crash":
+        outcome = Outcome.CRASH
+    return Verdict(outcome, tuple(result.answers), result.seconds, result.detail)
+
+
+def _counts(result: RunResult) -> Mapping[str, Mapping[str, int]]:
+    """What came of a run and what it did, by kind and name."""
+    counts: dict[str, Mapping[str, int]] = {"runs": {result.outcome: 1}, "calls": {"calls": result.calls}}
+    if result.fault is not None:
+        counts["errors"] = {result.fault.kind: 1}
+    if not result.statistics:  # it could not count them itself
+        words = (line.split(None, 2) for line in result.trace.splitlines())
+        tried = Counter(parts[1] for parts in words if len(parts) >= 2 and parts[0].isdigit())
+        return counts | {"calls": {"calls": tried.total()}, "tried": tried}
+    return counts | {kind: found for kind, found in result.statistics.items() if found}
+
+
+def strategy_for(solvers: Sequence[str], seed: int, out: Path, corpus: Path | None = None) -> CallsStrategy:
+    """API fuzzing of the installed ones of these solvers: of each, with its witnesses re-checked, and of the
+    first two, with their answers compared. EngineMissing where none has an interface here.
+    """
+    names = [name for name in dict.fromkeys(solvers) if name in ENGINES and name in PROFILES]
+    if not names:
+        raise EngineMissing(
+            f"strategy {STRATEGY} makes calls to {', '.join(ENGINES)}: none of them is a solver of this hunt"
+        )
+    setups = [Setup(name, None, True) for name in names]
+    if len(names) > 1:
+        setups.append(Setup(names[0], names[1], True))
+    return CallsStrategy(tuple(setups), seed, feed=corpus, unconfirmed=out / "unconfirmed")

@@ -1,0 +1,74 @@
+"""Findings that turn out to have one cause: keyed by their reduced formulas, they merge.
+
+A hunt keys a test by what a quick reduction leaves of it. A full reduction and the affected releases say
+more: findings whose keys are one then, and whose releases do not tell them apart, become one. The one that
+was seen most stays. What shows the other is counted as showing it again; its folder is kept in ``merged``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from difftest.triage.folder import DUPLICATES, FindingFolder, read_some
+from difftest.triage.key import count_under
+from difftest.triage.store import FindingRecord, update_finding
+
+MERGED = "merged"
+"""Beside the folder of findings: those that became part of another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A finding that became part of another one."""
+
+    kept: FindingRecord
+    gone: FindingRecord
+
+
+def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
+    """What would merge: findings about formulas that are reduced and whose releases do not differ."""
+    read = [(record, FindingFolder.read(record.path)) for record in records]
+    reduced = [pair for pair in read if pair[1].kind == FindingFolder.kind and pair[1].is_reduced]
+    # The one that was seen most stays.
+    reduced.sort(key=lambda pair: (-pair[1].duplicates, pair[0].id))
+    alike: dict[str, list[tuple[FindingRecord, FindingFolder]]] = {}
+    merges = []
+    for record, found in sorted(reduced, key=lambda pair: len(pair[1].key)):
+        group = alike.setdefault(count_under(found.key, alike), [])
+        twin = next((other for other in group if _releases(other[1]) == _releases(found)), None)
+        if twin is None:
+            group.append((record, found))
+            continue
+        more, less = sorted([(record, found), twin], key=lambda pair: (-pair[1].duplicates, pair[0].id))
+        if more is not twin:
+            group[group.index(twin)] = more
+        merges.append(Merge(more[0], less[0]))
+    return merges
+
+
+def merge(found: Merge) -> None:
+    """Make one of two findings: all that is known of the one that goes is kept."""
+    kept, gone = found.kept.path, found.gone.path
+    data = FindingFolder.read(gone).data
+    index = str((data.get("test") or {}).get("index", ""))
+    seen = [*read_some(kept / DUPLICATES).split(), index, *read_some(gone / DUPLICATES).split()]
+    told = [
+        *(FindingFolder.read(kept).data.get("merged") or ()),
+        {"id": found.gone.id, "key": found.gone.key},
+    ]
+    listed = "".join(f"{number}\n" for number in dict.fromkeys(seen) if number)
+    update_finding(kept, {"merged": told}, {DUPLICATES: listed})
+    beside = gone.parent.parent / MERGED
+    beside.mkdir(exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(beside / gone.name)  # of a merge that was killed
+    gone.rename(beside / gone.name)
+
+
+def _releases(found: FindingFolder) -> tuple[object, object]:
+    """The releases that tell causes apart."""
+    told = found.bisection
+    return told.get("first_affected"), told.get("first_fixed")

@@ -1,0 +1,58 @@
+"""Files as tests: what another fuzzer found is confirmed and filed, and hostile folders lose nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest.campaign.files import FileTests
+from difftest.triage.folder import FindingFolder
+
+Fake = Callable[..., Solver]
+TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
+
+
+def test_only_what_may_be_a_formula_is_a_test(tmp_path: Path) -> None:
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    (inside / "one.smt2").write_text("(set-info :status sat)\n(check-sat)")
+    (tmp_path / "two.smt2").write_bytes(b"(check-sat) ; \xff")
+    (tmp_path / "notes.txt").write_text("no")
+    (tmp_path / "binary.smt2").write_bytes(b"\x7fELF\x00")
+    (tmp_path / "empty.smt2").write_text(" \n")
+    (tmp_path / "large.smt2").touch()
+    os.truncate(tmp_path / "large.smt2", (64 << 20) + 1)
+    (tmp_path / "link.smt2").symlink_to(tmp_path / "two.smt2")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe.smt2")
+    tests = FileTests([tmp_path])
+    made = list(tests.generate(0, 99))
+    assert [Path(test.origin).name for test in made] == ["two.smt2", "one.smt2"]
+    assert made[1].known == ("sat",)
+    assert {why: count for why, count in tests.skipped.items() if count} == {
+        "binary files": 1,
+        "empty files": 1,
+        "files larger than 64 MB": 1,
+        "links": 2,
+        "files that are no regular files": 1,
+    }
+    (inside / "one.smt2").unlink()
+    assert [test.text for test in tests.generate(1, 2)] == [""]
+
+
+def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
+    solver = fake("os.abort() if '> x 1' in text else print('sat')")
+    folder = tmp_path / "triggers"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"bug{number}.smt2").write_text(TEXT.format(n=number))
+    tests = FileTests([folder])
+    options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
+    *_, last = hunt(tests.generate(0, len(tests)), [solver], options)
+    assert isinstance(last, HuntFinished)
+    (record,) = last.summary.findings
+    found = FindingFolder.read(record.path)
+    assert Path(found.data["test"]["origin"]).name == "bug1.smt2"
+    assert "Found with `bug1.smt2` by exhume" in (record.path / "report.md").read_text()

@@ -1,0 +1,5 @@
+(set-info :status sat)
+(declare-const x Int)
+(declare-const y Int)
+(assert (and (> x 3) (or (< (+ x y) 10) (= (mod y 4) 1))))
+(check-sat)

@@ -1,0 +1,5 @@
+(declare-const s String)
+(assert (= (str.len s) 2))
+(assert (not (= (str.at s 0) (str.at s 1))))
+(check-sat)
+(get-model)

@@ -1,0 +1,3 @@
+(declare-const x Int)
+(assert (and x true))
+(check-sat)

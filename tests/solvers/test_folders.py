@@ -1,0 +1,211 @@
+"""Adding one more solver takes a folder, and nothing outside the folders names one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from solvers.errors import BadProfile
+from solvers.profile import read_profile
+from solvers.registry import BROKEN, NAMES, PROFILES
+from tests.solvers.test_releases import index, make_wheel
+
+__all__ = ["index"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROFILE = """
+program = "toy"
+aliases = ["toy"]
+checks = ["--toy-check"]
+theories = ["Core", "FixedSizeBitVectors"]
+[says]
+crash = ["^the toy broke"]
+crash_codes = [77]
+[tracker]
+repository = "toys/toy"
+reminder = "For toys/toy."
+[tracker.titles]
+wrong_unsat = "The toy is wrong on {logic}"
+"""
+# It says unsat to everything but what holds no assertion, and breaks on what says so.
+TOY = f"""#!{sys.executable}
+import sys
+if sys.argv[1] == "--version":
+    print("Toy 1.5")
+elif "break" in open(sys.argv[-1]).read():
+    print("the toy broke")
+    sys.exit(77)
+else:
+    assert "--toy-check" in sys.argv
+    print("unsat" if "assert" in open(sys.argv[-1]).read() else "sat")
+"""
+FORMULA = "(set-logic QF_BV)\n(declare-const x (_ BitVec 4))\n(assert (bvult x #x3))\n(check-sat)\n"
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """The folder of a solver that is not part of exhume."""
+    folder = tmp_path / "more" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "profile.toml").write_text(PROFILE)
+    (folder / "toy").write_text(TOY)
+    (folder / "toy").chmod(0o755)
+    return folder
+
+
+def exhume(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """A command line of exhume that knows the solvers beside ``folder``, too."""
+    environment = {**os.environ, "EXHUME_SOLVERS": str(folder.parent), "COLUMNS": "200"}
+    command = [sys.executable, "-c", "from exhume.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_all_folders_of_exhume_are_right() -> None:
+    assert BROKEN == {}
+
+
+@pytest.mark.slow
+def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_path: Path) -> None:
+    known = json.loads(exhume(toy, "solvers", "--solver", "toy", "--json").stdout)
+    assert [(row["spec"], row["version"]) for row in known] == [("toy", "Toy 1.5")]
+    seeds, out = tmp_path / "seeds", tmp_path / "hunt"
+    seeds.mkdir()
+    (seeds / "one.smt2").write_text(FORMULA)
+    flags = ["--solver", "toy", "--solver", "z3", "--tests", "3", "--modes", "default", "--jobs", "1"]
+    done = exhume(toy, "hunt", "--seeds", seeds, "--strategy", "opfuzz", *flags, "--out", out)
+    assert done.returncode == 1, done.stderr
+    (folder,) = (out / "findings").iterdir()
+    found = json.loads((folder / "finding.json").read_text())
+    assert (found["class"], found["guilty"]) == ("soundness", "toy")
+    report = (folder / "report.md").read_text()
+    assert "The toy is wrong on QF_BV" in report and "<!-- For toys/toy. -->" in report
+    assert exhume(toy, "replay", folder / "original.smt2", *flags[:4]).returncode == 1
+    assert exhume(toy, "reduce", folder, "--time", "30s", "--no-ddsmt").returncode == 0
+    assert "--toy-check reduced.smt2" in (folder / "report.md").read_text()
+    (tmp_path / "break.smt2").write_text(FORMULA + "; break\n")
+    rows = exhume(toy, "replay", tmp_path / "break.smt2", "--solver", "toy", "--json").stdout
+    assert [row["outcome"] for row in json.loads(rows)] == ["crash"]
+
+
+def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
+    (toy / "profile.toml").write_text(PROFILE.replace("program = ", "# "))
+    done = exhume(toy, "solvers", "--solver", "toy")
+    assert done.returncode == 2
+    assert done.stderr == f"exhume: {toy}/profile.toml: Object missing required field `program`\n"
+    # The other solvers are there all the same.
+    assert exhume(toy, "solvers", "--solver", "z3").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ('reminder = "For', 'reminde = "For', "unknown field `reminde` - at `$.tracker`"),
+        (
+            'crash = ["^the',
+            'crash = ["^(the',
+            "missing ), unterminated subpattern at position 1 - at `$.says.crash",
+        ),
+        ('aliases = ["toy"]', 'aliases = ["toy"', "Unclosed array"),
+        ("[77]", '["x"]', "Expected `int`, got `str` - at `$.says.crash_codes"),
+        (
+            "[tracker.titles]",
+            '[tracker.sections]\nA = ["formla"]',
+            "Invalid enum value 'formla' - at `$.tracker",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_said_with_its_place(
+    toy: Path, before: str, after: str, line: str
+) -> None:
+    (toy / "profile.toml").write_text(PROFILE.partition("wrong_unsat")[0].replace(before, after))
+    with pytest.raises(BadProfile) as raised:
+        read_profile((toy,), None)
+    assert str(raised.value).startswith(f"{toy}/profile.toml: ") and line in str(raised.value)
+
+
+def test_code_of_a_folder_that_fails_is_one_clear_line(toy: Path) -> None:
+    (toy / "__init__.py").write_text("import no_such_module\n")
+    done = exhume(toy, "solvers", "--solver", "toy")
+    assert done.returncode == 2
+    assert "toy/__init__.py: ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_program_that_is_not_there_is_named(toy: Path) -> None:
+    (toy / "toy").unlink()
+    done = exhume(toy, "replay", toy / "profile.toml", "--solver", "toy")
+    assert done.returncode == 3
+    assert done.stderr == f"exhume: solver 'toy': toy is neither in {toy} nor on the path\n"
+
+
+@pytest.mark.parametrize("driven", [True, False], ids=["driver", "program"])
+def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, driven: bool) -> None:
+    (toy / "profile.toml").write_text('distribution = "toy-solver"\nmodule = "toylib"\n' + PROFILE)
+    if driven:
+        (toy / "driver.py").write_text("import sys\nsys.path.insert(0, sys.argv[2])\nimport toylib\n")
+        make_wheel(index, "1.5", {"toylib.py": "raise ImportError('no libtoy.so')\n"}, "toy_solver")
+    else:
+        make_wheel(index, "1.5", {"toy_solver-1.5.data/data/bin/toy": "no program\n"}, "toy_solver")
+    done = exhume(toy, "replay", toy / "profile.toml", "--solver", "toy==1.5")
+    assert done.returncode == 3
+    assert done.stderr.startswith("exhume: solver 'toy==1.5' does not start: ")
+    assert done.stderr.count("\n") == 1
+
+
+# Names
+
+
+EXCEPTIONS = {
+    "apifuzz/engines": "an engine is made for one solver's interface",
+    "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
+    "generator/limits.py": "what a solver refuses although its acceptance was asked",
+    "generator/loading.py": "its default solvers",
+    "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
+    "generator/strategies/storm": "values seeds by the libraries of two solvers",
+    "miner/commandline.py": "a suffix of files is called like a solver",
+}
+"""Where solvers are named outside ``solvers/``, each with the reason."""
+
+
+def named_in(file: Path) -> Iterator[str]:
+    """The strings of a module that name a solver, docstrings apart."""
+    names = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(NAMES)))})(?![a-zA-Z])", re.I)
+    tree = ast.parse(file.read_text("utf-8"))
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            if names.search(node.value):
+                yield f"{file.relative_to(ROOT)}:{node.lineno}: {node.value[:60]!r}"
+
+
+def test_no_module_outside_the_folders_names_a_solver() -> None:
+    packages = [folder for folder in ROOT.iterdir() if (folder / "__init__.py").is_file()]
+    files = [f for p in packages if p.name not in ("solvers", "tests") for f in sorted(p.rglob("*.py"))]
+    paths = {file: str(file.relative_to(ROOT)) for file in files}
+    named = [hit for file in files if not paths[file].startswith(tuple(EXCEPTIONS)) for hit in named_in(file)]
+    assert named == []
+
+
+def test_every_exception_is_needed() -> None:
+    for place in EXCEPTIONS:
+        path = ROOT / place
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        assert any(hit for file in files for hit in named_in(file)), f"{place} names no solver any more"
+
+
+def test_a_name_is_seen() -> None:
+    file = ROOT / "solvers" / "running" / "runner.py"
+    assert any("'z3'" in hit for hit in named_in(file))
+
+
+def test_every_alias_is_one_solvers() -> None:
+    aliases = [alias for profile in PROFILES.values() for alias in profile.aliases]
+    assert len(aliases) == len(set(aliases))
+    assert all(alias == alias.lower() for alias in aliases)

@@ -1,0 +1,72 @@
+"""What earlier versions of exhume stored, in ``tests/formats``, unpacked; and exhume as users start it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import lzma
+import shutil
+import sys
+import tarfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FORMATS = Path(__file__).with_name("formats")
+V0 = FORMATS / "v0"
+
+
+def unpack(name: str, folder: Path) -> Path:
+    """Unpack ``NAME.tar.xz`` or ``NAME.xz`` of ``v0`` into ``folder``; the folder or file that comes out."""
+    archive = V0 / f"{name}.tar.xz"
+    if archive.exists():
+        with tarfile.open(archive, "r:xz") as members:
+            members.extractall(folder, filter="data")
+        return folder / name
+    with lzma.open(V0 / f"{name}.xz") as packed, (folder / name).open("wb") as out:
+        shutil.copyfileobj(packed, out)
+    return folder / name
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one JSON document."""
+        assert self.out.strip(), self.err
+        return json.loads(self.out)
+
+
+Command = Callable[..., Ended]
+
+
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run exhume's command line in this process, as the installed program starts it."""
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="exhume")
+    main = script.load()
+
+    def call(*arguments: object) -> Ended:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["exhume", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), printed.out, printed.err)
+
+    return call
+
+
+def other_versions(written: Mapping[str, str]) -> str:
+    """How the installed solvers differ from those a stored file was written with; empty if they do not."""
+    here = {name: importlib.metadata.version(name) for name in ("z3-solver", "cvc5")}
+    other = {name: version for name, version in here.items() if written[name] != version}
+    return f"written with {dict(written)}, here is {other}" if other else ""
