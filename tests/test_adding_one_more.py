@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import corpus.query
 import exhume.commands
+from difftest import Limits, Solver, oracles
 from exhume.cli import run
 from generator import registry, strategies
 from generator.errors import GenerationError
+from generator.strategy import GeneratedTest
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "extending.md"
@@ -119,6 +123,40 @@ def test_a_package_that_cannot_be_used_is_named(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(GenerationError, match=message):
         registry.find_strategies()
+
+
+LOUD = '''
+"""The oracle ``loud``: a solver that prints more than it was asked for."""
+
+from difftest.oracles.base import Candidate, Oracle
+
+
+def look(seen):
+    """A candidate for each solver whose detail is not empty."""
+    return [
+        Candidate("crash", (name,), f"crash|{name}|loud", name, "it is loud", oracle="loud")
+        for name, verdict in seen.verdicts.items()
+        if "loud" in verdict.detail
+    ]
+
+
+ORACLE = Oracle("loud", "solvers that say too much", look, lambda solvers: True, rank=0)
+'''
+
+
+def test_an_oracle_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: Callable[..., Solver], reread: None
+) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    monkeypatch.setattr(oracles, "__path__", [*oracles.__path__, str(tmp_path)])
+    monkeypatch.setattr(oracles, "ORACLES", oracles.find_oracles())
+    assert next(iter(oracles.ORACLES)) == "loud"
+    solver = fake("say('(error \"too loud\")')")
+    test = GeneratedTest(0, "(check-sat)", "by-hand")
+    with Runner() as runner:
+        verdict = runner.judge(solver, Script(test.text.encode()), Limits(seconds=20.0))
+    seen = oracles.observe_test(test, [solver], {solver.name: verdict})
+    assert [candidate.oracle for candidate in oracles.look(seen, oracles.select(["loud"]))] == ["loud"]
 
 
 def test_a_named_query_is_one_file(

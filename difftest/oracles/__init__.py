@@ -1,23 +1,17 @@
-"""Oracles: what counts as wrong. One file each, listed here; ``select`` takes names, ``probe`` and ``look``
+"""Oracles: what counts as wrong. One file each; ``select`` takes names, ``probe`` and ``look``
 apply those selected to what solvers did with one test.
 """
 
 from __future__ import annotations
 
+import pkgutil
 import zlib
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
-from difftest.oracles import (
-    crash,
-    implication,
-    incompleteness,
-    invalid_model,
-    model_cross_check,
-    slowdown,
-    soundness,
-)
+from difftest.oracles import model_cross_check
 from difftest.oracles.base import (
     Candidate,
     Observation,
@@ -31,18 +25,15 @@ from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver
 
-ORACLES: dict[str, Oracle] = {
-    module.ORACLE.name: module.ORACLE
-    for module in (
-        crash,
-        soundness,
-        invalid_model,
-        model_cross_check,
-        incompleteness,
-        implication,
-        slowdown,
-    )
-}
+
+def find_oracles() -> dict[str, Oracle]:
+    """Every module of this folder that has an ``ORACLE``, by name, the gravest first."""
+    modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+    found = [module.ORACLE for module in modules if hasattr(module, "ORACLE")]
+    return {oracle.name: oracle for oracle in sorted(found, key=lambda oracle: oracle.rank)}
+
+
+ORACLES: dict[str, Oracle] = find_oracles()
 """All oracles by name, the gravest first."""
 
 PLAIN = ("crash", "soundness", "invalid-model")

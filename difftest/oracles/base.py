@@ -99,7 +99,8 @@ class Oracle:
     the seconds spent in solvers. ``measure`` repeats, in fresh processes, what one run cannot show.
     ``is_default`` says whether it is on for these solvers when nobody says otherwise. ``promises`` says
     whether it may see something when the solvers that ran out of time get as many seconds as given.
-    ``has_own_runs`` says that it takes more than one run of each solver on the formula.
+    ``has_own_runs`` says that it takes more than one run of each solver on the formula. ``rank`` orders
+    oracles, the gravest first: of two that see one thing, the first reports it.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Oracle:
     measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
     promises: Callable[[Observation, float], bool] | None = None
     has_own_runs: bool = False
+    rank: int = 100
 
 
 def decided(answers: Sequence[str | None], check: int) -> str | None:

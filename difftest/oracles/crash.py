@@ -22,5 +22,9 @@ def look(seen: Observation) -> list[Candidate]:
 
 
 ORACLE = Oracle(
-    "crash", "signals, failed assertions, internal errors, sanitizers", look, lambda solvers: True
+    "crash",
+    "signals, failed assertions, internal errors, sanitizers",
+    look,
+    lambda solvers: True,
+    rank=1,
 )

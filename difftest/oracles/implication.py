@@ -63,4 +63,5 @@ ORACLE = Oracle(
     look,
     lambda solvers: True,
     probe,
+    rank=6,
 )

@@ -68,4 +68,5 @@ ORACLE = Oracle(
     has_older_release,
     promises=promises,
     has_own_runs=True,
+    rank=5,
 )

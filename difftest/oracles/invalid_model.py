@@ -23,4 +23,10 @@ def look(seen: Observation) -> list[Candidate]:
     ]
 
 
-ORACLE = Oracle("invalid-model", "a solver's own check refutes its model", look, lambda solvers: True)
+ORACLE = Oracle(
+    "invalid-model",
+    "a solver's own check refutes its model",
+    look,
+    lambda solvers: True,
+    rank=3,
+)

@@ -85,4 +85,5 @@ ORACLE = Oracle(
     lambda solvers: len(solvers) > 1,
     probe,
     has_own_runs=True,
+    rank=4,
 )

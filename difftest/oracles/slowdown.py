@@ -90,4 +90,5 @@ ORACLE = Oracle(
     measure=measure,
     promises=promises,
     has_own_runs=True,
+    rank=7,
 )

@@ -68,4 +68,5 @@ ORACLE = Oracle(
     "solvers disagree, or an answer known by construction is contradicted",
     look,
     lambda solvers: True,
+    rank=2,
 )
