@@ -85,7 +85,7 @@ def test_a_strategy_is_one_file(
     folder.mkdir()
     (folder / "doubled.py").write_text(DOUBLED)
     monkeypatch.setattr(strategies, "__path__", [*strategies.__path__, str(folder)])
-    monkeypatch.setattr(registry, "STRATEGIES", registry.find_strategies())
+    monkeypatch.setitem(registry.STRATEGIES, "doubled", registry.find_strategies()["doubled"])
     (text,) = generate(seeds, tmp_path / "out")
     assert text.count("(assert (or ") == 2
 
@@ -104,7 +104,7 @@ def test_a_strategy_may_be_an_installed_package(
 ) -> None:
     install(tmp_path, "stranger_doubled:ENTRY")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "STRATEGIES", registry.find_strategies())
+    monkeypatch.setitem(registry.STRATEGIES, "doubled", registry.find_strategies()["doubled"])
     (text,) = generate(seeds, tmp_path / "out")
     assert text.count("(assert (or ") == 2
 
