@@ -38,7 +38,7 @@ def find_command(words: list[str]) -> tuple[Any, list[str]]:
     """The command that the words name, and the words left."""
     command: Any = typer.main.get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
-        command = command.commands[words.pop(0)]
+        command = command.get_command(None, words.pop(0))
     return command, words
 
 
