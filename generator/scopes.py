@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from generator.seeds.script import SeedScript
 from smtlib import CheckedCommand, Declaration, Naming, Sort, Term, postorder, print_command
-from smtlib.sorts import subsorts
+from smtlib.sorts import indexed, subsorts
 
 
 class Endings(Naming):
@@ -37,8 +37,7 @@ class Endings(Naming):
     def sort(self, sort: Sort) -> str:
         """The text of ``sort``."""
         name = self.symbol(sort.name) if sort.name in self._sorts else sort.name.lstrip("'")
-        if sort.indices:
-            name = f"(_ {name} {' '.join(map(str, sort.indices))})"
+        name = indexed(name, sort.indices)
         return f"({name} {' '.join(map(self.sort, sort.args))})" if sort.args else name
 
     def declared(self, declaration: Declaration) -> str:

@@ -15,6 +15,7 @@ from smtlib import CheckedScript, Declaration, Definition, Sort, Term, Theories,
 from smtlib.commands import datatypes_text, declaration_text, definitions_text
 from smtlib.environment import Datatype, is_parameter
 from smtlib.reader import SExp, sexp_text
+from smtlib.sorts import indexed
 
 MAX_DEFINITIONS = 200
 """An atom that needs more defined functions than this is skipped."""
@@ -119,8 +120,7 @@ class AtomNames:
             name = self._uninterpreted(name, len(sort.args))
         elif not sort.args:
             return sort.text
-        if sort.indices:
-            name = f"(_ {name} {' '.join(map(str, sort.indices))})"
+        name = indexed(name, sort.indices)
         if not sort.args:
             return name
         return f"({name} {' '.join(self._sort(a, own, depth) for a in sort.args)})"

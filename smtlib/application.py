@@ -5,8 +5,8 @@ from __future__ import annotations
 from smtlib.environment import Environment, determines, has_parameters, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp
-from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
-from smtlib.terms import Declaration, Kind, Op, Term, TermTable
+from smtlib.sorts import BOOL, INT, REAL, Sort, indexed, make_sort
+from smtlib.terms import Declaration, Kind, Term, TermTable
 
 _ARITHMETIC = frozenset(
     "+ - * / div mod abs < <= > >= = distinct ite ^ to_real to_int is_int divisible".split()
@@ -23,6 +23,13 @@ def describe(term: Term, limit: int = 60) -> str:
     args = " ".join(a.op.text if not a.args else f"({a.op.text} ...)" for a in term.args)
     text = f"({term.op.text} {args})"
     return text if len(text) <= limit else text[: limit - 4] + " ...)"
+
+
+def head_text(declaration: Declaration, result: Sort) -> str:
+    """How the head of an application of a script's function is written."""
+    if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
+        return f"(as {declaration.name} {result})"
+    return declaration.name
 
 
 class Applications:
@@ -86,10 +93,7 @@ class Applications:
         sort = instantiate(declaration.result, bindings) if bindings else declaration.result
         if has_parameters(sort):
             return None
-        text = None
-        if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
-            text = f"(as {declaration.name} {sort})"
-        op = self.table.op(Kind.SYMBOL, declaration.name, text, (), declaration)
+        op = self.table.op(Kind.SYMBOL, declaration.name, head_text(declaration, sort), (), declaration)
         return self.table.make(op, args, sort)
 
     def _converted_arguments(
@@ -153,7 +157,7 @@ class Applications:
                 raise SortError(f"{describe(function)} takes {expected}, got {arg.sort}")
         rest = sort.args[len(args) :]
         result = rest[0] if len(rest) == 1 else make_sort("->", (), rest)
-        return self.table.make(self.table.op(Kind.OPERATOR, "@"), (function, *args), result)
+        return self.table.operator("@", (function, *args), result)
 
     def map_arrays(self, function: SExp, args: tuple[Term, ...]) -> Term:
         """z3's ``((_ map f) array ...)``."""
@@ -187,7 +191,7 @@ class Applications:
         for candidate in (name, *theories.spellings.get(name, ())):
             found = theories.find(candidate, (), ())
             if found is not None:
-                return self.table.make(self.table.op(Kind.OPERATOR, candidate), (), found[0])
+                return self.table.operator(candidate, (), found[0])
         return None
 
     def operator(
@@ -202,31 +206,22 @@ class Applications:
         for candidate in names:
             found = theories.find(candidate, indices, tuple([a.sort for a in args]), qualifier)
             if found is not None:
-                return self.table.make(self._operator_head(candidate, indices, qualifier), args, found[0])
+                return self.table.operator(candidate, args, found[0], indices, qualifier)
         for candidate in names:
             for converted in self._conversions(candidate, args):
                 found = theories.find(candidate, indices, tuple([a.sort for a in converted]), qualifier)
                 if found is not None:
-                    return self.table.make(
-                        self._operator_head(candidate, indices, qualifier), converted, found[0]
-                    )
+                    return self.table.operator(candidate, converted, found[0], indices, qualifier)
         raise self._no_rank(names[0], indices, qualifier, args)
-
-    def _operator_head(self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None) -> Op:
-        text = name
-        if indices:
-            text = f"(_ {name} {' '.join(map(str, indices))})"
-        if qualifier is not None:
-            text = f"(as {text} {qualifier})"
-        return self.table.op(Kind.OPERATOR, name, text, indices)
 
     def _no_rank(
         self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None, args: tuple[Term, ...]
     ) -> SortError:
-        head = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
         ranks = " or ".join(str(s) for s in self.environment.theories.functions[name][:4])
         expected = f" with result {qualifier}" if qualifier else ""
-        return SortError(f"no rank of {head} for {_sorts_of(args)}{expected}; expected {ranks}")
+        return SortError(
+            f"no rank of {indexed(name, indices)} for {_sorts_of(args)}{expected}; expected {ranks}"
+        )
 
     # Conversions
 
@@ -265,16 +260,16 @@ class Applications:
             return self.table.literal(term.op.text, REAL)
         if term.op.text == "-" and len(term.args) == 1 and term.args[0].op.kind is Kind.LITERAL:
             return self.table.make(term.op, (self.to_real(term.args[0]),), REAL)
-        return self.table.make(self.table.op(Kind.OPERATOR, "to_real"), (term,), REAL)
+        return self.table.operator("to_real", (term,), REAL)
 
     def _to_int(self, term: Term) -> Term:
-        return self.table.make(self.table.op(Kind.OPERATOR, "to_int"), (term,), INT)
+        return self.table.operator("to_int", (term,), INT)
 
     def _bool_to_int(self, term: Term) -> Term:
         if term.sort is not BOOL:
             return term
         one, zero = self.table.literal("1", INT), self.table.literal("0", INT)
-        return self.table.make(self.table.op(Kind.OPERATOR, "ite"), (term, one, zero), INT)
+        return self.table.operator("ite", (term, one, zero), INT)
 
 
 def _sorts_of(args: tuple[Term, ...]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from smtlib.environment import is_parameter
-from smtlib.sorts import REAL, Sort
+from smtlib.sorts import REAL, Sort, indexed
 from smtlib.terms import Declaration, Kind, Term, free_in, postorder
 
 LET_THRESHOLD = 28
@@ -63,8 +63,7 @@ class Naming:
                 name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
             return f"(_ map {name})"
         if op.text.startswith("(as "):
-            inner = f"(_ {op.name} {' '.join(map(str, op.indices))})" if op.indices else op.name
-            return f"(as {inner} {self.sort(term.sort)})"
+            return f"(as {indexed(op.name, op.indices)} {self.sort(term.sort)})"
         return op.text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smtlib.reader import SExp, sexp_text
-from smtlib.sorts import BOOL, Sort, make_sort
+from smtlib.sorts import BOOL, Sort, indexed, make_sort
 
 Bindings = dict[str, "Sort | int | str"]
 """What the sort parameters and index variables of a signature stand for."""
@@ -96,8 +96,7 @@ class SortPattern:
         return set() if self.is_parameter else {self.name}.union(*(a.names() for a in self.args))
 
     def __str__(self) -> str:
-        indices = " ".join(sexp_text(e) for e in self.indices)
-        head = f"(_ {self.name} {indices})" if indices else self.name
+        head = indexed(self.name, [sexp_text(e) for e in self.indices])
         return f"({head} {' '.join(map(str, self.args))})" if self.args else head
 
 
@@ -191,7 +190,7 @@ class Signature:
         return self.theory == "Sequences" and "String" in self.sort_names()
 
     def __str__(self) -> str:
-        head = f"(_ {self.name} {' '.join(self.indices)})" if self.indices else self.name
+        head = indexed(self.name, self.indices)
         body = " ".join(map(str, (*self.params, self.result)))
         return f"({head} {body}{' ' + self.associativity if self.associativity else ''})"
 

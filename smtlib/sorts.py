@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from smtlib.errors import SortError
@@ -11,6 +12,11 @@ MAX_DEPTH: Final = 200
 
 MAX_TEXT: Final = 20_000
 """Sorts that print longer (in characters) are refused: definitions that double each other would explode."""
+
+
+def indexed(name: str, indices: Sequence[object]) -> str:
+    """``(_ NAME INDEX ...)``, or the name alone."""
+    return f"(_ {name} {' '.join(map(str, indices))})" if indices else name
 
 
 class Sort:
@@ -33,7 +39,7 @@ class Sort:
         self.indices = indices
         self.args = args
         self.depth = 1 + max((a.depth for a in args), default=0)
-        head = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
+        head = indexed(name, indices)
         self.text = f"({head} {' '.join(a.text for a in args)})" if args else head
 
     def __str__(self) -> str:

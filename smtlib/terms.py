@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from smtlib.sorts import Sort
+from smtlib.sorts import Sort, indexed
 
 
 class Kind(IntEnum):
@@ -156,10 +156,11 @@ class TermTable:
         attributes: tuple[tuple[str, int | str], ...] = (),
     ) -> Op:
         """The one head object of this description; ``text`` defaults to ``name``."""
+        text = text or name
         key = (kind, name, text, declaration, attributes)
         found = self._ops.get(key)
         if found is None:
-            found = self._ops[key] = Op(kind, name, text or name, indices, declaration, attributes)
+            found = self._ops[key] = Op(kind, name, text, indices, declaration, attributes)
         return found
 
     def make(
@@ -189,6 +190,20 @@ class TermTable:
         """A symbol of the script applied to ``args``; the caller has checked the sorts."""
         op = self.op(Kind.SYMBOL, declaration.name, None, (), declaration)
         return self.make(op, args, declaration.result)
+
+    def operator(
+        self,
+        name: str,
+        args: tuple[Term, ...],
+        sort: Sort,
+        indices: tuple[int | str, ...] = (),
+        qualifier: Sort | None = None,
+    ) -> Term:
+        """A theory's function applied to ``args``; the caller has checked the sorts."""
+        text = indexed(name, indices)
+        if qualifier is not None:
+            text = f"(as {text} {qualifier})"
+        return self.make(self.op(Kind.OPERATOR, name, text, indices), args, sort)
 
     def rebuild(self, term: Term, args: tuple[Term, ...]) -> Term:
         """``term`` with other arguments of the same sorts."""

@@ -173,11 +173,6 @@ def escaped(characters: str) -> str:
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in characters)
 
 
-def string_text(characters: str) -> str:
-    """A string literal."""
-    return '"' + escaped(characters).replace('"', '""') + '"'
-
-
 # At the boundaries, where solvers go wrong
 
 
@@ -253,10 +248,10 @@ def _literal_value(term: Term) -> Value | None:
 def number_term(table: TermTable, value: Fraction, sort: Sort) -> Term:
     """A number of sort Int or Real; negative ones with ``-``, fractions with ``/``."""
     if value < 0:
-        return table.make(table.op(Kind.OPERATOR, "-"), (number_term(table, -value, sort),), sort)
+        return table.operator("-", (number_term(table, -value, sort),), sort)
     if value.denominator != 1:
         over, under = (table.literal(f"{number}.0", sort) for number in (value.numerator, value.denominator))
-        return table.make(table.op(Kind.OPERATOR, "/"), (over, under), sort)
+        return table.operator("/", (over, under), sort)
     return table.literal(f"{value.numerator}.0" if sort.name == "Real" else str(value.numerator), sort)
 
 
@@ -268,4 +263,4 @@ def bits_term(table: TermTable, value: int, width: int) -> Term:
 def float_term(table: TermTable, bits: int, sort: Sort) -> Term:
     """``(fp ...)`` of a floating-point number's bits."""
     args = tuple(table.literal(binary_text(v, w), bit_vector(w)) for v, w in float_fields(bits, sort))
-    return table.make(table.op(Kind.OPERATOR, "fp"), args, sort)
+    return table.operator("fp", args, sort)

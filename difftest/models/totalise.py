@@ -15,7 +15,7 @@ from functools import cache
 from smtlib.application import Applications
 from smtlib.checker import CheckedScript
 from smtlib.environment import Constructor, Environment
-from smtlib.sorts import BOOL, INT, REAL, Sort, make_sort
+from smtlib.sorts import BOOL, INT, REAL, ROUNDING_MODE, Sort
 from smtlib.terms import Declaration, Kind, Term, rewrite
 from smtlib.theory import default_theories
 
@@ -165,7 +165,7 @@ class Totaliser:
         real = table.literal(f"{abs(value)}.0", REAL)
         if value < 0:
             real = self._op("-", real)
-        mode = table.make(table.op(Kind.OPERATOR, "RNE"), (), make_sort("RoundingMode"))
+        mode = table.operator("RNE", (), ROUNDING_MODE)
         return self._op("to_fp", mode, real, indices=sort.indices)
 
 

@@ -58,18 +58,12 @@ def is_value(term: Term) -> bool:
     return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
 
 
-def _operator(
-    table: TermTable, name: str, args: tuple[Term, ...], sort: Sort, text: str | None = None
-) -> Term:
-    return table.make(table.op(Kind.OPERATOR, name, text or name), args, sort)
-
-
 def _one_of(options: Sequence[str], chance: random.Random) -> str:
     return options[int(chance.random() * len(options))]
 
 
 def _boolean(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
-    return _operator(table, "true" if chance.random() < 0.5 else "false", (), BOOL)
+    return table.operator("true" if chance.random() < 0.5 else "false", (), BOOL)
 
 
 def _number_of(term: Term | None) -> str | None:
@@ -111,8 +105,8 @@ def _real(table: TermTable, sort: Sort, near: Term | None, chance: random.Random
             literal = "-" + literal
     positive = table.literal(literal.lstrip("-"), REAL)
     if chance.random() < 0.1:
-        positive = _operator(table, "/", (positive, table.literal("3.0", REAL)), REAL)
-    return positive if literal[0] != "-" else _operator(table, "-", (positive,), REAL)
+        positive = table.operator("/", (positive, table.literal("3.0", REAL)), REAL)
+    return positive if literal[0] != "-" else table.operator("-", (positive,), REAL)
 
 
 def _near_real(text: str, chance: random.Random) -> str:
@@ -159,8 +153,7 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
         return None
     if chance.random() < 0.35:
         name = _one_of(SPECIAL_FLOATS, chance)
-        op = table.op(Kind.OPERATOR, name, f"(_ {name} {exponent} {significand})", (exponent, significand))
-        return table.make(op, (), sort)
+        return table.operator(name, (), sort, (exponent, significand))
     if near is not None and near.op.name == "fp" and all(a.op.kind is Kind.LITERAL for a in near.args):
         value = 0
         for part in near.args:
@@ -177,7 +170,7 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
 
 
 def _mode(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
-    return _operator(table, _one_of(MODES, chance), (), sort)
+    return table.operator(_one_of(MODES, chance), (), sort)
 
 
 def _string(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
@@ -210,14 +203,14 @@ def _near_string(literal: str, chance: random.Random) -> str:
 def _regex(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
     choice = int(chance.random() * 5)
     if choice < 3:
-        return _operator(table, ("re.none", "re.all", "re.allchar")[choice], (), REGLAN)
+        return table.operator(("re.none", "re.all", "re.allchar")[choice], (), REGLAN)
     if choice == 3:
         ends = (
             table.literal('"a"', STRING),
             table.literal('"z"' if chance.random() < 0.5 else '"b"', STRING),
         )
-        return _operator(table, "re.range", ends, REGLAN)
-    return _operator(table, "str.to_re", (_string(table, STRING, None, chance, depth),), REGLAN)
+        return table.operator("re.range", ends, REGLAN)
+    return table.operator("str.to_re", (_string(table, STRING, None, chance, depth),), REGLAN)
 
 
 def _sequence(
@@ -225,13 +218,13 @@ def _sequence(
 ) -> Term | None:
     element = new_literal(table, sort.args[0], (), chance, depth + 1) if chance.random() < 0.5 else None
     if element is None:
-        return _operator(table, "seq.empty", (), sort, f"(as seq.empty {sort})")
-    return _operator(table, "seq.unit", (element,), sort)
+        return table.operator("seq.empty", (), sort, qualifier=sort)
+    return table.operator("seq.unit", (element,), sort)
 
 
 def _array(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
     value = new_literal(table, sort.args[1], (), chance, depth + 1)
-    return None if value is None else _operator(table, "const", (value,), sort, f"(as const {sort})")
+    return None if value is None else table.operator("const", (value,), sort, qualifier=sort)
 
 
 def _field(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:

@@ -29,8 +29,10 @@ from smtlib import (
     TheoryError,
     default_theories,
 )
-from smtlib.environment import determines, has_parameters, instantiate, unify
+from smtlib.application import head_text
+from smtlib.environment import has_parameters, instantiate, unify
 from smtlib.signature import Bindings, Signature, SortPattern
+from smtlib.sorts import indexed
 from smtlib.theory import Theories
 
 MAX_FILE = 1 << 20
@@ -81,7 +83,7 @@ class Head:
         if self.signature is None:
             return self.text
         indices = choose_indices(self.signature, self.sorts, self.result, chance)
-        return None if indices is None else head_text(self.signature, indices, self.result)
+        return None if indices is None else operator_text(self.signature, indices, self.result)
 
 
 class Operators:
@@ -170,7 +172,7 @@ class Operators:
 def _head_of(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> Head:
     if signature.indices:
         return Head(signature.name, "", signature, sorts, result)
-    return Head(signature.name, head_text(signature, (), result))
+    return Head(signature.name, operator_text(signature, (), result))
 
 
 def _may_take(signature: Signature, sorts: tuple[Sort, ...]) -> bool:
@@ -249,13 +251,14 @@ class Applier:
         indices = choose_indices(signature, tuple([a.sort for a in args]), result, chance)
         if indices is None:
             return None
-        op = self.table.op(Kind.OPERATOR, signature.name, head_text(signature, indices, result), indices)
-        return self.table.make(op, args, result)
+        return self.table.operator(
+            signature.name, args, result, indices, result if signature.needs_as else None
+        )
 
 
-def head_text(signature: Signature, indices: tuple[int | str, ...], result: Sort) -> str:
+def operator_text(signature: Signature, indices: tuple[int | str, ...], result: Sort) -> str:
     """How the head of an operator's application is written."""
-    text = f"(_ {signature.name} {' '.join(map(str, indices))})" if indices else signature.name
+    text = indexed(signature.name, indices)
     return f"(as {text} {result})" if signature.needs_as else text
 
 
@@ -264,22 +267,13 @@ def apply_declaration(
 ) -> Term:
     """A function of the script applied to arguments that fit."""
     text = declaration_text(declaration, result, tester)
-    if tester:
-        return table.make(table.op(Kind.SYMBOL, "is", text, (declaration.name,), declaration), args, result)
-    name = declaration.name
-    return table.make(
-        table.op(Kind.SYMBOL, name, text if text != name else None, (), declaration), args, result
-    )
+    name, indices = ("is", (declaration.name,)) if tester else (declaration.name, ())
+    return table.make(table.op(Kind.SYMBOL, name, text, indices, declaration), args, result)
 
 
 def declaration_text(declaration: Declaration, result: Sort, tester: bool = False) -> str:
     """How the head of an application of a script's function is written."""
-    name = declaration.name
-    if tester:
-        return f"(_ is {name})"
-    if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
-        return f"(as {name} {result})"
-    return name
+    return f"(_ is {declaration.name})" if tester else head_text(declaration, result)
 
 
 class SeedFunctions:

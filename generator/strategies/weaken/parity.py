@@ -106,6 +106,6 @@ def without_ambiguity(table: TermTable, root: Term, choose: Callable[[tuple[str,
             return None
         if len(args) < 2 or args[0].sort is not BOOL:
             return None
-        return table.make(table.op(Kind.OPERATOR, choose(_CONNECTIVES)), args, BOOL)
+        return table.operator(choose(_CONNECTIVES), args, BOOL)
 
     return rewrite(table, root, change)
