@@ -109,7 +109,7 @@ class Runner:
         self._folder = tempfile.TemporaryDirectory(prefix="exhume-apifuzz-")
         self._file = Path(self._folder.name, "trace")
         arguments = [str(ROOT), "apifuzz.running.child", setup.to_json(), self._corpus]
-        self._forks = Supervisor("module", arguments)
+        self._forks = Supervisor(arguments)
         self._programs = Supervisor()
 
     def __enter__(self) -> Self:

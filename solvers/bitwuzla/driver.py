@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,16 @@ def main(arguments: Sequence[str]) -> int:
 def load() -> Any:
     """The library; ImportError if it is not there."""
     return import_module("bitwuzla")
+
+
+def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], int]:
+    """What a supervisor runs in a forked child on a test, with the library of ``arguments[0]`` loaded: the
+    folder of an unpacked wheel, or the installed package's name.
+    """
+    if Path(arguments[0]).is_dir():
+        sys.path.insert(0, arguments[0])
+    load()
+    return lambda head, text: run(text.decode("utf-8", "replace"), head["options"])
 
 
 def run(text: str, options: Sequence[str]) -> int:

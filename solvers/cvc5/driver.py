@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,16 @@ def parse_options(arguments: Sequence[str]) -> list[tuple[str, str]]:
             else:
                 pairs.append((name, "true"))
     return pairs
+
+
+def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], int]:
+    """What a supervisor runs in a forked child on a test, with the library of ``arguments[0]`` loaded: the
+    folder of an unpacked wheel, or the installed package's name.
+    """
+    if Path(arguments[0]).is_dir():
+        sys.path.insert(0, arguments[0])
+    version()
+    return lambda head, text: run(text, head["options"], _print)
 
 
 def run(text: bytes, options: Sequence[str], write: Callable[[str], object], name: str = "<text>") -> int:

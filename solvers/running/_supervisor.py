@@ -1,12 +1,12 @@
 """The process between exhume and a solver: starts it, holds it to its limits, and leaves nothing of it
 running.
 
-It runs as a program of its own (``python -I _supervisor.py [--engine z3 LIBRARY NAME=VALUE... | --engine
-cvc5|bitwuzla [FOLDER] | --engine module FOLDER MODULE ARGUMENT...]``), for three reasons: it has one thread,
-so it may fork with code in the child; it is a *subreaper* (Linux), so that processes a solver left behind, in
-whatever session, come back to it and are killed; and when exhume dies, however it dies, the pipe from it
-closes and the supervisor kills what runs and ends. With an engine it has the solver's library loaded and
-forks a child per test: as isolated as a process of its own, without the start-up.
+It runs as a program of its own (``python -I _supervisor.py [--engine FOLDER MODULE ARGUMENT...]``), for three
+reasons: it has one thread, so it may fork with code in the child; it is a *subreaper* (Linux), so that
+processes a solver left behind, in whatever session, come back to it and are killed; and when exhume dies,
+however it dies, the pipe from it closes and the supervisor kills what runs and ends. With an engine it has
+the solver's library loaded and forks a child per test: as isolated as a process of its own, without the
+start-up.
 
 Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
-import importlib.util
 import json
 import os
 import resource
@@ -84,44 +83,13 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def _load_file(solver: str, name: str) -> Any:
-    file = Path(__file__).parent.parent / solver / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"{solver}_{name}", file)
-    if spec is None or spec.loader is None:
-        raise ImportError(str(file))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def load_engine(name: str, options: list[str]) -> Callable[[dict[str, Any], bytes], int]:
-    """Load a solver's library and give the function that a forked child runs on a test.
-
-    The engine ``module`` is what function ``prepare`` of a module below a folder makes of the arguments.
+def load_engine(folder: str, module: str, *arguments: str) -> Callable[[dict[str, Any], bytes], int]:
+    """The function that a forked child runs on a request: what ``prepare`` of a module in ``folder`` makes of
+    the arguments. It loads a solver's library, before anything is forked.
     """
-    if name == "module":
-        folder, module, *arguments = options
-        sys.path.insert(0, folder)
-        prepared: Callable[[dict[str, Any], bytes], int] = importlib.import_module(module).prepare(arguments)
-        return prepared
-    if name == "z3":
-        engine = _load_file("z3", "engine")
-        state = engine.prepare(options[0], options[1:])
-        return lambda head, text: int(
-            engine.run(state, text, head["chunks"], lambda out: write_all(1, out), head["options"])
-        )
-    # A release's wheel is a folder, unpacked; the installed one is found as always.
-    if options and Path(options[0]).is_dir():
-        sys.path.insert(0, options[0])
-    if name == "bitwuzla":
-        bitwuzla_driver = _load_file("bitwuzla", "driver")
-        bitwuzla_driver.load()
-        return lambda head, text: int(bitwuzla_driver.run(text.decode("utf-8", "replace"), head["options"]))
-    driver = _load_file("cvc5", "driver")
-    driver.version()
-    return lambda head, text: int(
-        driver.run(text, head["options"], lambda out: write_all(1, out.encode("utf-8", "replace")))
-    )
+    sys.path.insert(0, folder)
+    engine: Callable[[dict[str, Any], bytes], int] = importlib.import_module(module).prepare(arguments)
+    return engine
 
 
 def _child(
@@ -330,7 +298,7 @@ def main(arguments: list[str]) -> int:
     engine = None
     try:
         if arguments[:1] == ["--engine"]:
-            engine = load_engine(arguments[1], arguments[2:])
+            engine = load_engine(*arguments[1:])
     except Exception as problem:  # noqa: BLE001 (told to the other side, which raises it)
         send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
         return 1

@@ -72,13 +72,13 @@ def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 class Supervisor:
     """A supervisor process, started when first needed; use under ``with``, from one thread at a time.
 
-    ``engine`` names the library to keep loaded (``z3``, ``cvc5``, ``bitwuzla``, or ``module`` for any code)
-    with its ``options``; without one it can only run programs. ``close`` may be called from another thread: a
-    run under way then ends as cancelled.
+    ``engine`` is what it keeps loaded: a folder, a module in it, and the arguments of the module's function
+    ``prepare``, which gives what a forked child runs on a request; without one it can only run programs.
+    ``close`` may be called from another thread: a run under way then ends as cancelled.
     """
 
-    def __init__(self, engine: str | None = None, options: Sequence[str] = ()) -> None:
-        self._arguments = ["--engine", engine, *options] if engine else []
+    def __init__(self, engine: Sequence[str] = ()) -> None:
+        self._arguments = ["--engine", *engine] if engine else []
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._mark = _orphans.new_mark()
@@ -169,7 +169,7 @@ class Supervisor:
                 self._lost(process)
                 if process.returncode == -signal.SIGKILL:
                     return None  # not its own fault: the next attempt may do
-                what = self._arguments[1] if self._arguments else "the runner"
+                what = "/".join(self._arguments[1:3]) or "the runner"
                 raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
             self._process = process
             if self._closed:  # meanwhile, by another thread

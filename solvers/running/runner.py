@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -81,8 +81,8 @@ class Runner:
         if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
-        if solver.family == "z3":
-            # The engine is shared by the modes of a solver: what a mode adds goes along with the text.
+        if PROFILES[solver.family].library:
+            # Its options are set when it is loaded; what a mode of the solver adds goes along with the text.
             given = solver.given(script)
             added = tuple(option for option in solver.mode if not is_asked(option))
             return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
@@ -92,7 +92,12 @@ class Runner:
         engine = self._engines.get(solver.base_name)
         if engine is None:
             kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
-            engine = self._engines[solver.base_name] = Supervisor(*_loaded(solver, kept))
+            profile = PROFILES[solver.family]
+            file = profile.file("engine.py" if profile.library else "driver.py")
+            assert file is not None and solver.loadable is not None, f"{solver.name} cannot be kept loaded"
+            arguments = [solver.loadable, *(kept if profile.library else ())]
+            engine = Supervisor([str(file.parent), file.stem, *arguments])
+            self._engines[solver.base_name] = engine
             if self._closed:
                 engine.close()
         return engine
@@ -118,14 +123,3 @@ class Runner:
         except RunnerLost as lost:
             # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")
-
-
-def _loaded(solver: Solver, kept: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """What a supervisor keeps loaded for ``solver``, as its arguments: the engines that it knows by name, or
-    the driver in the solver's folder.
-    """
-    loadable = solver.loadable or ""
-    driver = PROFILES[solver.family].file("driver.py")
-    if solver.kin in ("z3", "cvc5", "bitwuzla") or driver is None:
-        return solver.kin, (loadable, *(kept if solver.family == "z3" else ()))
-    return "module", (str(driver.parent), driver.stem, loadable)

@@ -108,7 +108,7 @@ class TaskProcess:
     def _try(self, questions: Sequence[Any]) -> tuple[list[Any], NoAnswer | None]:
         """The answers up to the first question that has none, then why it has none."""
         if self._supervisor is None or self._owner != os.getpid():
-            self._supervisor, self._owner = Supervisor("module", self._options), os.getpid()
+            self._supervisor, self._owner = Supervisor(self._options), os.getpid()
         limits = Limits(_SLEEPING * self._seconds * len(questions), self._memory, _OUTPUT)
         body = json.dumps(list(questions)).encode()
         run = self._supervisor.evaluate(body, limits, options=[str(self._seconds)])

@@ -8,7 +8,8 @@ printed.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint)
@@ -26,7 +27,15 @@ class State(NamedTuple):
     counts_on: bool
 
 
-def prepare(library_file: str, options: Sequence[str]) -> State:
+def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], int]:
+    """What a supervisor runs in a forked child on a test, with the library ``arguments[0]`` loaded and the
+    other arguments set.
+    """
+    state = load(arguments[0], arguments[1:])
+    return lambda head, text: run(state, text, head["chunks"], _print, head["options"])
+
+
+def load(library_file: str, options: Sequence[str]) -> State:
     """Load the library, set ``name=value`` parameters, and make contexts ready to be forked."""
     library = ctypes.CDLL(library_file)
     library.Z3_global_param_set.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
@@ -55,7 +64,7 @@ def set_parameters(library: Any, options: Sequence[str]) -> None:
 
 
 def new_context(library: Any) -> Any:
-    """A context for one script, of a library that ``prepare`` has loaded."""
+    """A context for one script, of a library that ``load`` has loaded."""
     context = library.Z3_mk_context(library.Z3_mk_config())
     # Without a handler the library ends the process at the first ``(error``.
     library.Z3_set_error_handler(context, _IGNORE)
@@ -84,7 +93,7 @@ def run(
     options: Sequence[str] = (),
 ) -> int:
     """Evaluate ``text`` chunk by chunk, writing what each prints as soon as it is done; returns the exit
-    code. ``options`` are parameters beyond those that ``prepare`` set; they stay set in this process.
+    code. ``options`` are parameters beyond those that ``load`` set; they stay set in this process.
 
     ``chunks`` holds (end, lines before, column): where z3 starts counting anew, blank lines see to it that
     the positions in error messages are those of the whole text.
@@ -106,3 +115,9 @@ def run(
             failed = failed or b"(error" in printed
         start = end
     return int(failed)
+
+
+def _print(data: bytes) -> None:
+    # Written at once: what was answered before a crash must not die in a buffer.
+    while data:
+        data = data[os.write(1, data) :]

@@ -57,7 +57,7 @@ def _answer(library: str, *options: str) -> Callable[[str], Outcome]:
 
 def _evaluating(library: str, options: Sequence[str]) -> Callable[[str], tuple[bool, str]]:
     """A function that reads a text as z3 would a file: whether that failed, and what z3 printed."""
-    loaded = engine.prepare(library, ()).library
+    loaded = engine.load(library, ()).library
 
     def evaluate(text: str) -> tuple[bool, str]:
         context = engine.new_context(loaded)

@@ -161,7 +161,7 @@ def test_other_libraries_and_releases_are_forked_too(spec: str, warm: Runner, fr
 def test_z3_runs_in_this_process_too() -> None:
     said: list[bytes] = []
     assert SOLVERS[0].loadable is not None
-    state = z3_engine.prepare(SOLVERS[0].loadable, ["model_validate=true"])
+    state = z3_engine.load(SOLVERS[0].loadable, ["model_validate=true"])
     data = b"(assert x)\n(check-sat)\n(assert false)\n(check-sat)"
     assert z3_engine.run(state, data, Script(data).chunks(), said.append) == 1
     assert b"".join(said).split(b"\n")[1:] == [b"sat", b"unsat", b""]

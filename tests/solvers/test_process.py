@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, Limits, Solver, find_solver
+from solvers import z3
 from solvers.errors import RunnerLost
 from solvers.running._supervisor import descendants
 from solvers.running.process import Supervisor, clean_environment, run
@@ -269,7 +270,7 @@ def test_a_test_that_kills_its_supervisor_is_told_and_the_next_one_runs() -> Non
 
 def test_an_engine_that_cannot_be_loaded_says_why() -> None:
     with (
-        Supervisor("z3", ["/nowhere/libz3.so"]) as supervisor,
+        Supervisor([str(Path(z3.__file__).parent), "engine", "/nowhere/libz3.so"]) as supervisor,
         pytest.raises(EnvironmentProblem, match="libz3"),
     ):
         supervisor.evaluate(b"(check-sat)", LONG)
@@ -288,7 +289,7 @@ def test_any_module_can_be_an_engine(tmp_path: Path) -> None:
         return run
     """
     (tmp_path / "odd_engine.py").write_text(textwrap.dedent(code))
-    with Supervisor("module", [str(tmp_path), "odd_engine", "a", "b"]) as supervisor:
+    with Supervisor([str(tmp_path), "odd_engine", "a", "b"]) as supervisor:
         runs = [supervisor.evaluate(b"text", LONG, options=["x"]) for _ in range(2)]
     # Loaded once, and each run in a fork that leaves nothing behind for the next one.
     assert [(run.code, run.stdout) for run in runs] == [(7, "a b ['x'] text 2 True\n")] * 2
