@@ -13,14 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from base.errors import ExhumeError
-from difftest.campaign.modes import asked_options, why_refused
 from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.folder import ORIGINAL
 from difftest.triage.settle import Settled, confirm_and_weigh
 from difftest.triage.store import Shown
 from generator.strategy import GeneratedTest
-from solvers.options import option_table, split_option
+from solvers.options import asked_options, option_table, split_option, why_refused
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits, Run

@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from base.documents import to_document
 from base.errors import Exit
 from corpus.store import Corpus
 from difftest import (
@@ -97,7 +98,7 @@ def keep_findings(
     options = HuntOptions(
         folder, jobs, tests=len(tests), oracles=oracles, stages=(Stage(seconds, 1.0),), modes=ModeKind.DEFAULT
     )
-    notes = {"given": settings.to_json()}
+    notes = {"given": to_document(settings)}
     with (
         CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes) as state,
         stop_on_interrupt() as stop,
