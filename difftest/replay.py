@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,7 +15,8 @@ from typing import Any
 from difftest.errors import DifftestError
 from difftest.oracles import look, oracles_on, probe
 from difftest.oracles.base import Candidate, Observation
-from difftest.triage.settle import confirm_and_weigh
+from difftest.triage.settle import settle
+from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -124,24 +125,18 @@ def _replay_file(
     text = script.text
     seen, _ = probe(Observation(text, solvers, verdicts, script.expected), names, runner, limits)
     found = look(seen, names)
-    if found:
-        involved = {name for candidate in found for name in candidate.solvers}
-        for solver in solvers:
-            if solver.name in involved:
-                verdicts[solver.name] = runner.judge_file(solver, script, file.absolute(), limits)[0]
-        found = list(_settled(found, Observation(text, solvers, verdicts, script.expected), limits))
-    rows = tuple(ReplayRow(file, solver.name, verdicts[solver.name]) for solver in solvers)
-    return ReplayResult(file, rows, tuple(found))
-
-
-def _settled(found: Iterable[Candidate], seen: Observation, limits: Limits) -> Iterator[Candidate]:
-    """Those that fresh runs show again, with the evidence on who is wrong."""
+    settled = []
+    test = GeneratedTest(0, text, "files", known=script.expected, origin=str(file))
     for candidate in found:
-        involved = [solver for solver in seen.solvers if solver.name in candidate.solvers]
-        others = [solver for solver in seen.solvers if solver not in involved]
-        settled = confirm_and_weigh(candidate, replace(seen, solvers=involved), others, limits).candidate
-        if settled is not None:
-            yield settled
+        result, _ = settle(candidate, test, solvers, limits, runner)
+        if result is not None:
+            settled.append(result.candidate)
+            verdicts |= {name: v for name, v in result.shown.verdicts.items() if name in verdicts}
+            continue
+        for solver in (solver for solver in solvers if solver.name in candidate.solvers):
+            verdicts[solver.name] = runner.judge_file(solver, script, file.absolute(), limits)[0]
+    rows = tuple(ReplayRow(file, solver.name, verdicts[solver.name]) for solver in solvers)
+    return ReplayResult(file, rows, tuple(settled))
 
 
 def _unread(file: Path, solvers: Sequence[Solver], why: str) -> ReplayResult:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from solvers.asking import AskedOption
 from solvers.profile import read_toml
 from solvers.registry import PROFILES
 
@@ -158,3 +159,18 @@ def worst_class(family: str, options: Iterable[str]) -> OptionClass | None:
     if None in found:
         return None
     return next((option_class for option_class in _WORST_FIRST if option_class in found), OptionClass.SOUND)
+
+
+@functools.cache
+def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
+    """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
+    return PROFILES[family].ask_options(argv)
+
+
+def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
+    """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
+    name, value = split_option(setting)
+    option = asked.get(name)
+    if option is None:
+        return "no such option"
+    return None if option.takes(value) else f"takes no {value!r}"

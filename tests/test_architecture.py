@@ -73,6 +73,22 @@ def test_imports_run_one_way(package: str) -> None:
     assert wrong == []
 
 
+# The rooms of difftest, from the bottom up.
+ROOMS = ("models", "oracles", "reduction", "triage", "campaign")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_rooms_of_difftest_import_one_way(room: str) -> None:
+    above = {f"difftest.{name}." for name in ROOMS[ROOMS.index(room) + 1 :]}
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line} imports {name}"
+        for file in sorted((ROOT / "difftest" / room).rglob("*.py"))
+        for line, name in imports(file)
+        if any(name.startswith(prefix) for prefix in above)
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_private_modules_are_imported_by_their_own_package_only(package: str) -> None:
     wrong = [

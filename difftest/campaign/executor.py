@@ -23,8 +23,8 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
 from difftest.triage.key import Fingerprint, fingerprint, needs_reduction
 from difftest.triage.known import KnownErrors
+from difftest.triage.settle import settle
 from difftest.triage.store import Filing, Shown
-from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
 from solvers.errors import RunnerLost
@@ -309,20 +309,18 @@ def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runne
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
-    again = LookAgain(task.candidate, task.test, solvers, task.limits, runner)
-    settled = again.settle()
+    settled, spent = settle(task.candidate, task.test, solvers, task.limits, runner)
     if settled is None:
-        return Confirmation(task, None, again.spent)
-    candidate, evidence = settled
-    other = again.test if again.test is not task.test else None
+        return Confirmation(task, None, spent)
+    candidate, shown, test = settled.candidate, settled.shown, settled.test
+    other = test if test is not task.test else None
     if task.reduction <= 0 or not needs_reduction(candidate):
-        return Confirmation(task, evidence, again.spent, None, candidate, other)
-    pair = pair_of(again.test) if candidate.oracle == "implication" else None
-    expected = expectation_of(candidate, evidence.solvers, evidence.verdicts, evidence.runs, pair)
+        return Confirmation(task, shown, spent, None, candidate, other)
+    pair = pair_of(test) if candidate.oracle == "implication" else None
+    expected = expectation_of(candidate, shown.solvers, shown.verdicts, shown.runs, pair)
     with Confirmer(expected, within=runner) as confirmer:
-        found = fingerprint(candidate, again.test.text, confirmer, task.reduction)
-        spent = again.spent + confirmer.seconds
-        return Confirmation(task, evidence, spent, found, candidate, other)
+        found = fingerprint(candidate, test.text, confirmer, task.reduction)
+        return Confirmation(task, shown, spent + confirmer.seconds, found, candidate, other)
 
 
 class LocalExecutor:

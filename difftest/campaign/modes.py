@@ -12,13 +12,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from difftest.errors import DifftestError
-from solvers.asking import AskedOption
-from solvers.options import OptionClass, option_table, split_option
+from solvers.options import OptionClass, asked_options, option_table, split_option, why_refused
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
@@ -67,12 +66,6 @@ def mode_list(solver: Solver) -> ModeList:
 
 
 @functools.cache
-def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
-    """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
-    return PROFILES[family].ask_options(argv)
-
-
-@functools.cache
 def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     profile, table = PROFILES[family], option_table(family)
     asked = asked_options(family, argv)
@@ -95,15 +88,6 @@ def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
         by if last else (),
         tuple(refused),
     )
-
-
-def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
-    """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
-    name, value = split_option(setting)
-    option = asked.get(name)
-    if option is None:
-        return "no such option"
-    return None if option.takes(value) else f"takes no {value!r}"
 
 
 Options = tuple[tuple[str, ...], ...]

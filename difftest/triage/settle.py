@@ -1,18 +1,26 @@
-"""From a candidate that fresh runs show again to one with its evidence."""
+"""From a candidate that fresh processes show again to one with its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from difftest.oracles import ORACLES, PLAIN, is_same, look, probe
+from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Hearing
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
+from difftest.triage.folder import ORIGINAL
+from difftest.triage.store import Shown
+from difftest.triage.variants import bare, drop_options, renamed, stands_in_safe_mode
+from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
-from solvers.running.process import Limits
+from solvers.running.outcomes import Verdict
+from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
+from solvers.running.script import Script
 from solvers.specs import Solver
 
 
@@ -54,49 +62,131 @@ def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a candidate: with its evidence, or None if it does not show; ``files`` to keep with it,
-    and the ``seconds`` spent in solvers.
-
-    Where the candidate is about ``text`` instead of the test (a right model that a solver refuted, put in),
-    it takes the ``solvers`` to show it.
+    """A candidate that fresh processes showed again: with its evidence, what they ``shown``, and the ``test``
+    that it is about: another one than at first where a right model was refuted, with that put in.
     """
 
-    candidate: Candidate | None
-    seconds: float
-    files: Mapping[str, str] = field(default_factory=dict)
-    text: str | None = None
-    solvers: tuple[Solver, ...] = ()
+    candidate: Candidate
+    shown: Shown
+    test: GeneratedTest
 
 
-def confirm_and_weigh(
-    candidate: Candidate,
-    seen: Observation,
-    others: Sequence[Solver],
-    limits: Limits,
-    within: Runner | None = None,
-) -> Settled:
-    """Whether the verdicts of fresh runs in ``seen`` show ``candidate`` again, and who is wrong.
+def settle(
+    candidate: Candidate, test: GeneratedTest, solvers: Sequence[Solver], limits: Limits, runner: Runner
+) -> tuple[Settled | None, float]:
+    """See in fresh processes whether a candidate shows again, under no more options than it takes, and who is
+    wrong; with the seconds that solvers took. None if it does not show.
 
-    All further runs are made in fresh processes, too; closing the runner ``within`` cuts them short.
+    ``solvers`` are those of the test's hunt, with what the test adds to their options.
     """
-    oracle = ORACLES[candidate.oracle or "soundness"]
-    names = [name for name in ORACLES if name in (*PLAIN, oracle.name)]
-    with Runner(warm=False, within=within) as runner:
-        seen, spent = probe(seen, names, runner, limits)
-        if not is_same(candidate, look(seen, names)):
-            return Settled(None, spent)
-        if oracle.measure is not None and not oracle.measure(candidate, seen, runner, limits):
-            return Settled(None, spent)
-        settled, found = weigh(candidate, seen, runner, limits, others)
-    spent += found.seconds
-    if found.dismissed:
-        return Settled(None, spent)
-    if found.confirmers:
-        judge = seen.solver(settled.guilty or "")
-        return Settled(settled, spent, {PARENT: seen.text}, found.formula, (judge, *found.confirmers))
-    files = {}
-    if found.formula:
-        files[WITH_MODEL] = found.formula
-    if oracle.name == "implication" and seen.parent is not None:
-        files[PARENT] = seen.parent
-    return Settled(settled, spent, files)
+    work = _Settling(candidate, test, solvers, limits, runner)
+    return work.settle(), work.spent
+
+
+class _Settling:
+    """The runs of one candidate, once per solver and options; ``spent`` counts their seconds."""
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        test: GeneratedTest,
+        solvers: Sequence[Solver],
+        limits: Limits,
+        runner: Runner,
+    ) -> None:
+        self.spent = 0.0
+        self._candidate = candidate
+        self._test = test
+        self._solvers = solvers
+        self._limits = limits
+        self._runner = runner
+        self._oracle = ORACLES[candidate.oracle or "soundness"]
+        self._names = [name for name in ORACLES if name in (*PLAIN, self._oracle.name)]
+        self._involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
+        self._seen: dict[tuple[str, ...], tuple[Verdict, Run]] = {}
+
+    def settle(self) -> Settled | None:
+        """With no more options than it takes."""
+        if not self._shows(self._involved):
+            return None
+        needed = drop_options(self._involved, self._shows)
+        found = self._weigh(needed)
+        if found is None and needed != self._involved:
+            needed = self._involved
+            found = self._weigh(needed)
+        if found is None:
+            return None
+        safe = stands_in_safe_mode(needed, self._shows)
+        return replace(found, shown=replace(found.shown, safe_mode=safe))
+
+    def _shows(self, involved: Sequence[Solver]) -> bool:
+        """Whether these, in the place of the candidate's own, show it as far as plain runs can tell."""
+        return self._see(involved, self._runner) is not None
+
+    def _see(self, involved: Sequence[Solver], runner: Runner) -> Observation | None:
+        """What is seen again with these solvers; None where that is not the candidate."""
+        verdicts = {solver.name: self._run(solver)[0] for solver in involved}
+        seen, seconds = probe(observe_test(self._test, involved, verdicts), self._names, runner, self._limits)
+        self.spent += seconds
+        return seen if is_same(self._renamed(involved), look(seen, self._names)) else None
+
+    def _weigh(self, involved: Sequence[Solver]) -> Settled | None:
+        """What the candidate is by the evidence; all runs are made in fresh processes."""
+        parties = {solver.name for solver in self._involved}
+        others = [solver for solver in self._solvers if solver.name not in parties]
+        # The same solver without what the test added is a witness, too.
+        others += [bare(solver) for solver in involved if solver.mode]
+        candidate, measure = self._renamed(involved), self._oracle.measure
+        with Runner(warm=False, within=self._runner) as runner:
+            seen = self._see(involved, runner)
+            if seen is None or (measure is not None and not measure(candidate, seen, runner, self._limits)):
+                return None
+            settled, found = weigh(candidate, seen, runner, self._limits, others)
+        self.spent += found.seconds
+        if found.dismissed:
+            return None
+        if found.confirmers:
+            return self._on_the_formula(settled, found, seen)
+        files = {WITH_MODEL: found.formula} if found.formula else {}
+        if self._oracle.name == "implication" and seen.parent is not None:
+            files[PARENT] = seen.parent
+        runs = {solver.name: self._run(solver)[1] for solver in involved}
+        return Settled(settled, Shown(tuple(involved), seen.verdicts, runs, files), self._test)
+
+    def _on_the_formula(self, settled: Candidate, found: Evidence, seen: Observation) -> Settled | None:
+        """What is wrong is an answer to the test with a model put in: a finding of its own."""
+        test = replace(self._test, text=found.formula, known=(), implied_by=None, implies=None)
+        solvers = (seen.solver(settled.guilty or ""), *found.confirmers)
+        known = {solver.name for solver in self._solvers}
+        more = (*self._solvers, *(solver for solver in solvers if solver.name not in known))
+        again = _Settling(settled, test, more, self._limits, self._runner)
+        verdicts = {solver.name: again._run(solver)[0] for solver in solvers}
+        wrong = look(observe_test(test, solvers, verdicts), [settled.oracle])
+        if not wrong:
+            self.spent += again.spent
+            return None
+        other = _Settling(wrong[0], test, more, self._limits, self._runner)
+        other.spent, other._seen = again.spent, again._seen
+        result = other.settle()
+        self.spent += other.spent
+        if result is None:
+            return None
+        # What was said when the model was put in comes first.
+        told = tuple(dict.fromkeys((*settled.evidence, *result.candidate.evidence)))
+        shown = replace(result.shown, files={**result.shown.files, PARENT: seen.text})
+        return Settled(replace(result.candidate, evidence=told), shown, test)
+
+    def _renamed(self, involved: Sequence[Solver]) -> Candidate:
+        pairs = zip(self._involved, involved, strict=True)
+        return renamed(self._candidate, {before.name: now.name for before, now in pairs})
+
+    def _run(self, solver: Solver) -> tuple[Verdict, Run]:
+        key = (*solver.argv, *solver.checks)
+        if key not in self._seen:
+            script = Script.of(self._test.text)
+            with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+                file = Path(folder) / ORIGINAL
+                file.write_bytes(script.data)
+                self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
+            self.spent += self._seen[key][0].seconds
+        return self._seen[key]

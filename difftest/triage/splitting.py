@@ -35,9 +35,9 @@ from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_docume
 from difftest.triage.key import refined
 from difftest.triage.kinds import State, Subject
 from difftest.triage.reduce import reduce
+from difftest.triage.settle import settle
 from difftest.triage.store import FindingRecord, duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
-from difftest.triage.variants import LookAgain
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -181,12 +181,11 @@ class _Splitter:
             candidate = self._seen_in(trigger.test, runner, limits)
             if candidate is None:
                 return None
-            again = LookAgain(candidate, trigger.test, self._expected.solvers, limits, runner)
-            settled = again.settle()
-        if settled is None or again.test is not trigger.test or settled[0].guilty != self._expected.guilty:
+            found, _ = settle(candidate, trigger.test, self._expected.solvers, limits, runner)
+        if found is None or found.test is not trigger.test or found.candidate.guilty != self._expected.guilty:
             return None
-        candidate, evidence = replace(settled[0], key=key), settled[1]
-        return write_finding(self._beside, candidate, trigger.test, evidence, self._seed)
+        named = replace(found.candidate, key=key)
+        return write_finding(self._beside, named, trigger.test, found.shown, self._seed)
 
     def _seen_in(self, test: GeneratedTest, runner: Runner, limits: Limits) -> Candidate | None:
         """What the finding's oracle sees in the whole test."""

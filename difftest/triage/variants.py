@@ -7,25 +7,13 @@ its key, its command lines and its report.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from base.errors import ExhumeError
-from difftest.campaign.modes import asked_options, why_refused
-from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
-from difftest.oracles.base import Candidate, Observation
-from difftest.triage.folder import ORIGINAL
-from difftest.triage.settle import Settled, confirm_and_weigh
-from difftest.triage.store import Shown
-from generator.strategy import GeneratedTest
-from solvers.options import option_table, split_option
+from difftest.oracles.base import Candidate
+from solvers.options import asked_options, option_table, split_option, why_refused
 from solvers.registry import PROFILES
-from solvers.running.outcomes import Verdict
-from solvers.running.process import Limits, Run
-from solvers.running.runner import Runner
-from solvers.running.script import Script
 from solvers.specs import Solver
 from solvers.tactics import shorter_rows
 
@@ -81,114 +69,6 @@ def renamed(candidate: Candidate, names: Mapping[str, str]) -> Candidate:
         key="|".join([kind, *rest]),
         guilty=None if candidate.guilty is None else of(candidate.guilty),
     )
-
-
-class LookAgain:
-    """Sees in fresh processes whether a candidate shows again, and under which options.
-
-    ``solvers`` are those of the test's hunt, with what the test adds to their options. ``spent`` counts the
-    seconds that solvers took. A solver runs once under the same options. ``test`` is the one that it came to
-    be about: another one than at first where a right model was refuted, with that put in.
-    """
-
-    def __init__(
-        self,
-        candidate: Candidate,
-        test: GeneratedTest,
-        solvers: Sequence[Solver],
-        limits: Limits,
-        runner: Runner,
-    ) -> None:
-        self.spent = 0.0
-        self.test = test
-        self._candidate = candidate
-        self._solvers = solvers
-        self._limits = limits
-        self._runner = runner
-        self._involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
-        self._seen: dict[tuple[str, ...], tuple[Verdict, Run]] = {}
-
-    def settle(self) -> tuple[Candidate, Shown] | None:
-        """The candidate with its evidence, under no more options than it takes; None if it does not show."""
-        if not self.shows(self._involved):
-            return None
-        needed = drop_options(self._involved, self.shows)
-        found = self._weigh(needed)
-        if found is None and needed != self._involved:
-            needed = self._involved
-            found = self._weigh(needed)
-        if found is None:
-            return None
-        candidate, evidence = found
-        return candidate, replace(evidence, safe_mode=stands_in_safe_mode(needed, self.shows))
-
-    def shows(self, involved: Sequence[Solver]) -> bool:
-        """Whether these, in the place of the candidate's own, show it as far as plain runs can tell."""
-        names = [name for name in ORACLES if name in (*PLAIN, self._candidate.oracle)]
-        seen, seconds = probe(self._observe(involved), names, self._runner, self._limits)
-        self.spent += seconds
-        return is_same(self._renamed(involved), look(seen, names))
-
-    def _weigh(self, involved: Sequence[Solver]) -> tuple[Candidate, Shown] | None:
-        parties = {solver.name for solver in self._involved}
-        others = [solver for solver in self._solvers if solver.name not in parties]
-        # The same solver without what the test added is a witness, too.
-        others += [bare(solver) for solver in involved if solver.mode]
-        observed = self._observe(involved)
-        settled = confirm_and_weigh(self._renamed(involved), observed, others, self._limits, self._runner)
-        self.spent += settled.seconds
-        if settled.candidate is None:
-            return None
-        if settled.text is not None:
-            return self._on_another_text(settled)
-        runs = {solver.name: self._run(solver)[1] for solver in involved}
-        return settled.candidate, Shown(tuple(involved), observed.verdicts, runs, settled.files)
-
-    def _on_another_text(self, settled: Settled) -> tuple[Candidate, Shown] | None:
-        """What is wrong is an answer to the test with a model put in: a finding of its own."""
-        assert settled.candidate is not None and settled.text is not None, "there is something wrong there"
-        test = replace(self.test, text=settled.text, known=(), implied_by=None, implies=None)
-        known = {solver.name for solver in self._solvers}
-        solvers = (*self._solvers, *(solver for solver in settled.solvers if solver.name not in known))
-        again = LookAgain(settled.candidate, test, solvers, self._limits, self._runner)
-        seen = look(again._observe(settled.solvers), [settled.candidate.oracle])
-        if seen:
-            again = again._about(seen[0])
-        found = again.settle() if seen else None
-        self.spent += again.spent
-        if found is None:
-            return None
-        self.test = test
-        candidate, evidence = found
-        # What was said when the model was put in comes first.
-        told = tuple(dict.fromkeys((*settled.candidate.evidence, *candidate.evidence)))
-        files = {**evidence.files, **settled.files}
-        return replace(candidate, evidence=told), replace(evidence, files=files)
-
-    def _about(self, candidate: Candidate) -> LookAgain:
-        """The same about another candidate of the test; nothing is run twice."""
-        other = LookAgain(candidate, self.test, self._solvers, self._limits, self._runner)
-        other.spent, other._seen = self.spent, self._seen
-        return other
-
-    def _observe(self, involved: Sequence[Solver]) -> Observation:
-        verdicts = {solver.name: self._run(solver)[0] for solver in involved}
-        return observe_test(self.test, involved, verdicts)
-
-    def _renamed(self, involved: Sequence[Solver]) -> Candidate:
-        pairs = zip(self._involved, involved, strict=True)
-        return renamed(self._candidate, {before.name: now.name for before, now in pairs})
-
-    def _run(self, solver: Solver) -> tuple[Verdict, Run]:
-        key = (*solver.argv, *solver.checks)
-        if key not in self._seen:
-            script = Script.of(self.test.text)
-            with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-                file = Path(folder) / ORIGINAL
-                file.write_bytes(script.data)
-                self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
-            self.spent += self._seen[key][0].seconds
-        return self._seen[key]
 
 
 def bare(solver: Solver) -> Solver:

@@ -19,6 +19,7 @@ from difftest import EnvironmentProblem, Stage, find_solver
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.modes import ModeKind
 from difftest.campaign.state import CampaignState
+from difftest.triage.store import findings_of
 from exhume.commands.learn import show_learned
 from exhume.commands.options import Jobs
 from exhume.screens.console import headline, out, progress, say
@@ -67,7 +68,13 @@ def demo_command(
     campaign = Campaign.of(settings, say)
     _generate(campaign, folder / "tests")
     _hunt(campaign, folder / "hunt", jobs)
-    out.print(f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {folder / 'hunt' / 'findings'}")
+    hunt = folder / "hunt"
+    # Drawing takes a second to load.
+    from exhume.pages.report import write_page
+
+    page = write_page(hunt, findings_of(hunt), hunt / "report.html")
+    out.print(f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {hunt / 'findings'}\nreport {page.path}")
+    say(f"next: open {page.path}; exhume reduce --all {hunt}")
 
 
 def _mine_and_learn(corpus: Path) -> None:

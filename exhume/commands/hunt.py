@@ -148,9 +148,18 @@ def hunt_command(
     if end.error:
         say(f"exhume: the hunt was stopped, 'exhume hunt --resume --out {out_folder}' goes on with it:")
         raise end.error
+    if not json:
+        _say_next(end, out_folder)
     if end.summary.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
+
+
+def _say_next(end: CampaignEnd, out: Path) -> None:
+    if end.summary.interrupted:
+        say(f"next: exhume hunt --resume --out {out}")
+    elif end.summary.findings:
+        say(f"next: exhume reduce --all {out}")
 
 
 def _hunt(

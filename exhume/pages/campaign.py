@@ -13,10 +13,15 @@ from packaging.version import InvalidVersion, Version
 
 from difftest import Outcome
 from difftest.campaign.stored import CROSSING, Campaign
+from difftest.triage.classes import class_of
 from difftest.triage.classes.base import FindingClass
 from exhume.pages.plots import Plot, columns, lines_over_time, stacked_bars
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
+_COLOURS = {
+    **{"ok": 0, "timeout": 1, "memout": 7, "unknown": 3, "refused": 4},
+    **{name: class_of(name).colour for name in ("crash", "invalid-model")},
+}
 _MOST_BARS = 24
 _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
@@ -94,10 +99,12 @@ def _outcome_plot(
     if len(places) > len(drawn):
         note += f" The {_MOST_BARS} with most runs of {len(places)}."
     series = {o: [counts[p][o] for p in drawn] for o in outcomes}
+    # As the labels of findings have them.
+    colours = [_COLOURS[o] for o in outcomes] if all(o in _COLOURS for o in outcomes) else None
     return Plot(
         title,
         note,
-        Markup(stacked_bars(f"by-{name}", drawn, series, "runs")),
+        Markup(stacked_bars(f"by-{name}", drawn, series, "runs", colours)),
         [name, *outcomes],
         [[p, *(str(counts[p][o]) for o in outcomes)] for p in places],
     )

@@ -68,7 +68,9 @@ Stacks = Mapping[str, Sequence[float]]
 """Per series its values, one per place on the axis."""
 
 
-def stacked_bars(name: str, places: Sequence[str], series: Stacks, label: str) -> str:
+def stacked_bars(
+    name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
+) -> str:
     """Horizontal bars, a series after the other; ``label`` says what is counted."""
     height = 1.1 + 0.32 * max(1, len(places))
     with mpl.rc_context(_STYLE):
@@ -76,7 +78,8 @@ def stacked_bars(name: str, places: Sequence[str], series: Stacks, label: str) -
         left = [0.0] * len(places)
         rows = range(len(places))
         for number, (text, values) in enumerate(series.items()):
-            axes.barh(rows, values, left=left, height=0.7, color=_colour(number), label=_short(text))
+            colour = _colour(colours[number] if colours else number)
+            axes.barh(rows, values, left=left, height=0.7, color=colour, label=_short(text))
             left = [a + b for a, b in zip(left, values, strict=True)]
         axes.set_yticks(rows, [_short(place) for place in places])
         axes.invert_yaxis()

@@ -8,6 +8,7 @@ by itself, and only the plots, whose labels matplotlib escapes, are taken as the
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +18,19 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
 from apifuzz.running.migration import read_any
 from base.files import put_bytes
 from base.version import VERSION
 from difftest import BadOutput
+from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.triage.classes import class_of
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from difftest.triage.report import since, until
 from difftest.triage.store import FindingRecord
 from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
@@ -36,6 +40,9 @@ MAX_BYTES = 5_000_000
 _FOR_TEXTS = 3_000_000
 _LONGEST_FORMULA = 20_000
 _LONGEST_PRINTED = 6_000
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+# Where an option has another name than its setting.
+_OPTIONS = {"duration": "time", "settings": "set"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -75,6 +82,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         folder=str(folder),
         version=VERSION,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        top=_top(campaign),
         facts=_facts(campaign),
         cards=_cards(campaign, found) + call_cards(counts),
         warnings=[str(refusal) for refusal in refusals_of(campaign)] if campaign else [],
@@ -167,7 +175,9 @@ class _Finding:
             "reason": str(folder.data.get("reason") or ""),
             "evidence": _evidence(folder.data.get("evidence")),
             "sizes": (reduced["size_before"], reduced["size_after"]) if reduced else None,
-            "releases": _releases(told) if told else None,
+            "releases": f"since {since(told)}; {until(told)}" if told else None,
+            "since": since(told) if told else "",
+            "fixed": str(told.get("first_fixed") or "not fixed") if told else "",
             "resembles": [row for row in folder.data.get("resembles") or () if isinstance(row, dict)][:3],
             "compared": folder.data.get("resembles") is not None,
             "file": file,
@@ -199,32 +209,29 @@ def _evidence(told: Any) -> list[str]:
     return [line for line in lines if line]
 
 
-def _releases(told: Mapping[str, Any]) -> str:
-    first = told.get("first_affected")
-    oldest = " (the oldest that runs here)" if told.get("since_the_oldest") else ""
-    last = f"fixed in {told['first_fixed']}" if told.get("first_fixed") else "the newest has it"
-    return f"first affected: {first}{oldest}; {last}"
-
-
 def _cut(text: str, room: int) -> str:
     text = text.rstrip("\n")
     return text if len(text) <= room else f"{text[:room]}\n... ({len(text) - room} more characters)"
 
 
 def _not_worked_off(found: Sequence[_Finding]) -> list[str]:
-    told = []
-    of_calls = [f.folder for f in found if isinstance(f.folder, CallsFolder)]
-    if left := sum(not f.data.get("complete", True) for f in of_calls):
-        told.append(
-            f"the smallest traces of {left} of {len(found)} findings: exhume apifuzz minimise FINDING"
-        )
-    if left := sum(not f.folder.is_reduced for f in found) - len(of_calls):
-        told.append(f"reduced formulas of {left} of {len(found)} findings: exhume reduce FINDING")
-    if left := sum(not f.folder.bisection for f in found):
-        told.append(f"affected releases of {left} of {len(found)} findings: exhume bisect FINDING")
-    if left := sum(f.folder.data.get("resembles") is None for f in found):
-        told.append(f"known issues like {left} of {len(found)} findings: exhume triage DIR --corpus FILE")
-    return told
+    folders = [f.folder for f in found]
+    counts = (
+        (sum(not _is_small(folder) for folder in folders), "small formulas and traces", "reduce --all DIR"),
+        (sum(not folder.bisection for folder in folders), "affected releases", "bisect --all DIR"),
+        (
+            sum(folder.data.get("resembles") is None for folder in folders),
+            "known issues like these",
+            "triage DIR --corpus FILE",
+        ),
+    )
+    return [f"{what}: {n} of {len(found)} findings (exhume {command})" for n, what, command in counts if n]
+
+
+def _is_small(folder: FindingFolder) -> bool:
+    if isinstance(folder, CallsFolder):
+        return bool(folder.data.get("complete", True))
+    return folder.is_reduced
 
 
 # Facts and counts
@@ -234,6 +241,37 @@ def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
+def _top(campaign: Campaign | None) -> list[tuple[str, str]]:
+    """What one wants to know first: the solvers with their versions, seed, command and time."""
+    if campaign is None:
+        return []
+    settings = campaign.settings
+    given = settings.get("given") if isinstance(settings.get("given"), dict) else {}
+    top = [("solvers", _fact(settings.get("versions") or settings.get("solvers") or ""))]
+    top += [("seed", _fact(settings.get("seed", ""))), ("strategies", _fact(settings.get("strategy") or ""))]
+    if given and given.get("strategy") != [FILES]:
+        top += [("command", _command(given))]
+    if isinstance(created := settings.get("created"), int | float):
+        top += [("began", f"{_time(created)} UTC, {_span(campaign.seconds)} of wall time")]
+    return [(label, value) for label, value in top if value]
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    """The settings as options of the command line."""
+    words = ["exhume", "apifuzz", "run"] if given.get("strategy") == [API] else ["exhume", "hunt"]
+    for name, value in given.items():
+        option = f"--{_OPTIONS.get(name, name.replace('_', '-'))}"
+        if isinstance(value, bool):
+            words += [option] if value else []
+        elif name == "strategy":
+            words += [option, ",".join(map(str, value))] if value != [API] else []
+        elif isinstance(value, list):
+            words += [word for one in value for word in (option, str(one))]
+        elif value is not None:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
 def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
     """What made the tests, and who worked on them."""
     if campaign is None:
@@ -241,7 +279,7 @@ def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
     facts = [
         (name.replace("_", " "), _fact(value))
         for name, value in campaign.settings.items()
-        if name not in ("created", "format")
+        if name not in ("created", "format") and value not in _NOTHING
     ]
     if isinstance(created := campaign.settings.get("created"), int | float):
         facts.insert(0, ("began", _time(created) + " UTC"))
@@ -258,10 +296,11 @@ def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
 
 def _fact(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_fact(inner)}" for key, inner in value.items())
+        told = {str(key).replace("_", " "): inner for key, inner in value.items()}
+        return ", ".join(f"{key}: {_fact(inner)}" for key, inner in told.items() if inner not in _NOTHING)
     if isinstance(value, list):
         return ", ".join(map(_fact, value))
-    return str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:

@@ -91,7 +91,7 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
     ended = exhume("triage", campaign)
     assert "9 to 9" in ended.out
     assert "2 findings in" in ended.out
-    assert "2 not bisected: exhume bisect FINDING" in ended.err
+    assert f"2 not bisected: exhume bisect --all {campaign}" in ended.err
     assert "not reduced" not in ended.err
 
 
@@ -141,8 +141,8 @@ def test_the_page_tells_of_a_campaign_of_calls(exhume: Any, campaign: Path) -> N
 
 def test_commands_for_hunts_say_what_is_for_calls(exhume: Any, campaign: Path) -> None:
     path = next((campaign / "findings").glob("crash-*"))
-    ended = exhume("reduce", path)
-    assert (ended.code, "exhume apifuzz minimise" in ended.said) == (2, True)
+    ended = exhume("reduce", path, "--time", "5s")
+    assert (ended.code, "does not show the error" in ended.said) == (2, True)
     answer = next((campaign / "findings").glob("answer-*"))
     ended = exhume("bisect", answer)
     assert (ended.code, "is not known, so there is nothing to bisect" in ended.said) == (2, True)

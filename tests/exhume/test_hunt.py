@@ -135,7 +135,7 @@ def test_the_findings_are_a_short_table_without_repeats(
     assert len(shown) == 12
     assert all(ended.out.count(name) == 1 for name in shown)
     assert f"and {len(folders) - 12} more in {out / 'findings'}" in ended.out
-    assert ended.err == ""
+    assert ended.err == f"next: exhume reduce --all {out}\n"
 
 
 def test_a_crash_is_filed_under_its_place(exhume: Any, corpus: Path, fake: Fake, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from difftest import Limits, Outcome, Solver, SolverMissing, find_solver
-from difftest.campaign.modes import mode_list, why_refused
+from difftest.campaign.modes import mode_list
 from solvers.locating import is_here
-from solvers.options import OptionClass, option_table, split_option, worst_class
+from solvers.options import OptionClass, option_table, split_option, why_refused, worst_class
 from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
