@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from apifuzz.actions import Action
+from apifuzz.calls import Delete
 from apifuzz.engine import Engine
 from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import Model, default_model
@@ -44,17 +46,17 @@ def _draw_calls(run: Run, model: Model) -> None:
         if not transition.action or _draw_call(run, model.actions[transition.action]):
             state = transition.target
     if run.exists:
-        run.call("delete", ())
+        run.make(Delete())
 
 
-def _draw_call(run: Run, action: Action) -> bool:
+def _draw_call(run: Run, action: type[Action[Any]]) -> bool:
     """Draw arguments and make the call; whether it was made."""
     try:
-        args = action.draw(run)
-        if args is None:
+        call = action.draw(run)
+        if call is None:
             run.statistics.idle[action.name] += 1
             return False
-        run.call(action.name, args)
+        run.make(call)
     except Unsupported:
         return False
     return True

@@ -9,14 +9,13 @@ trace, so that a trace replays to the same calls.
 
 from __future__ import annotations
 
-import contextlib
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from apifuzz.calls import Assert, Call, CheckSat, Delete, New, Pop, Push, Reset, ResetAssertions
+from apifuzz.call import Call
 from apifuzz.interface import Answer, ApiTerm, Capabilities, Option, Unsupported
 from smtlib import Signature, Sort
 
@@ -53,23 +52,23 @@ class Stack:
 
     def note(self, call: Call[Any], result: Any) -> None:
         """Take account of a call that was made."""
-        if not (call.changes or call.method == "check_sat"):
-            return
-        match call:
-            case Assert():
-                self.levels[-1].append(Assertion(call.term, result))
-            case Push():
-                self.levels += [[] for _ in range(call.count)]
-            case Pop():
-                del self.levels[len(self.levels) - call.count :]
-            case New() | Delete() | Reset() | ResetAssertions():
+        if call.method == "check_sat":
+            self.answer, self.assumptions = result, next(iter(call), None)
+        elif call.changes:
+            self._change(call, result)
+            self.changed()
+
+    def _change(self, call: Call[Any], result: Any) -> None:
+        argument: Any = next(iter(call), None)
+        match call.method:
+            case "assert_formula":
+                self.levels[-1].append(Assertion(argument, result))
+            case "push":
+                self.levels += [[] for _ in range(argument)]
+            case "pop":
+                del self.levels[len(self.levels) - argument :]
+            case "new" | "delete" | "reset" | "reset_assertions":
                 self.levels = [[]]
-            case CheckSat():
-                self.answer, self.assumptions = result, call.assumptions
-                return
-            case _:
-                return
-        self.changed()
 
     def changed(self) -> None:
         """The last answer holds no longer."""
@@ -81,9 +80,9 @@ class Engine(ABC):
 
     A call is made by the method of its name (:attr:`Call.method`), of the engine itself or of one of its
     ``parts``; without one the solver cannot do it. Methods may raise :class:`Rejected`, :class:`Unsupported`,
-    :class:`LimitReached` or :class:`Misbehaviour`, and the solver's exceptions that :meth:`translated` makes
-    one of these; nothing else, unless the engine has a bug. An engine serves one run: ``New`` to ``Delete``,
-    possibly several times.
+    :class:`LimitReached` or :class:`Misbehaviour`, and the solver's ``exceptions``, of which
+    :meth:`translate` makes one of these; nothing else, unless the engine has a bug. An engine serves one run:
+    ``New`` to ``Delete``, possibly several times.
     """
 
     name: str
@@ -94,12 +93,13 @@ class Engine(ABC):
     some answer can be asked after any, and a run asks as if it had got one that is drawn."""
 
     plan: str = ""
-    """The module with the actions that only this solver has (``ACTIONS``) and their places in the model
-    (``PLACES``: state, action, weight); empty for none.
-    """
+    """The module with the actions that only this solver has (``ACTIONS``); empty for none."""
 
     parts: tuple[str, ...] = ()
     """Attributes that hold objects with further methods for calls."""
+
+    exceptions: tuple[type[BaseException], ...] = ()
+    """The classes of the solver's own exceptions."""
 
     def __init__(self) -> None:
         self.random = random.Random()
@@ -110,8 +110,10 @@ class Engine(ABC):
 
     def perform(self, call: Call[R]) -> R:
         """Make the call, and keep account of what is asserted; what it gives."""
-        with self.translated(call):
-            result: R = self.maker(call)(*call)
+        try:
+            result: R = self.maker(call)(*call.arguments())
+        except self.exceptions as error:
+            raise self.translate(error, call) from error
         self.stack.note(call, result)
         return result
 
@@ -126,9 +128,9 @@ class Engine(ABC):
         made: Callable[..., Any] = getattr(getattr(self, place) if place else self, call.method)
         return made
 
-    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
-        """Around a call: the solver's exceptions become those of an engine."""
-        return contextlib.nullcontext()
+    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
+        """What one of the solver's ``exceptions`` in a call means: an exception of engines."""
+        return error
 
     # What it is
 

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from apifuzz.interface import Head, HeadKind
 from apifuzz.trace import TraceError, quote_name, split_line, unquote_name
-from smtlib import Sort
 
 _MEMBERS = {
     "constructor": HeadKind.CONSTRUCTOR,
@@ -15,6 +14,9 @@ _MEMBERS = {
     "updater": HeadKind.UPDATER,
 }
 _MAX_INDEX = 10**9
+
+APPLY = Head(HeadKind.APPLY, "apply")
+"""The head of an application of the first argument to the others."""
 
 
 def operator_text(name: str, indices: tuple[int, ...], needs_as: bool) -> str:
@@ -25,30 +27,33 @@ def operator_text(name: str, indices: tuple[int, ...], needs_as: bool) -> str:
     return f"(as {name})" if needs_as else name
 
 
-def member_text(kind: HeadKind, name: str) -> str:
-    """A constructor, selector, tester or updater of a datatype."""
-    return f"({kind.value} {quote_name(name)})"
+@lru_cache(maxsize=8192)
+def head_text(head: Head) -> str:
+    """The head as a trace has it."""
+    if head.kind is HeadKind.OPERATOR:
+        return operator_text(head.name, head.indices, head.qualified)
+    return "apply" if head.kind is HeadKind.APPLY else f"({head.kind.value} {quote_name(head.name)})"
 
 
 @lru_cache(maxsize=8192)
-def read_head(token: str) -> tuple[Head, bool]:
-    """The head that ``token`` writes, and whether it was ``(as ...)``. Members have no datatype yet.
+def read_head(token: str) -> Head:
+    """The head that ``token`` writes; members have no datatype yet.
 
     Raises :class:`apifuzz.trace.TraceError`.
     """
     if token == "apply":
-        return Head(HeadKind.APPLY, "apply"), False
+        return APPLY
     if token[0] != "(":
-        return Head(HeadKind.OPERATOR, unquote_name(token)), False
+        return Head(HeadKind.OPERATOR, unquote_name(token))
     parts = split_line(token[1:-1])
     if len(parts) == 2 and parts[0] == "as":
-        inner, qualified = read_head(parts[1])
-        if inner.kind is HeadKind.OPERATOR and not qualified:
-            return inner, True
+        inner = read_head(parts[1])
+        if inner.kind is HeadKind.OPERATOR and not inner.qualified:
+            return Head(HeadKind.OPERATOR, inner.name, inner.indices, None, True)
     elif len(parts) == 2 and parts[0] in _MEMBERS and parts[1][0] != "(":
-        return Head(_MEMBERS[parts[0]], unquote_name(parts[1])), False
+        return Head(_MEMBERS[parts[0]], unquote_name(parts[1]))
     elif len(parts) > 2 and parts[0] == "_" and parts[1][0] != "(":
-        return Head(HeadKind.OPERATOR, parts[1], tuple(map(_index, parts[2:]))), False
+        return Head(HeadKind.OPERATOR, parts[1], tuple(map(_index, parts[2:])))
     raise TraceError(f"{token[:60]} is no head of a term")
 
 
@@ -58,10 +63,5 @@ def _index(token: str) -> int:
     except ValueError:
         value = -1
     if not 0 <= value <= _MAX_INDEX or not token.isascii():
-        raise TraceError(f"{token[:20]} is no index: a numeral up to {_MAX_INDEX} is wanted")
+        raise TraceError(f"{token[:20]} is no index: a numeral up to {_MAX_INDEX} expected")
     return value
-
-
-def of_datatype(head: Head, datatype: Sort) -> Head:
-    """A member's head with the datatype it belongs to."""
-    return Head(head.kind, head.name, head.indices, datatype)

@@ -76,6 +76,8 @@ class Head:
     name: str
     indices: tuple[int, ...] = ()
     datatype: Sort | None = None
+    qualified: bool = False
+    """Whether it is written with ``as``, for its result does not follow from its arguments."""
 
 
 @dataclass(slots=True, eq=False)

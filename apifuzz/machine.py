@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate
+from typing import Any
 
 from apifuzz.actions import Action
 from apifuzz.run import Run
@@ -49,7 +50,7 @@ class Machine:
 
     def __init__(
         self,
-        actions: Mapping[str, Action],
+        actions: Mapping[str, type[Action[Any]]],
         conditions: Mapping[str, Callable[[Run], bool]],
         start: str,
         final: str,
@@ -66,7 +67,7 @@ class Machine:
         """Add a state without transitions."""
         self.states[name] = State(name, about)
 
-    def add_action(self, action: Action) -> None:
+    def add_action(self, action: type[Action[Any]]) -> None:
         """Make an action known by its name; a transition makes it happen."""
         self.actions[action.name] = action
 

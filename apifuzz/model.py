@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 
-from apifuzz.actions.registry import ACTIONS
+from apifuzz.calls import ACTIONS
 from apifuzz.engine import Engine
 from apifuzz.interface import Answer
 from apifuzz.machine import Machine
@@ -164,9 +164,7 @@ def default_model(engine: Engine) -> Model:
         model.add_state(name, about)
     for transition in TRANSITIONS:
         model.add(*transition)
-    for state, action, weight in plan.PLACES if plan else ():
-        model.add(state, action, weight)
     for action in extra:
-        if not any(t.action == action.name for s in model.states.values() for t in s.transitions):
-            model.add("terms", action.name, 1)
+        for state, weight in action.places:
+            model.add(state, action.name, weight)
     return model

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-from apifuzz import calls
+from apifuzz.call import HasSort
 from apifuzz.engine import Engine, Stack
 from apifuzz.feeding.terms import Feed
 from apifuzz.interface import (
@@ -74,13 +74,20 @@ class Ending:
     statistics: Statistics = field(default_factory=Statistics)
 
 
-class Performs(Protocol):
-    """An action, as a run sees it."""
+class Makes(Protocol):
+    """A call, as a run sees it."""
 
-    name: str
+    name: ClassVar[str]
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        """Do it; the ids of what was made."""
+    @classmethod
+    def read(cls, store: Store, tokens: Sequence[str]) -> Makes:
+        """The call with the arguments of a trace."""
+
+    def tokens(self) -> tuple[str, ...]:
+        """The arguments as a trace has them."""
+
+    def make(self, run: Run) -> tuple[ApiSort | ApiTerm, ...]:
+        """Make the call; what it has made."""
 
 
 class Run:
@@ -96,7 +103,7 @@ class Run:
         settings: Settings,
         seed: int,
         write: Callable[[str], None] | None = None,
-        actions: Mapping[str, Performs] | None = None,
+        actions: Mapping[str, type[Makes]] | None = None,
     ) -> None:
         self.engine = engine
         self.settings = settings
@@ -207,6 +214,11 @@ class Run:
         """Whether the solver has the feature now, as its options stand."""
         return feature in self._features
 
+    def is_set(self, setting: str) -> bool:
+        """Whether an option is set as ``name=value`` says."""
+        name, _, value = setting.partition("=")
+        return self.options.get(name) == value
+
     def draws_on(self, feature: Feature) -> bool:
         """Whether the solver has the feature and this run draws on it."""
         return feature in self.scope.features and feature in self._features
@@ -230,6 +242,11 @@ class Run:
         if self.engine.answers and self.answer not in answers:
             now = self.answer or "no answer"
             raise Unsupported(f"asked after {' or '.join(answers)} only; there is {now}")
+
+    def require_change(self) -> None:
+        """Raise :class:`Unsupported` unless assertions can be added and checked."""
+        if not self.may_change:
+            raise Unsupported("a second check, without incremental solving")
 
     def require(self, feature: Feature) -> None:
         """Raise :class:`Unsupported` unless the solver has the feature now."""
@@ -275,25 +292,36 @@ class Run:
     ) -> ApiTerm:
         """Take in a term that the solver made; raises :class:`Misbehaviour` where it has another sort."""
         term = self.store.add_term(sort, handle, kind, head, args, free)
-        if kind is not TermKind.FUNCTION and not self.engine.perform(calls.HasSort(term, sort)):
+        if kind is not TermKind.FUNCTION and not self.engine.perform(HasSort(term, sort)):
             raise Misbehaviour("sort", f"{term} has not the sort {sort.sort}")
         return term
 
     # Calling
 
-    def call(self, name: str, args: Sequence[str]) -> tuple[str, ...]:
-        """Make a new call: write its line, do it, write what it returned.
+    def make(self, call: Makes) -> tuple[ApiSort | ApiTerm, ...]:
+        """Make a new call: write its line, make it, write what it has made, which is given back.
 
-        Raises what the action raises; for :class:`Unsupported` and :class:`LimitReached` the line is taken
+        Raises what the call raises; for :class:`Unsupported` and :class:`LimitReached` the line is taken
         back.
         """
-        line = Line(self.random.getrandbits(32), name, tuple(args))
-        return self._do(self.actions[name], line)
+        return self._make(Line(self.random.getrandbits(32), call.name, call.tokens()), lambda: call)
 
-    def repeat(self, line: Line) -> tuple[str, ...]:
-        """Make a call of a trace again; it returns the same ids.
+    def make_sort(self, call: Makes) -> ApiSort:
+        """Make a new call that makes a sort."""
+        (made,) = self.make(call)
+        assert isinstance(made, ApiSort)
+        return made
 
-        Raises what the action raises, and :class:`TraceError` for an action that there is not.
+    def make_term(self, call: Makes) -> ApiTerm:
+        """Make a new call that makes a term."""
+        (made,) = self.make(call)
+        assert isinstance(made, ApiTerm)
+        return made
+
+    def repeat(self, line: Line) -> tuple[ApiSort | ApiTerm, ...]:
+        """Make a call of a trace again; what it has made gets the same ids.
+
+        Raises what the call raises, and :class:`TraceError` for one that there is not.
         """
         action = self.actions.get(line.action)
         if action is None:
@@ -302,26 +330,26 @@ class Run:
                 self.refused.append((line.number, f"{line.action}: {reason}"))
                 raise Unsupported(reason)
             raise TraceError(f"unknown action {line.action}")
-        return self._do(action, line)
+        return self._make(line, lambda: action.read(self.store, line.args))
 
-    def _do(self, action: Performs, line: Line) -> tuple[str, ...]:
-        if self.exists == (action.name == "new"):
+    def _make(self, line: Line, get: Callable[[], Makes]) -> tuple[ApiSort | ApiTerm, ...]:
+        if self.exists == (line.action == "new"):
             raise TraceError(f"there is {'already an' if self.exists else 'no'} instance")
         self._write(call_text(line) + "\n")
         self.calls += 1
-        self.statistics.tried[action.name] += 1
+        self.statistics.tried[line.action] += 1
         self.engine.random.seed(line.seed)
         self.store.expect(line.returns)
         try:
-            returned = action.perform(self, line.args)
+            made = get().make(self)
         except (Unsupported, LimitReached) as reason:
-            self.statistics.refused[action.name] += 1
-            self.refused.append((line.number, f"{action.name}: {reason}"))
+            self.statistics.refused[line.action] += 1
+            self.refused.append((line.number, f"{line.action}: {reason}"))
             self._write(f"refused ; {_one_line(str(reason))}\n")
             raise
-        if returned:
-            self._write(print_return(returned) + "\n")
-        return returned
+        if made:
+            self._write(print_return(map(str, made)) + "\n")
+        return made
 
     def ending(self, kind: str, detail: str = "", error: str = "") -> Ending:
         """How the run ended, with what it counted."""

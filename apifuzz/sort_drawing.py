@@ -1,16 +1,13 @@
-"""Sorts: which there are to make, what they may be used for, and making the ones that are needed."""
+"""Sorts: which there are to make, and what they may be used for."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
-from apifuzz.interface import ApiSort, ApiTerm, Feature, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
-from apifuzz.trace import quote_name
-from apifuzz.values import has_values, random_value
 from smtlib import Sort, default_theories, make_sort
 from smtlib.signature import SortSymbol
 
@@ -33,12 +30,10 @@ def allowed(run: Run, role: str, sort: Sort) -> bool:
     return (without is None or sort.name not in without) and sort.name not in _NEVER.get(role, ())
 
 
-def text_of(sort: Sort, ids: Sequence[str]) -> tuple[str, ...]:
-    """The arguments of ``make-sort`` for a sort whose argument sorts have these ids."""
-    if sort.indices:
-        return (f"(_ {sort.name} {' '.join(map(str, sort.indices))})", *ids)
-    # A declared sort without arguments is made by its declaration, never by make-sort.
-    return (sort.name if sort.name == "->" else quote_name(sort.name), *ids)
+def role_of(name: str, position: int) -> str:
+    """The role of an argument of the sort constructor ``name``."""
+    roles = _ROLES.get(name, (f"{name.lower()}-element",))
+    return roles[min(position, len(roles) - 1)]
 
 
 def symbols(run: Run) -> tuple[SortSymbol, ...]:
@@ -99,8 +94,7 @@ def _applied(run: Run, name: str, count: int) -> Sort | None:
 
 def draw_argument(run: Run, name: str, position: int) -> Sort | None:
     """A sort that was made and may be an argument of the sort constructor ``name``."""
-    roles = _ROLES.get(name, (f"{name.lower()}-element",))
-    role = roles[min(position, len(roles) - 1)]
+    role = role_of(name, position)
     for _ in range(4):
         sort = draw_made(run)
         if sort is not None and sort.depth < MAX_DEPTH and allowed(run, role, sort):
@@ -133,49 +127,3 @@ _INDICES: dict[str, Callable[[Run, random.Random], tuple[int, ...]]] = {
     "FloatingPoint": _format,
     "FiniteField": _prime,
 }
-
-
-# Making
-
-
-def ensure_sort(run: Run, sort: Sort) -> ApiSort:
-    """The sort, made now with its argument sorts where it was not made before.
-
-    Raises :class:`Unsupported` where the solver cannot make it.
-    """
-    found = run.store.sorts.get(sort)
-    if found is not None:
-        return found
-    if sort in run.impossible or sort.depth > MAX_DEPTH + 2:
-        raise Unsupported(f"no sort {sort}")
-    roles = _ROLES.get(sort.name, (f"{sort.name.lower()}-element",))
-    for position, arg in enumerate(sort.args):
-        if not allowed(run, roles[min(position, len(roles) - 1)], arg):
-            raise Unsupported(f"no sort {sort}")
-    ids = [str(ensure_sort(run, arg)) for arg in sort.args]
-    try:
-        (made,) = run.call("make-sort", text_of(sort, ids))
-    except Unsupported:
-        run.impossible.add(sort)
-        raise
-    return run.store.sort(made)
-
-
-def ensure_term(run: Run, sort: Sort) -> ApiTerm:
-    """A new constant (a function, where the sort is one; now and then a value) of the sort, which is made
-    where it was not. Raises :class:`Unsupported` where the solver has none.
-    """
-    if sort.is_function:
-        run.require(Feature.FUNCTIONS)
-        ids = [str(ensure_sort(run, arg)) for arg in sort.args]
-        name = quote_name(run.fresh_name("f"))
-        (made,) = run.call("make-function", (name, f"({' '.join(ids[:-1])})", ids[-1]))
-        return run.store.term(made)
-    own = ensure_sort(run, sort)
-    if has_values(sort) and (run.random.random() < 0.3 or not allowed(run, "constant", sort)):
-        (made,) = run.call("make-value", (str(own), random_value(sort, run.random)))
-    elif allowed(run, "constant", sort):
-        (made,) = run.call("make-constant", (str(own), quote_name(run.fresh_name("c"))))
-    else:
-        raise Unsupported(f"no constants of sort {sort}")
-    return run.store.term(made)

@@ -1,33 +1,56 @@
-"""Actions: what a transition of the model does with the solver."""
+"""The calls that runs make: when each makes sense, how its arguments are drawn, what becomes of it."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from typing import ClassVar, Self
 
+from apifuzz.call import Call, ResultT
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Feature
 from apifuzz.run import Run
 
+Made = tuple[ApiSort | ApiTerm, ...]
+"""The sorts or terms that a call has made."""
 
-class Action(ABC):
-    """One kind of interaction: draws its arguments, makes its calls, and makes them again from a trace.
 
-    Arguments and returns are the tokens of a trace line, each one s-expression as text: ``s3`` a sort,
-    ``t12`` a term, a numeral, a symbol, a string, a list in parentheses. ``perform`` must depend on them, on
-    the run's state and on the engine's random source only: never on ``run.random``, which a replay does not
-    have.
-    """
+class Action(Call[ResultT]):
+    """A call that runs make."""
 
-    name: str
+    feature: ClassVar[Feature | None] = None
+    """What the solver must have."""
 
-    def is_possible(self, run: Run) -> bool:
-        """Whether the action makes sense now; cheap, for it is asked at every choice."""
-        return True
+    after: ClassVar[tuple[Answer, ...]] = ()
+    """The answers of the last check after which it may come; empty: any time."""
 
-    @abstractmethod
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        """Arguments, drawn from ``run.random`` and what the run has made; None where none can be found."""
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        """Whether the call makes sense now; cheap, for it is asked at every choice."""
+        if cls.after and run.answer not in cls.after:
+            return False
+        return cls.feature is None or run.has(cls.feature)
 
-    @abstractmethod
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        """Do it, and return the ids (``t7 s2``) of what was made. Raises what the engine raises, and
-        :class:`apifuzz.trace.TraceError` where the arguments are not what the action takes.
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        """The call with arguments drawn from ``run.random`` and what the run has made; None where none can
+        be found.
         """
+        return cls()
+
+    def make(self, run: Run) -> Made:
+        """Make the call, and keep what it has made. Raises what engines raise, and :class:`TraceError` where
+        the arguments are not what the call takes.
+
+        What it does depends on the arguments, the run's state and the engine's random source only: never on
+        ``run.random``, which a replay does not have.
+        """
+        self.require(run)
+        run.engine.perform(self)
+        return ()
+
+    def require(self, run: Run) -> None:
+        """Raise :class:`Unsupported` where the solver lacks what it needs, or there is no answer to ask
+        about.
+        """
+        if self.feature is not None:
+            run.require(self.feature)
+        if self.after:
+            run.require_answer(*self.after)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from apifuzz import calls
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_closed, read_list, read_terms, require_count
-from apifuzz.interface import Feature, TermKind
+from typing import Any, Self
+
+from apifuzz.actions import Action, Made
+from apifuzz.call import Closed, ClosedList, ConstantList, SortArg, Term, Value
+from apifuzz.interface import ApiTerm, Feature, TermKind
 from apifuzz.run import Run
 from apifuzz.sort_drawing import draw_made
 from apifuzz.trace import TraceError
@@ -13,114 +14,97 @@ from apifuzz.trace import TraceError
 _MOST = 3
 
 
-class InspectSort(Action):
-    """``inspect-sort SORT``: what the solver says of it is what it was made of."""
+class InspectSort(Action[None]):
+    """``inspect-sort SORT``: what the solver says of it is what it was made of (:class:`Misbehaviour`)."""
 
-    name = "inspect-sort"
+    sort: SortArg
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return bool(run.store.plain_sorts)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         sort = draw_made(run)
-        return None if sort is None else (str(run.store.sorts[sort]),)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        run.engine.perform(calls.InspectSort(run.store.sort(args[0])))
-        return ()
+        return None if sort is None else cls(run.store.sorts[sort])
 
 
-class InspectTerm(Action):
-    """``inspect-term TERM``: children, operator, indices and value are what it was made of."""
+class InspectTerm(Action[None]):
+    """``inspect-term TERM``: children, operator, indices, value and hash are those of what it was made of."""
 
-    name = "inspect-term"
+    term: Term
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return bool(run.store.closed_terms)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         term = run.store.pick_any(run.random)
-        return None if term is None else (str(term),)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        (term,) = read_terms(run, args)
-        run.engine.perform(calls.InspectTerm(term))
-        return ()
+        return None if term is None else cls(term)
 
 
 class ReadBack(InspectTerm):
     """``read-back TERM``: a closed term, printed and read by the solver's own parser, is the same term."""
 
-    name = "read-back"
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        (term,) = read_closed(run, args)
-        run.engine.perform(calls.ReadBack(term))
-        return ()
+    term: Closed
 
 
-class Simplify(InspectTerm):
-    """``simplify TERM``: an equivalent term of the same sort."""
+class Simplify(Action[Any]):
+    """``simplify TERM``: an equivalent term of the same sort; gives a handle."""
 
-    name = "simplify"
+    feature = Feature.SIMPLIFY
+    term: Value
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.SIMPLIFY) and bool(run.store.closed_terms)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         term = run.store.pick_any(run.random)
-        return None if term is None or term.sort.sort.is_function else (str(term),)
+        return None if term is None or term.sort.sort.is_function else cls(term)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        run.require(Feature.SIMPLIFY)
-        (term,) = read_closed(run, args)
-        if term.sort.sort.is_function:
-            raise TraceError(f"{term} is a function")
-        return (str(run.keep_term(term.sort, run.engine.perform(calls.Simplify(term)), TermKind.TERM)),)
+    def make(self, run: Run) -> Made:
+        self.require(run)
+        return (run.keep_term(self.term.sort, run.engine.perform(self), TermKind.TERM),)
 
 
-class Substitute(Action):
-    """``substitute TERM (CONSTANT ...) (TERM ...)``: all at once; everything is closed."""
+class Substitute(Action[Any]):
+    """``substitute TERM (CONSTANT ...) (TERM ...)``: all at once; everything is closed; gives a handle."""
 
-    name = "substitute"
+    feature = Feature.SUBSTITUTE
+    term: Closed
+    replaced: ConstantList
+    by: ClosedList
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.SUBSTITUTE) and bool(run.store.closed_terms)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         term = run.store.pick_any(run.random)
         sort = draw_made(run)
         pool = run.store.pools.get(sort) if sort is not None else None
         if term is None or pool is None or not pool.constants:
             return None
-        replaced = []
-        by = []
+        by: dict[ApiTerm, ApiTerm] = {}
         for _ in range(1 + int(run.random.random() * _MOST)):
             constant = pool.constants[int(run.random.random() * len(pool.constants))]
-            if constant not in replaced:
-                replaced.append(constant)
-                by.append(pool.closed[int(run.random.random() * len(pool.closed))])
-        return str(term), f"({' '.join(map(str, replaced))})", f"({' '.join(map(str, by))})"
+            if constant not in by:
+                by[constant] = pool.closed[int(run.random.random() * len(pool.closed))]
+        return cls(term, tuple(by), tuple(by.values()))
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 3, 3)
-        run.require(Feature.SUBSTITUTE)
-        (term,) = read_closed(run, args[:1])
-        replaced = read_closed(run, read_list(args[1]))
-        by = read_closed(run, read_list(args[2]))
+    def make(self, run: Run) -> Made:
+        self.require(run)
+        replaced, by = self.replaced, self.by
         if not replaced or len(replaced) != len(by) or len(set(replaced)) != len(replaced):
-            raise TraceError("as many terms as different constants are wanted")
+            raise TraceError("as many terms as different constants expected")
         for old, new in zip(replaced, by, strict=True):
-            if old.kind is not TermKind.CONSTANT:
-                raise TraceError(f"{old} is no constant")
             if old.sort.sort is not new.sort.sort:
-                raise TraceError(f"{new} has the sort {new.sort.sort}, {old.sort.sort} is wanted")
-        handle = run.engine.perform(calls.Substitute(term, replaced, by))
-        return (str(run.keep_term(term.sort, handle, TermKind.TERM)),)
+                raise TraceError(f"{new} has the sort {new.sort.sort}, expected {old.sort.sort}")
+        return (run.keep_term(self.term.sort, run.engine.perform(self), TermKind.TERM),)
 
 
-ACTIONS = (InspectSort(), InspectTerm(), ReadBack(), Simplify(), Substitute())
+ACTIONS = (InspectSort, InspectTerm, ReadBack, Simplify, Substitute)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from apifuzz import calls
+from typing import Self
+
 from apifuzz.actions import Action
-from apifuzz.actions.reading import read_count, require_count
+from apifuzz.call import Count
 from apifuzz.interface import Feature
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
@@ -13,48 +14,42 @@ _MOST = 3
 _DEEPEST = 8
 
 
-class Push(Action):
+class Push(Action[None]):
     """``push N``: open levels."""
 
-    name = "push"
+    changes = True
+    feature = Feature.INCREMENTAL
+    count: Count
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.INCREMENTAL) and len(run.stack.levels) <= _DEEPEST
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return (str(1 if run.random.random() < 0.7 else 1 + int(run.random.random() * _MOST)),)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        count = read_count(args[0])
-        run.require(Feature.INCREMENTAL)
-        run.engine.perform(calls.Push(count))
-        return ()
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        return cls(1 if run.random.random() < 0.7 else 1 + int(run.random.random() * _MOST))
 
 
-class Pop(Action):
+class Pop(Action[None]):
     """``pop N``: close levels, with the assertions on them."""
 
-    name = "pop"
+    changes = True
+    feature = Feature.INCREMENTAL
+    count: Count
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.INCREMENTAL) and len(run.stack.levels) > 1
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return (
-            str(
-                1 if run.random.random() < 0.6 else 1 + int(run.random.random() * (len(run.stack.levels) - 1))
-            ),
-        )
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        chance, depth = run.random.random, len(run.stack.levels) - 1
+        return cls(1 if chance() < 0.6 else 1 + int(chance() * depth))
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        count = read_count(args[0])
-        run.require(Feature.INCREMENTAL)
-        if count >= len(run.stack.levels):
-            raise TraceError(f"{count} levels are to be closed, {len(run.stack.levels) - 1} are open")
-        run.engine.perform(calls.Pop(count))
-        return ()
+    def require(self, run: Run) -> None:
+        super().require(run)
+        if self.count >= len(run.stack.levels):
+            raise TraceError(f"{self.count} levels to close, {len(run.stack.levels) - 1} are open")
 
 
-ACTIONS = (Push(), Pop())
+ACTIONS = (Push, Pop)

@@ -2,105 +2,84 @@
 
 from __future__ import annotations
 
-from apifuzz import calls
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_name, require_count
+from typing import Self
+
+from apifuzz.actions import Action, Made
+from apifuzz.call import Name
 from apifuzz.interface import Feature
 from apifuzz.logics import draw_logic
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 
 
-class New(Action):
-    """``new``: make an instance."""
+class New(Action[None]):
+    """``new``: make the solver instance (and its term manager or context, where there is none)."""
 
-    name = "new"
+    changes = True
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return not run.exists
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.engine.perform(calls.New())
+    def make(self, run: Run) -> Made:
+        run.engine.perform(self)
         run.exists = True
         run.options_changed()
         return ()
 
 
-class Delete(Action):
-    """``delete``: let go of the instance and of all that was made with it."""
+class Delete(Action[None]):
+    """``delete``: let go of the instance and of every handle the engine keeps."""
 
-    name = "delete"
+    changes = True
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
+    def make(self, run: Run) -> Made:
         run.forget()
-        run.engine.perform(calls.Delete())
+        run.engine.perform(self)
         return ()
 
 
-class SetLogic(Action):
+class SetLogic(Action[None]):
     """``set-logic LOGIC``, before anything is made."""
 
-    name = "set-logic"
+    changes = True
+    logic: Name
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return not run.logic and run.is_empty
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return (draw_logic(run.scope, run.operators.function_sorts, run.random),)
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        return cls(draw_logic(run.scope, run.operators.function_sorts, run.random))
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        logic = read_name(args[0])
+    def make(self, run: Run) -> Made:
         if not self.is_possible(run):
             raise TraceError("the logic is set once, before anything is made")
-        run.engine.perform(calls.SetLogic(logic))
-        run.logic = logic
+        run.engine.perform(self)
+        run.logic = self.logic
         run.options_changed()
         return ()
 
 
-class Reset(Action):
-    """``reset``: no assertion and no level is left; sorts and terms live on."""
+class Reset(Action[None]):
+    """``reset``: the instance is as new; terms of the manager live on where the solver allows it (else the
+    engine says so by lacking the feature RESET).
+    """
 
-    name = "reset"
-
-    def is_possible(self, run: Run) -> bool:
-        return run.has(Feature.RESET)
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.require(Feature.RESET)
-        run.engine.perform(calls.Reset())
-        return ()
+    changes = True
+    feature = Feature.RESET
 
 
-class ResetAssertions(Action):
+class ResetAssertions(Action[None]):
     """``reset-assertions``: no assertion and no level is left."""
 
-    name = "reset-assertions"
+    changes = True
+    feature = Feature.RESET_ASSERTIONS
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.RESET_ASSERTIONS) and run.may_change
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.require(Feature.RESET_ASSERTIONS)
-        run.engine.perform(calls.ResetAssertions())
-        return ()
-
-
-ACTIONS = (New(), Delete(), SetLogic(), Reset(), ResetAssertions())
+ACTIONS = (New, Delete, SetLogic, Reset, ResetAssertions)

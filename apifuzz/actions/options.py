@@ -3,65 +3,49 @@
 from __future__ import annotations
 
 import random
+from typing import Self
 
-from apifuzz import calls
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_name, require_count
+from apifuzz.actions import Action, Made
+from apifuzz.call import Name, Word
 from apifuzz.interface import Option, OptionKind, Rejected, Unsupported
 from apifuzz.run import Run
-from apifuzz.trace import TraceError, quote_name, quote_word, unquote_name
+from apifuzz.trace import TraceError
 
 _FAR = 1000
 _SPAN = 50
 
 
-class SetRequiredOption(Action):
-    """``set-option``: the next of the options that every run sets, and those that bring features."""
-
-    name = "set-required-option"
-
-    def is_possible(self, run: Run) -> bool:
-        return bool(run.required_options) and run.is_empty
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        name, value = run.required_options[0]
-        run.call("set-option", (quote_name(name), quote_word(value)))
-        return None
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        raise TraceError("written as set-option")
-
-
-class SetOption(Action):
+class SetOption(Action[None]):
     """``set-option NAME VALUE``, each option once, before anything is made."""
 
-    name = "set-option"
+    option: Name
+    value: Word
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.settings.options and run.is_empty
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         options = run.drawn_options
         for _ in range(4):
             if not options:
                 return None
             option = options[int(run.random.random() * len(options))]
             if option.name not in run.options:
-                return quote_name(option.name), quote_word(draw_value(option, run.random))
+                return cls(option.name, draw_value(option, run.random))
         return None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        name = read_name(args[0])
-        value = unquote_name(args[1])
+    def make(self, run: Run) -> Made:
+        name = self.option
         if not run.is_empty:
             raise TraceError("options are set before anything is made")
         if name in run.options:
             raise TraceError(f"the option {name} is set already")
         # Asked or not, it is not drawn again: a refusal would be repeated.
-        run.options[name] = value
+        run.options[name] = self.value
         try:
-            run.engine.perform(calls.SetOption(name, value))
+            run.engine.perform(self)
         except Unsupported:
             run.options[name] = ""
             raise
@@ -73,6 +57,22 @@ class SetOption(Action):
         run.statistics.options[name] += 1
         run.options_changed()
         return ()
+
+
+class SetRequiredOption(Action[None]):
+    """Draws ``set-option``: the next of the options that every run sets, and those that bring features."""
+
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return bool(run.required_options) and run.is_empty
+
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        run.make(SetOption(*run.required_options[0]))
+        return None
+
+    def require(self, run: Run) -> None:
+        raise TraceError("written as set-option")
 
 
 def draw_value(option: Option, chance: random.Random) -> str:
@@ -103,4 +103,4 @@ def _integer(option: Option, chance: random.Random) -> int:
     return low + int(chance.random() * (min(high - low, _SPAN) + 1))
 
 
-ACTIONS = (SetRequiredOption(), SetOption())
+ACTIONS = (SetRequiredOption, SetOption)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from apifuzz import calls
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_closed, read_formulas, require_count
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from apifuzz.actions import Action, Made
+from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term
 from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from smtlib import BOOL
@@ -14,31 +16,33 @@ _MOST_VALUES = 4
 _TRIES = 3
 
 
-class Assert(Action):
-    """``assert FORMULA``"""
+class Assert(Action[Any]):
+    """``assert FORMULA``; gives the mark by which the engine knows the assertion again."""
 
-    name = "assert"
+    method = "assert_formula"
+    changes = True
+    term: Formula
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return BOOL in run.store.pools and run.may_change
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         pool = run.store.pools[BOOL]
         if not pool.closed:
             return None
         # What was made last is what the run is about; a constant alone says little.
         latest = [t for t in pool.closed[-8:] if t.args and not t.uses and not run.store.is_ground(t)]
         if latest and run.random.random() < 0.7:
-            return (str(latest[int(run.random.random() * len(latest))]),)
+            return cls(latest[int(run.random.random() * len(latest))])
         term = _draw_formula(run)
-        return None if term is None else (str(term),)
+        return None if term is None else cls(term)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        (term,) = read_formulas(run, args)
-        _require_change(run)
-        run.engine.perform(calls.Assert(term))
-        term.uses += 1
+    def make(self, run: Run) -> Made:
+        run.require_change()
+        run.engine.perform(self)
+        self.term.uses += 1
         return ()
 
 
@@ -52,162 +56,130 @@ def _draw_formula(run: Run) -> ApiTerm | None:
     return term
 
 
-class CheckSat(Action):
+class _Check(Action[Answer]):
+    """A check; gives the answer."""
+
+    def make(self, run: Run) -> Made:
+        self.require(run)
+        run.require_change()
+        run.changed()
+        run.checks += 1
+        answer = run.engine.perform(self)
+        run.answers.append(str(answer))
+        run.statistics.answers[str(answer)] += 1
+        # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
+        if not run.engine.answers:
+            run.stack.answer = run.engine.random.choice(tuple(Answer))
+        return ()
+
+
+class CheckSat(_Check):
     """``check-sat``"""
 
-    name = "check-sat"
-
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.may_change
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        _check(run, None)
-        return ()
-
-
-class CheckSatAssuming(Action):
+class CheckSatAssuming(_Check):
     """``check-sat-assuming FORMULA...``"""
 
-    name = "check-sat-assuming"
+    method = "check_sat"
+    feature = Feature.ASSUMPTIONS
+    assumptions: Formulas
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return run.has(Feature.ASSUMPTIONS) and BOOL in run.store.pools and run.may_change
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         drawn: list[ApiTerm] = []
         for _ in range(1 + int(run.random.random() * _MOST_ASSUMPTIONS)):
             term = _draw_formula(run)
             if term is not None and term not in drawn:
                 drawn.append(term)
-        return tuple(map(str, drawn)) or None
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        run.require(Feature.ASSUMPTIONS)
-        _check(run, read_formulas(run, args))
-        return ()
+        return cls(tuple(drawn)) if drawn else None
 
 
-def _require_change(run: Run) -> None:
-    if not run.may_change:
-        raise Unsupported("a second check, without incremental solving")
+def check(assumptions: Sequence[ApiTerm] | None) -> Action[Answer]:
+    """The check under these assumptions; None: without."""
+    return CheckSat() if assumptions is None else CheckSatAssuming(tuple(assumptions))
 
 
-def _check(run: Run, assumptions: tuple[ApiTerm, ...] | None) -> None:
-    _require_change(run)
-    run.changed()
-    run.checks += 1
-    answer = run.engine.perform(calls.CheckSat(assumptions))
-    run.answers.append(str(answer))
-    run.statistics.answers[str(answer)] += 1
-    # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
-    if not run.engine.answers:
-        run.stack.answer = run.engine.random.choice(tuple(Answer))
+class UnsatAssumptions(Action[list[ApiTerm]]):
+    """``unsat-assumptions``: those that failed, among those that were assumed."""
 
+    feature = Feature.UNSAT_ASSUMPTIONS
+    after = (Answer.UNSAT,)
 
-class UnsatAssumptions(Action):
-    """``unsat-assumptions``: those that failed are among those that were assumed."""
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return super().is_possible(run) and run.assumptions is not None
 
-    name = "unsat-assumptions"
-
-    def is_possible(self, run: Run) -> bool:
-        return (
-            run.answer is Answer.UNSAT and run.assumptions is not None and run.has(Feature.UNSAT_ASSUMPTIONS)
-        )
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.require(Feature.UNSAT_ASSUMPTIONS)
-        run.require_answer(Answer.UNSAT)
+    def make(self, run: Run) -> Made:
+        self.require(run)
         if run.assumptions is None:
             raise Unsupported("the last check assumed nothing")
-        for term in run.engine.perform(calls.UnsatAssumptions()):
+        for term in run.engine.perform(self):
             if term not in run.assumptions:
                 raise Misbehaviour("assumptions", f"{term} was not assumed")
         return ()
 
 
-class UnsatCore(Action):
-    """``unsat-core``: a part of what was asserted and assumed."""
+class UnsatCore(Action[list[ApiTerm]]):
+    """``unsat-core``: assertions (of those given) that are unsatisfiable together (with the assumptions)."""
 
-    name = "unsat-core"
+    feature = Feature.UNSAT_CORES
+    after = (Answer.UNSAT,)
 
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.UNSAT and run.has(Feature.UNSAT_CORES)
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.require(Feature.UNSAT_CORES)
-        run.require_answer(Answer.UNSAT)
+    def make(self, run: Run) -> Made:
+        self.require(run)
         known = {*run.assertions, *(run.assumptions or ())}
-        for term in run.engine.perform(calls.UnsatCore()):
+        for term in run.engine.perform(self):
             if term not in known:
                 raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
         return ()
 
 
-class GetValue(Action):
-    """``get-value TERM...``"""
+class GetValue(Action[list[Any]]):
+    """``get-value TERM...``: the handles of the values of closed terms."""
 
-    name = "get-value"
+    feature = Feature.MODELS
+    after = (Answer.SAT,)
+    terms: ClosedTerms
 
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.SAT and run.has(Feature.MODELS) and bool(run.store.closed_terms)
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return super().is_possible(run) and bool(run.store.closed_terms)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        drawn: list[ApiTerm] = []
-        for _ in range(1 + int(run.random.random() * _MOST_VALUES)):
-            term = run.store.pick_any(run.random)
-            if term is not None:
-                drawn.append(term)
-        return tuple(map(str, drawn)) or None
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        count = 1 + int(run.random.random() * _MOST_VALUES)
+        drawn = [run.store.pick_any(run.random) for _ in range(count)]
+        found = tuple([term for term in drawn if term is not None])
+        return cls(found) if found else None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        run.require(Feature.MODELS)
-        run.require_answer(Answer.SAT)
-        terms = read_closed(run, args)
-        values = run.engine.perform(calls.GetValue(terms))
-        if len(values) != len(terms):
-            raise Misbehaviour("value", f"{len(values)} values of {len(terms)} terms")
+    def make(self, run: Run) -> Made:
+        self.require(run)
+        values = run.engine.perform(self)
+        if len(values) != len(self.terms):
+            raise Misbehaviour("value", f"{len(values)} values of {len(self.terms)} terms")
         return ()
 
 
-class PrintModel(Action):
-    """``print-model``"""
+class Equate(Call[Any]):
+    """The handle of a formula that says that a term has the value that ``get-value`` gave."""
 
-    name = "print-model"
-
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.SAT and run.has(Feature.MODELS)
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        run.require(Feature.MODELS)
-        run.require_answer(Answer.SAT)
-        run.engine.perform(calls.PrintModel())
-        return ()
+    term: Term
+    value: Annotated[Any, Kind(lambda store, token: token)]
 
 
-ACTIONS = (
-    Assert(),
-    CheckSat(),
-    CheckSatAssuming(),
-    UnsatAssumptions(),
-    UnsatCore(),
-    GetValue(),
-    PrintModel(),
-)
+class PrintModel(Action[str]):
+    """``print-model``: the model as text."""
+
+    feature = Feature.MODELS
+    after = (Answer.SAT,)
+
+
+ACTIONS = (Assert, CheckSat, CheckSatAssuming, UnsatAssumptions, UnsatCore, GetValue, PrintModel)

@@ -1,142 +1,74 @@
-"""Terms: values, constants, variables, applications and binders."""
+"""Terms made of others: applications and binders."""
 
 from __future__ import annotations
 
-from apifuzz import calls
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_name, read_terms, read_variables, require_count
-from apifuzz.heads import member_text, of_datatype, read_head
-from apifuzz.interface import ApiTerm, Feature, Head, HeadKind, TermKind, Unsupported
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+from apifuzz.actions import Action, Made
+from apifuzz.actions.leaves import ensure_term
+from apifuzz.actions.sorts import ensure_sort
+from apifuzz.actions.term_drawing import Application, draw_application
+from apifuzz.call import HeadArg, Kind, SortArg, Term, Terms, Variables
+from apifuzz.heads import APPLY
+from apifuzz.interface import ApiTerm, Head, HeadKind, TermKind, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, draw_made, ensure_sort, ensure_term
 from apifuzz.store import seldom_used
-from apifuzz.term_drawing import draw_application
-from apifuzz.trace import TraceError, quote_name
-from apifuzz.values import check_value, has_values, random_value, special_value
+from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort, default_theories, make_sort
 
 _TRIES = 5
-_MOST_VARIABLES = 3
 _MEMBER_SHARE = 0.3
 _APPLY_SHARE = 0.1
 
 
-class MakeValue(Action):
-    """``make-value SORT VALUE``: mostly a small one."""
+class MakeTerm(Action[Any]):
+    """``make-term SORT HEAD TERM...``: an operator, a function or a member of a datatype, applied; gives a
+    handle.
+    """
 
-    name = "make-value"
-    _draw = staticmethod(random_value)
+    sort: SortArg
+    head: HeadArg
+    args: Terms
 
-    def is_possible(self, run: Run) -> bool:
-        return bool(run.store.plain_sorts)
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        for _ in range(_TRIES):
-            sort = draw_made(run)
-            if sort is not None and has_values(sort):
-                return str(run.store.sorts[sort]), self._draw(sort, run.random)
-        return None
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        sort = run.store.sort(args[0])
-        check_value(sort.sort, args[1])
-        return (str(run.keep_term(sort, run.engine.perform(calls.MakeValue(sort, args[1])), TermKind.VALUE)),)
-
-
-class MakeSpecialValue(MakeValue):
-    """``make-special-value SORT VALUE``: one at the boundaries of the sort."""
-
-    name = "make-special-value"
-    _draw = staticmethod(special_value)
-
-
-class MakeConstant(Action):
-    """``make-constant SORT NAME``: a free constant."""
-
-    name = "make-constant"
-
-    def is_possible(self, run: Run) -> bool:
-        return bool(run.store.plain_sorts)
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        sort = draw_made(run)
-        if sort is None or not allowed(run, "constant", sort):
-            return None
-        return str(run.store.sorts[sort]), quote_name(run.fresh_name("c"))
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        sort = run.store.sort(args[0])
-        name = read_name(args[1])
-        run.store.take_name(name)
-        return (
-            str(run.keep_term(sort, run.engine.perform(calls.MakeConstant(sort, name)), TermKind.CONSTANT)),
-        )
-
-
-class MakeVariable(Action):
-    """``make-variable SORT NAME``: a variable that a binder or a definition is to bind."""
-
-    name = "make-variable"
-
-    def is_possible(self, run: Run) -> bool:
-        return run.draws_on(Feature.QUANTIFIERS) and len(run.store.open_variables) < _MOST_VARIABLES
-
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        sort = draw_made(run)
-        if sort is None or not allowed(run, "quantifier", sort):
-            return None
-        return str(run.store.sorts[sort]), quote_name(run.fresh_name("x"))
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        sort = run.store.sort(args[0])
-        name = read_name(args[1])
-        run.store.take_name(name)
-        return (
-            str(run.keep_term(sort, run.engine.perform(calls.MakeVariable(sort, name)), TermKind.VARIABLE)),
-        )
-
-
-class MakeTerm(Action):
-    """``make-term SORT HEAD TERM...``: an operator, a function or a member of a datatype, applied."""
-
-    name = "make-term"
-
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return bool(run.store.populated)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         if run.store.functions and run.random.random() < _APPLY_SHARE:
-            return _draw_apply(run)
+            return cls._drawn(_draw_apply(run))
         if run.store.datatypes and run.random.random() < _MEMBER_SHARE:
-            return _draw_member(run)
+            return cls._drawn(_draw_member(run))
         for _ in range(_TRIES):
             found = draw_application(run)
             if found is not None:
-                return str(found.result), found.text, *map(str, found.args)
+                return cls(*found)
         return None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2)
-        sort = run.store.sort(args[0])
-        terms = read_terms(run, args[2:])
-        head, qualified = read_head(args[1])
+    @classmethod
+    def _drawn(cls, found: Application | None) -> Self | None:
+        return None if found is None else cls(*found)
+
+    def make(self, run: Run) -> Made:
+        sort, head, args = self.sort, self.head, self.args
+        call = self
         if head.kind is HeadKind.OPERATOR:
-            counted = _require_operator(run, head, qualified, sort.sort, terms)
+            counted = _require_operator(run, head, sort.sort, args)
         elif head.kind is HeadKind.APPLY:
-            counted = _require_apply(sort.sort, terms)
+            counted = _require_apply(sort.sort, args)
         else:
-            head, counted = _require_member(run, head, sort.sort, terms)
-        handle = run.engine.perform(calls.MakeTerm(sort, head, terms))
-        free = free_in(terms)
-        if head.kind is HeadKind.APPLY and not free and terms[0] in run.store.undefined:
-            run.store.undefined.remove(terms[0])
-        made = run.keep_term(sort, handle, TermKind.TERM, head, terms, free)
+            head, counted = _require_member(run, head, sort.sort, args)
+            call = replace(self, head=head)
+        handle = run.engine.perform(call)
+        free = free_in(args)
+        if head.kind is HeadKind.APPLY and not free and args[0] in run.store.undefined:
+            run.store.undefined.remove(args[0])
+        made = run.keep_term(sort, handle, TermKind.TERM, head, args, free)
         run.statistics.operators[counted] += 1
-        return (str(made),)
+        return (made,)
 
 
 def free_in(terms: tuple[ApiTerm, ...]) -> frozenset[ApiTerm]:
@@ -156,10 +88,10 @@ def _shown(terms: tuple[ApiTerm, ...]) -> str:
     return " ".join(str(t.sort.sort) for t in terms[:6])[:200] or "no arguments"
 
 
-def _require_operator(run: Run, head: Head, qualified: bool, result: Sort, terms: tuple[ApiTerm, ...]) -> str:
+def _require_operator(run: Run, head: Head, result: Sort, terms: tuple[ApiTerm, ...]) -> str:
     """Raise unless the operator takes the terms and gives ``result``; how it is counted."""
     sorts = _sorts(terms)
-    found = default_theories().find(head.name, head.indices, sorts, result if qualified else None)
+    found = default_theories().find(head.name, head.indices, sorts, result if head.qualified else None)
     if found is None or found[0] is not result:
         if head.name not in default_theories().functions:
             raise TraceError(f"unknown operator {head.name[:60]}")
@@ -178,7 +110,7 @@ def _require_operator(run: Run, head: Head, qualified: bool, result: Sort, terms
 
 def _require_apply(result: Sort, terms: tuple[ApiTerm, ...]) -> str:
     if not terms or not terms[0].sort.sort.is_function:
-        raise TraceError("apply wants a function as its first argument")
+        raise TraceError("apply takes a function as its first argument")
     if (*_sorts(terms[1:]), result) != terms[0].sort.sort.args:
         raise TraceError(f"a function {terms[0].sort.sort} is not applied to {_shown(terms[1:])}")
     return "Functions apply"
@@ -198,29 +130,28 @@ def _require_member(run: Run, head: Head, result: Sort, terms: tuple[ApiTerm, ..
             )
         else:
             field = dict(constructor.fields).get(head.name)
-            wanted = (datatype,) if head.kind is HeadKind.SELECTOR else (datatype, field)
+            takes = (datatype,) if head.kind is HeadKind.SELECTOR else (datatype, field)
             gives = field if head.kind is HeadKind.SELECTOR else datatype
-            fits = field is not None and sorts == wanted and result is gives
-        if fits and datatype is not None:
-            return of_datatype(head, datatype), f"Datatypes {head.kind.value}"
+            fits = field is not None and sorts == takes and result is gives
+        if fits:
+            return replace(head, datatype=datatype), f"Datatypes {head.kind.value}"
     raise TraceError(f"({head.kind.value} {head.name[:60]}) does not take {_shown(terms)} to {result}")
 
 
 # Drawing applications of functions and members
 
 
-def _draw_apply(run: Run) -> tuple[str, ...] | None:
+def _draw_apply(run: Run) -> Application | None:
     function = seldom_used(run.store.functions, run.random)
     if function is None:
         return None
     terms = _draw_terms(run, function.sort.sort.args[:-1])
     if terms is None:
         return None
-    result = ensure_sort(run, function.sort.sort.args[-1])
-    return str(result), "apply", str(function), *map(str, terms)
+    return Application(ensure_sort(run, function.sort.sort.args[-1]), APPLY, (function, *terms))
 
 
-def _draw_terms(run: Run, sorts: tuple[Sort, ...]) -> list[ApiTerm] | None:
+def _draw_terms(run: Run, sorts: tuple[Sort, ...]) -> tuple[ApiTerm, ...] | None:
     terms = []
     for sort in sorts:
         found = run.store.pick(sort, run.random)
@@ -229,10 +160,10 @@ def _draw_terms(run: Run, sorts: tuple[Sort, ...]) -> list[ApiTerm] | None:
                 return None
             found = ensure_term(run, sort)
         terms.append(found)
-    return terms
+    return tuple(terms)
 
 
-def _draw_member(run: Run) -> tuple[str, ...] | None:
+def _draw_member(run: Run) -> Application | None:
     """A constructor, selector, tester or updater of a datatype that was made."""
     datatypes = [s for s in run.store.plain_sorts if run.store.datatypes.members(s)]
     if not datatypes:
@@ -244,32 +175,39 @@ def _draw_member(run: Run) -> tuple[str, ...] | None:
     share = run.random.random()
     if share < 0.4 or sort not in run.store.pools:
         terms = _draw_terms(run, constructor.sorts)
-        text = member_text(HeadKind.CONSTRUCTOR, constructor.name)
-        return None if terms is None else (str(own), text, *map(str, terms))
+        return (
+            None if terms is None else Application(own, Head(HeadKind.CONSTRUCTOR, constructor.name), terms)
+        )
     term = run.store.pick(sort, run.random)
     if term is None:
         return None
     if share < 0.6 or not constructor.fields:
-        return str(ensure_sort(run, BOOL)), member_text(HeadKind.TESTER, constructor.name), str(term)
+        return Application(ensure_sort(run, BOOL), Head(HeadKind.TESTER, constructor.name), (term,))
     name, field = constructor.fields[int(run.random.random() * len(constructor.fields))]
     if share < 0.85:
-        return str(ensure_sort(run, field)), member_text(HeadKind.SELECTOR, name), str(term)
+        return Application(ensure_sort(run, field), Head(HeadKind.SELECTOR, name), (term,))
     new = _draw_terms(run, (field,))
-    return None if new is None else (str(own), member_text(HeadKind.UPDATER, name), str(term), str(new[0]))
+    return None if new is None else Application(own, Head(HeadKind.UPDATER, name), (term, *new))
 
 
-class MakeBinder(Action):
-    """``make-binder SORT BINDER (VARIABLE ...) BODY``: quantifiers, and what else the solver binds with.
+class MakeBinder(Action[Any]):
+    """``make-binder SORT BINDER (VARIABLE ...) BODY``: quantifiers, and what else the solver binds with
+    (``lambda``, ``set.comprehension``); gives a handle.
 
     SORT is the result's: Bool; of ``lambda`` a function's; of ``set.comprehension`` a set's.
     """
 
-    name = "make-binder"
+    sort: SortArg
+    binder: Annotated[str, Kind(lambda store, token: token)]
+    variables: Variables
+    body: Term
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return bool(run.store.open_variables)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         binders = run.capabilities.binders
         binder = binders[int(run.random.random() * len(binders))]
         sorts = run.store.populated if binder == "lambda" else [BOOL]
@@ -282,27 +220,22 @@ class MakeBinder(Action):
         variables = [v for v in run.store.open_variables if v in body.free]
         if len(variables) > 1 and run.random.random() < 0.3:
             variables.pop(int(run.random.random() * len(variables)))
-        if binder == "set.comprehension":
-            variables = variables[:1]
-        result = ensure_sort(run, _binder_sort(binder, tuple(variables), body))
-        return str(result), binder, f"({' '.join(map(str, variables))})", str(body)
+        bound = tuple(variables[:1] if binder == "set.comprehension" else variables)
+        return cls(ensure_sort(run, _binder_sort(binder, bound, body)), binder, bound, body)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 4, 4)
-        result = run.store.sort(args[0])
-        binder = args[1]
-        if binder not in run.capabilities.binders:
-            raise Unsupported(f"without {binder[:60]}")
-        variables = read_variables(run, args[2])
-        (body,) = read_terms(run, args[3:])
-        if result.sort is not _binder_sort(binder, variables, body):
-            raise TraceError(f"{binder} over a body of sort {body.sort.sort} has not the sort {result.sort}")
-        handle = run.engine.perform(calls.MakeBinder(result, binder, variables, body))
-        free = body.free - frozenset(variables)
-        run.store.bind(variables)
-        made = run.keep_term(result, handle, TermKind.TERM, None, (), free)
-        run.statistics.operators[f"Binders {binder}"] += 1
-        return (str(made),)
+    def make(self, run: Run) -> Made:
+        if self.binder not in run.capabilities.binders:
+            raise Unsupported(f"without {self.binder[:60]}")
+        if self.sort.sort is not _binder_sort(self.binder, self.variables, self.body):
+            raise TraceError(
+                f"{self.binder} over a body of sort {self.body.sort.sort} has not the sort {self.sort.sort}"
+            )
+        handle = run.engine.perform(self)
+        free = self.body.free - frozenset(self.variables)
+        run.store.bind(self.variables)
+        made = run.keep_term(self.sort, handle, TermKind.TERM, None, (), free)
+        run.statistics.operators[f"Binders {self.binder}"] += 1
+        return (made,)
 
 
 def _binder_sort(binder: str, variables: tuple[ApiTerm, ...], body: ApiTerm) -> Sort:
@@ -310,10 +243,10 @@ def _binder_sort(binder: str, variables: tuple[ApiTerm, ...], body: ApiTerm) -> 
     if binder == "lambda":
         return make_sort("->", (), (*sorts, body.sort.sort))
     if body.sort.sort is not BOOL:
-        raise TraceError(f"the body of {binder[:60]} has the sort {body.sort.sort}, Bool is wanted")
+        raise TraceError(f"the body of {binder[:60]} has the sort {body.sort.sort}, expected Bool")
     if binder == "set.comprehension":
         return make_sort("Set", (), sorts[:1])
     return BOOL
 
 
-ACTIONS = (MakeValue(), MakeSpecialValue(), MakeConstant(), MakeVariable(), MakeTerm(), MakeBinder())
+ACTIONS = (MakeTerm, MakeBinder)

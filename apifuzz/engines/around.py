@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apifuzz.calls import Call
+from apifuzz.call import Call
 from apifuzz.engine import Engine, R
 from apifuzz.interface import Capabilities, Option
 from smtlib import Signature, Sort

@@ -14,7 +14,6 @@ from typing import Any
 
 from apifuzz.calls import (
     Call,
-    CheckSat,
     DefineRecursive,
     Delete,
     Equate,
@@ -23,6 +22,7 @@ from apifuzz.calls import (
     SetOption,
     UnsatAssumptions,
     UnsatCore,
+    check,
 )
 from apifuzz.engine import Engine
 from apifuzz.interface import (
@@ -191,9 +191,9 @@ class CrossCheck(Engine):
             )
         return bool(one)
 
-    def check_sat(self, assumptions: tuple[ApiTerm, ...] | None) -> Answer:
+    def check_sat(self, assumptions: tuple[ApiTerm, ...] | None = None) -> Answer:
         """The answer of both; Misbehaviour where they contradict each other."""
-        one, two = self._each(CheckSat(assumptions))
+        one, two = self._each(check(assumptions))
         if any(term.handle in self._equations for term in self.stack.terms):
             return self._answer_to_values(one, two)
         if one == two or not (self.first.answers and self.second.answers):

@@ -259,7 +259,7 @@ class PipeEngine(TextEngine):
         else:
             self._named[self._assert_named(term)] = term
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """The solver's answer."""
         self._literals = []
         super().check_sat(assumptions)

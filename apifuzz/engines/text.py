@@ -253,7 +253,7 @@ class TextEngine(TextTerms):
         self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
         return name
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """Print ``check-sat``, or ``check-sat-assuming``."""
         if assumptions is None:
             self.commands.append("(check-sat)")

@@ -10,14 +10,16 @@ import random
 import re
 from collections.abc import Iterable
 
+from apifuzz.actions.leaves import MakeConstant, MakeFunction, MakeValue, MakeVariable, ensure_term
+from apifuzz.actions.sorts import ensure_sort
+from apifuzz.actions.terms import MakeBinder, MakeTerm
 from apifuzz.feeding.sorts import OwnSorts
 from apifuzz.feeding.terms import FedTerm, bounded, indices_of, is_member, signature_of
-from apifuzz.heads import member_text, operator_text
-from apifuzz.interface import ApiTerm, Feature, HeadKind, Unsupported
+from apifuzz.heads import APPLY
+from apifuzz.interface import ApiSort, ApiTerm, Feature, Head, HeadKind, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, ensure_sort, ensure_term
-from apifuzz.trace import quote_name
+from apifuzz.sort_drawing import allowed
 from apifuzz.values import value_text
 from smtlib import BOOL, Declaration, Kind, Sort, Term, free_variables
 
@@ -154,19 +156,18 @@ class _Feeding:
             return self._match(term)
         text = value_text(term)
         if text is not None:
-            return self._call("make-value", self._sort(term.sort), text)
+            return self._value(term.sort, text)
         if term.kind is Kind.SYMBOL:
             return self._member(term) if is_member(term) else self._symbol(term)
         if term.kind is Kind.OPERATOR:
             return self._operator(term)
         raise Unsupported("a term of the corpus that no call makes")
 
-    def _call(self, name: str, *args: str) -> ApiTerm:
-        (made,) = self.run.call(name, args)
-        return self.run.store.term(made)
+    def _sort(self, sort: Sort) -> ApiSort:
+        return ensure_sort(self.run, self.sorts.own(sort))
 
-    def _sort(self, sort: Sort) -> str:
-        return str(ensure_sort(self.run, self.sorts.own(sort)))
+    def _value(self, sort: Sort, text: str) -> ApiTerm:
+        return self.run.make_term(MakeValue(self._sort(sort), text))
 
     # Symbols of the script
 
@@ -178,14 +179,17 @@ class _Feeding:
         self.run.require(Feature.FUNCTIONS)
         function = self.functions.get(declaration)
         if function is None:
-            params = " ".join(self._sort(p) for p in declaration.params)
-            name = quote_name(self.run.fresh_name("f"))
-            function = self._call("make-function", name, f"({params})", self._sort(declaration.result))
+            params = tuple([self._sort(p) for p in declaration.params])
+            name = self.run.fresh_name("f")
+            function = self.run.make_term(MakeFunction(name, params, self._sort(declaration.result)))
             self.functions[declaration] = function
         if not term.args:
             return function
-        args = [str(self.make(a)) for a in term.args]
-        return self._call("make-term", self._sort(term.sort), "apply", str(function), *args)
+        args = [self.make(a) for a in term.args]
+        return self._apply(term.sort, APPLY, [function, *args])
+
+    def _apply(self, sort: Sort, head: Head, args: Iterable[ApiTerm]) -> ApiTerm:
+        return self.run.make_term(MakeTerm(self._sort(sort), head, tuple(args)))
 
     def _constant(self, term: Term) -> ApiTerm:
         sort = self.sorts.own(term.sort)
@@ -197,9 +201,7 @@ class _Feeding:
             raise Unsupported(f"no constants of sort {sort}")
         if sort.is_function:
             return ensure_term(self.run, sort)
-        return self._call(
-            "make-constant", str(ensure_sort(self.run, sort)), quote_name(self.run.fresh_name("c"))
-        )
+        return self.run.make_term(MakeConstant(ensure_sort(self.run, sort), self.run.fresh_name("c")))
 
     # Datatypes
 
@@ -219,8 +221,7 @@ class _Feeding:
     def _apply_member(
         self, kind: HeadKind, member: Declaration, datatype: Sort, result: Sort, args: Iterable[ApiTerm]
     ) -> ApiTerm:
-        head = member_text(kind, self.sorts.member(datatype, member))
-        return self._call("make-term", self._sort(result), head, *map(str, args))
+        return self._apply(result, Head(kind, self.sorts.member(datatype, member)), args)
 
     def _match(self, term: Term) -> ApiTerm:
         """``(ite (is-A x) BODY (ite (is-B x) BODY ... BODY))``: the last case is what else there is."""
@@ -255,7 +256,7 @@ class _Feeding:
     def _operator(self, term: Term) -> ApiTerm:
         args = [self.make(a) for a in term.args]
         if term.name == "@":
-            return self._call("make-term", self._sort(term.sort), "apply", *map(str, args))
+            return self._apply(term.sort, APPLY, args)
         return self._apply_operator(term.name, indices_of(term), args, self.sorts.own(term.sort))
 
     def _apply_operator(
@@ -275,17 +276,17 @@ class _Feeding:
             if meant is None:
                 raise Unsupported(f"without {name}")
             return meant
-        text = operator_text(name, indices, signature.needs_as)
-        return self._call("make-term", str(ensure_sort(run, result)), text, *map(str, args))
+        head = Head(HeadKind.OPERATOR, name, indices, None, signature.needs_as)
+        return run.make_term(MakeTerm(ensure_sort(run, result), head, tuple(args)))
 
     def _meant_by_few(self, name: str, args: list[ApiTerm]) -> ApiTerm | None:
         """What ``(and)``, ``(+ x)`` or ``(distinct x)`` stands for, which z3 reads and few others do."""
         if name in _COMPARING:
-            return self._call("make-value", self._sort(BOOL), "true")
+            return self._value(BOOL, "true")
         if args:
             return args[0] if name in _JOINING else None
         value = _OF_NONE.get(name)
-        return None if value is None else self._call("make-value", self._sort(BOOL), value)
+        return None if value is None else self._value(BOOL, value)
 
     # Variables
 
@@ -298,12 +299,11 @@ class _Feeding:
             sort = self.sorts.own(variable.sort)
             if not allowed(self.run, "quantifier", sort):
                 raise Unsupported(f"no variables of sort {sort}")
-            name = quote_name(self.run.fresh_name("x"))
-            variables.append(self._call("make-variable", str(ensure_sort(self.run, sort)), name))
+            name = self.run.fresh_name("x")
+            variables.append(self.run.make_term(MakeVariable(ensure_sort(self.run, sort), name)))
             self.made[variable] = variables[-1]
         body = self.make(term.args[0])
-        ids = f"({' '.join(map(str, variables))})"
-        made = self._call("make-binder", self._sort(term.sort), term.op.name, ids, str(body))
+        made = self.run.make_term(MakeBinder(self._sort(term.sort), term.op.name, tuple(variables), body))
         self._leave(outer, term.variables)
         bound = frozenset(variables)
         self.made = {t: a for t, a in self.made.items() if a.free.isdisjoint(bound)}

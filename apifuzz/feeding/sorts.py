@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from apifuzz.actions.sorts import DeclareDatatypes, DeclareSort, ensure_sort
 from apifuzz.feeding.terms import FedTerm, is_declared, specify
-from apifuzz.interface import Feature, FieldSort, MadeSort, Unsupported
+from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, ensure_sort
-from apifuzz.trace import quote_name
+from apifuzz.sort_drawing import allowed
 from smtlib import Declaration, Sort, make_sort
 from smtlib.environment import Datatype
 
@@ -51,7 +51,7 @@ class OwnSorts:
     def _declare_sort(self, sort: Sort) -> None:
         self.run.require(Feature.SORT_CONSTRUCTORS if sort.args else Feature.SORTS)
         name = self.run.fresh_name("U", plain=True)
-        self.run.call("declare-sort", (quote_name(name), str(len(sort.args))))
+        self.run.make(DeclareSort(name, len(sort.args)))
         self._heads[sort.name] = name
 
     def _declare_datatypes(self, group: tuple[Datatype, ...]) -> None:
@@ -60,33 +60,32 @@ class OwnSorts:
             self.run.require(Feature.PARAMETRIC_DATATYPES)
         heads = {d.name: self.run.fresh_name("D", plain=True) for d in group}
         members: dict[Declaration, str] = {}
-        words = []
+        own = []
         for datatype, spec in zip(group, specify(group), strict=True):
             constructors = []
             for constructor, (_, fields) in zip(datatype.constructors, spec.constructors, strict=True):
-                members[constructor.declaration] = self.run.fresh_name("cons")
-                inner = ""
+                name = members[constructor.declaration] = self.run.fresh_name("cons")
+                made = []
                 for selector, field in zip(constructor.selectors, fields, strict=True):
                     members[selector] = self.run.fresh_name("sel")
-                    sort = self._field(field.sort, selector.result, heads)
-                    inner += f" ({quote_name(members[selector])} {sort})"
-                constructors.append(f"({quote_name(members[constructor.declaration])}{inner})")
-            words.append(f"({heads[datatype.name]} ({' '.join(spec.parameters)}) {' '.join(constructors)})")
-        self.run.call("declare-datatypes", tuple(words))
+                    made.append(Field(members[selector], self._field(field.sort, selector.result, heads)))
+                constructors.append((name, tuple(made)))
+            own.append(DatatypeSpec(heads[datatype.name], tuple(constructors), spec.parameters))
+        self.run.make(DeclareDatatypes(tuple(own)))
         self._heads |= heads
         self._members |= members
 
-    def _field(self, field: FieldSort, sort: Sort, heads: Mapping[str, str]) -> str:
-        """The text of a field's sort; ``heads`` are the datatypes that are being declared."""
+    def _field(self, field: FieldSort, sort: Sort, heads: Mapping[str, str]) -> FieldSort:
+        """A field's sort as the run has it; ``heads`` are the datatypes that are being declared."""
         if isinstance(field, MadeSort):
             head = self._own_head(sort) if is_declared(sort) else sort.name
             if head in self.run.capabilities.sorts_without.get("datatype", ()):
                 raise Unsupported(f"no fields of sort {head}")
             args = [self._field(f, s, heads) for f, s in zip(field.args, sort.args, strict=True)]
-            return f"({quote_name(head)} {' '.join(args)})"
+            return MadeSort(head, tuple(args))
         if isinstance(field, str) and field:
             return heads.get(field, field)
         own = self.own(sort)
         if not allowed(self.run, "datatype", own):
             raise Unsupported(f"no fields of sort {own}")
-        return str(ensure_sort(self.run, own))
+        return ensure_sort(self.run, own)

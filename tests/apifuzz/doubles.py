@@ -96,8 +96,8 @@ class AnswersWrongly(Watching):
         super().__init__(inner)
         self.operator = operator
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        answer = self.inner.perform(calls.CheckSat(assumptions))
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
+        answer = self.inner.perform(calls.check(assumptions))
         if self.asserts(self.operator):
             return {Answer.SAT: Answer.UNSAT, Answer.UNSAT: Answer.SAT}.get(answer, answer)
         return answer
@@ -121,14 +121,14 @@ class DislikesOptions(Around):
         self.inner.perform(calls.SetOption(name, value))
         self.set.add(f"{name}={value}")
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         if {"a=true", "b=2"} <= self.set:
             raise Rejected("a with b")
         if "c=no" in self.set:
             raise LimitReached("c is never no")
         if "d=true" in self.set:
             os.abort()
-        return self.inner.perform(calls.CheckSat(assumptions))
+        return self.inner.perform(calls.check(assumptions))
 
 
 class Leaks(Around):

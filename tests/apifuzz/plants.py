@@ -55,10 +55,10 @@ class Rejects(Planted):
 class Answers(Planted):
     """Answers wrongly when ``operator`` is asserted after a pop."""
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         if self.pops and self.asserts(self.operator):
             raise Misbehaviour("answer", "sat, but it is unsat")
-        return self.inner.perform(calls.CheckSat(assumptions))
+        return self.inner.perform(calls.check(assumptions))
 
 
 class Prints(Planted):

@@ -157,7 +157,10 @@ def test_all_ways_to_make_an_operator_are_equal(name: str) -> None:
             terms[term.handle.id()] = term
         first, *others = terms.values()
         for other in others:
-            assert kit.perform(calls.CheckSat([kit.term("distinct", BOOL, first, other)])) is Answer.UNSAT
+            assert (
+                kit.perform(calls.CheckSatAssuming([kit.term("distinct", BOOL, first, other)]))
+                is Answer.UNSAT
+            )
 
 
 @pytest.mark.parametrize(
@@ -323,7 +326,7 @@ def test_cores_assumptions_and_values() -> None:
     engine.perform(calls.Pop(1))
     assert engine.stack.terms == [q, below]
     not_q = kit.term("not", BOOL, q)
-    assert engine.perform(calls.CheckSat([r, not_q])) is Answer.UNSAT
+    assert engine.perform(calls.CheckSatAssuming([r, not_q])) is Answer.UNSAT
     assert engine.perform(calls.UnsatAssumptions()) == [not_q]
     assert engine.perform(calls.UnsatCore()) == [q]
     assert engine.perform(calls.CheckSat()) is Answer.SAT
@@ -331,7 +334,7 @@ def test_cores_assumptions_and_values() -> None:
     (value,) = engine.perform(calls.GetValue([x]))
     assert int(value.value(10)) < 2
     equation = ApiTerm(0, p.sort, engine.perform(calls.Equate(x, value)), TermKind.TERM)
-    assert engine.perform(calls.CheckSat([equation])) is Answer.SAT
+    assert engine.perform(calls.CheckSatAssuming([equation])) is Answer.SAT
     assert engine.perform(calls.CheckSat()) is Answer.SAT
     assert "(define-fun x () (_ BitVec 8) #b0000000" in engine.perform(calls.PrintModel())
     with pytest.raises(Rejected):
@@ -361,10 +364,10 @@ def test_reset_keeps_terms_and_options() -> None:
     for clear in (calls.Reset(), calls.ResetAssertions()):
         kit.perform(calls.Assert(kit.term("not", BOOL, p)))
         kit.perform(calls.Push(1))
-        assert kit.perform(calls.CheckSat([p])) is Answer.UNSAT
+        assert kit.perform(calls.CheckSatAssuming([p])) is Answer.UNSAT
         kit.perform(clear)
         assert kit.engine.stack.terms == []
-        assert kit.perform(calls.CheckSat([p])) is Answer.SAT
+        assert kit.perform(calls.CheckSatAssuming([p])) is Answer.SAT
         assert kit.perform(calls.GetValue([p]))[0].is_true()
         kit.perform(clear)
 

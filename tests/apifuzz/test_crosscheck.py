@@ -88,8 +88,8 @@ class Says(Around):
         super().__init__(inner)
         self.answer = answer
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
-        self.inner.perform(calls.CheckSat(assumptions))
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
+        self.inner.perform(calls.check(assumptions))
         return self.answer
 
 

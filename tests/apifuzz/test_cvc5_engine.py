@@ -517,7 +517,7 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     assert kit.check(positive, x, neither) is Answer.UNSAT
     assert set(map(id, engine.perform(calls.UnsatCore()))) == {id(x), id(neither)}
     engine.perform(calls.ResetAssertions())
-    assert engine.perform(calls.CheckSat([positive, x, neither])) is Answer.UNSAT
+    assert engine.perform(calls.CheckSatAssuming([positive, x, neither])) is Answer.UNSAT
     assert set(map(id, engine.perform(calls.UnsatAssumptions()))) <= {id(positive), id(x), id(neither)}
 
 
@@ -549,12 +549,12 @@ def test_a_core_of_assumptions_is_not_asked_for_after_a_simplification(kit: Kit)
     x = kit.constant(BOOL)
     never = kit.term("and", BOOL, x, kit.term("not", BOOL, x))
     engine = kit.engine
-    assert engine.perform(calls.CheckSat([never])) is Answer.UNSAT
+    assert engine.perform(calls.CheckSatAssuming([never])) is Answer.UNSAT
     engine.perform(calls.Simplify(x))
     for ask in (calls.UnsatCore(), calls.UnsatAssumptions()):
         with pytest.raises(Unsupported, match="after a simplification"):
             engine.perform(ask)
-    assert engine.perform(calls.CheckSat([never])) is Answer.UNSAT
+    assert engine.perform(calls.CheckSatAssuming([never])) is Answer.UNSAT
     assert engine.perform(calls.UnsatCore()) == [never]
     # Without assumptions cvc5 has its core still.
     assert kit.check(never) is Answer.UNSAT

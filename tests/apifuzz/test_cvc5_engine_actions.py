@@ -233,10 +233,10 @@ def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
         state.repeat(line)
     goal, found = state.store.term("t6"), engine.session.manager.mkTrue()
     assert second_answer(engine, [t.handle for t in state.assertions]) is Answer.UNSAT
-    GetAbduct().check(state, engine, goal, found)
+    GetAbduct(goal).check(state, engine, found)
     state.stack.levels[0].pop()
     with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):
-        GetAbduct().check(state, engine, goal, engine.session.manager.mkFalse())
+        GetAbduct(goal).check(state, engine, engine.session.manager.mkFalse())
 
 
 def test_names_begin_with_the_solvers() -> None:

@@ -9,19 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apifuzz import calls
 from apifuzz.actions.options import draw_value
+from apifuzz.actions.sorts import ensure_sort
 from apifuzz.driving import new_run
 from apifuzz.engines.text import TextEngine
-from apifuzz.heads import member_text, operator_text, read_head
-from apifuzz.interface import Feature, HeadKind, Option, OptionKind
+from apifuzz.heads import head_text, read_head
+from apifuzz.interface import Feature, Head, HeadKind, Option, OptionKind
 from apifuzz.logics import STANDARD, draw_logic
 from apifuzz.operators import known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.run import Settings
-from apifuzz.scope import Scope, draw_scope
-from apifuzz.sort_drawing import draw_sort, ensure_sort
+from apifuzz.scope import Scope
+from apifuzz.scope import draw_scope
+from apifuzz.sort_drawing import draw_sort
 from apifuzz.trace import TraceError
-from smtlib import default_theories
+from smtlib import default_theories, make_sort
 from smtlib.environment import Environment
 from smtlib.reader import read_sexps
 
@@ -114,8 +117,8 @@ def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
     for seed in range(60):
         run = new_run(TextEngine(families), Settings(), seed)
         run.prepare()
-        run.call("new", ())
-        run.call("make-sort", ("Bool",))
+        run.make(calls.New())
+        run.make(calls.MakeSort(make_sort("Bool")))
         for _ in range(25):
             sort = draw_sort(run)
             if sort is not None and not sort.is_function:
@@ -137,16 +140,15 @@ def test_drawn_sorts_are_sorts(families: tuple[str, ...]) -> None:
     ],
 )
 def test_heads_of_operators_read_back(name: str, indices: tuple[int, ...], needs_as: bool, text: str) -> None:
-    assert operator_text(name, indices, needs_as) == text
-    head, qualified = read_head(text)
-    assert (head.kind, head.name, head.indices, qualified) == (HeadKind.OPERATOR, name, indices, needs_as)
+    head = Head(HeadKind.OPERATOR, name, indices, None, needs_as)
+    assert head_text(head) == text
+    assert read_head(text) == head
 
 
 @pytest.mark.parametrize("kind", [HeadKind.CONSTRUCTOR, HeadKind.SELECTOR, HeadKind.TESTER, HeadKind.UPDATER])
 def test_heads_of_members_read_back(kind: HeadKind) -> None:
     for name in ("cons", "a b", "t1"):
-        head, qualified = read_head(member_text(kind, name))
-        assert (head.kind, head.name, qualified) == (kind, name, False)
+        assert read_head(head_text(Head(kind, name))) == Head(kind, name)
 
 
 @pytest.mark.parametrize(

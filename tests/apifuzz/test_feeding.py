@@ -8,6 +8,7 @@ import re
 import cvc5
 import pytest
 
+from apifuzz import calls
 from apifuzz.driving import generate, new_run, replay
 from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
@@ -131,7 +132,7 @@ def run_with(engine: Engine, seed: int = 1) -> tuple[Run, list[str]]:
     run = new_run(engine, Settings(), seed, lines.append)
     theories = known_theories(engine.families, run.capabilities)
     run.scope = Scope(theories, frozenset(Feature) & run.capabilities.features)
-    run.call("new", ())
+    run.make(calls.New())
     return run, lines
 
 
@@ -164,8 +165,8 @@ def test_what_is_fed_says_the_same(text: str, answer: str) -> None:
     run, lines = run_with(TextEngine(()))
     made = making.feed_whole(run, fed, fed.term)
     assert run.statistics.fed == {"made": 1}
-    run.call("assert", (str(made),))
-    run.call("check-sat", ())
+    run.make(calls.Assert(made))
+    run.make(calls.CheckSat())
     replayed = TextEngine(())
     assert replay(replayed, read_trace("".join(lines))).kind == "done"
     script = replayed.script()
@@ -185,7 +186,7 @@ def test_solvers_take_what_is_fed(solver: str) -> None:
         run, _ = run_with(make_engine(solver))
         making.feed_whole(run, fed, fed.term)
         made.add(run.statistics)
-        run.call("delete", ())
+        run.make(calls.Delete())
     assert made.fed == {"made": len(ASKED)}
     for kind in ("constructor", "selector", "tester", "updater"):
         assert made.operators[f"Datatypes {kind}"] > 1
@@ -199,18 +200,18 @@ def test_solvers_take_fields_that_are_made_of_parameters(text: str, answer: str,
     both = CrossCheck(make_engine("z3"), make_engine("cvc5"))
     run, _ = run_with(both if spec == "both" else make_engine(spec))
     if spec == "cvc5":
-        run.call("set-option", ("dt-nested-rec", "true"))
+        run.make(calls.SetOption("dt-nested-rec", "true"))
     elif spec == "both" and NESTED in text:
         with pytest.raises(Unsupported, match="without dt-nested-rec"):
             making.feed_whole(run, fed, fed.term)
         return
-    run.call("assert", (str(making.feed_whole(run, fed, fed.term)),))
-    run.call("check-sat", ())
+    run.make(calls.Assert(making.feed_whole(run, fed, fed.term)))
+    run.make(calls.CheckSat())
     assert run.answers == [answer]
     for sort in list(run.store.sorts.values()):
         if not has_parameters(sort.sort):
-            run.call("inspect-sort", (str(sort),))
-    run.call("delete", ())
+            run.make(calls.InspectSort(sort))
+    run.make(calls.Delete())
 
 
 @pytest.mark.parametrize(
@@ -303,7 +304,7 @@ def test_runs_draw_on_what_a_term_needs() -> None:
         ),
         (
             "(declare-fun g (Int Int) Int)(declare-const x (Array Int Int))(assert (= x ((_ map g) x x)))",
-            "z3's map of a function over arrays",
+            "a map of a function over arrays",
         ),
         (
             f"(declare-fun g ({'Int ' * 21}) Bool)(assert (g {'1 ' * 21}))",

@@ -352,7 +352,7 @@ def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: st
     value = other.perform(calls.MakeValue(ApiSort(9, BOOL, BOOL), "true"))
     both = other.table.make(other.table.op(Kind.OPERATOR, "and"), (value, value), BOOL)
     formula = ApiTerm(9, ApiSort(9, BOOL, BOOL), both, TermKind.TERM)
-    assert other.perform(calls.CheckSat([formula])) is Answer.UNSAT
+    assert other.perform(calls.CheckSatAssuming([formula])) is Answer.UNSAT
     declared = [c for c in other.commands if c.startswith("(declare-const |assumed")]
     assert declared == ["(declare-const |assumed 1| Bool)", "(declare-const |assumed 2| Bool)"]
     other.perform(calls.Delete())

@@ -52,7 +52,7 @@ class Answering(TextEngine):
             Option("share", OptionKind.FLOAT, "0.5", 0, 1),
         )
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         super().check_sat(assumptions)
         return self.random.choice((Answer.SAT, Answer.UNSAT, Answer.UNKNOWN))
 
@@ -138,7 +138,7 @@ def test_every_action_is_drawn() -> None:
     for seed in range(100):
         total.add(drawn(seed, Answering(("cvc5",)))[1].statistics)
     never_written = {"set-required-option", "feed-term"}
-    from apifuzz.actions.registry import ACTIONS
+    from apifuzz.calls import ACTIONS
 
     assert set(total.tried) == set(ACTIONS) - never_written
     assert set(total.states) >= {"sat", "unsat", "unknown", "levels", "delete"}
@@ -325,30 +325,30 @@ MORE = (
         (START + "4 new\n", "line 7: new: there is already an instance"),
         (START + "4 make-tea\n", "line 7: make-tea: unknown action make-tea"),
         (START + "4 set-required-option\n", "line 7: set-required-option: written as set-option"),
-        (START + "4 make-sort\n", "line 7: make-sort: 1 arguments are wanted, 0 are here"),
-        (START + "4 make-sort Real s1\n", "line 7: make-sort: the sort Real takes 0 arguments, 1 are here"),
+        (START + "4 make-sort\n", "line 7: make-sort: 1 to 21 arguments expected, found 0"),
+        (START + "4 make-sort Real s1\n", "line 7: make-sort: the sort Real takes 0 arguments, found 1"),
         (START + "4 make-sort Pear\n", "line 7: make-sort: unknown sort Pear"),
         (START + "4 make-sort (_ BitVec 0)\n", "line 7: make-sort: the sort BitVec has no indices 0"),
         (START + "4 make-sort (_ BitVec 1 2)\n", "line 7: make-sort: the sort BitVec has no indices 1 2"),
         (START + "4 make-sort (_ BitVec 9999999)\n", "line 7: make-sort: an index of (_ BitVec 9999999)"),
         (START + "4 make-sort (f x)\n", "line 7: make-sort: (f x) is no head of a sort"),
-        (START + "4 make-sort Array s1\n", "line 7: make-sort: the sort Array takes 2 arguments, 1 are here"),
+        (START + "4 make-sort Array s1\n", "line 7: make-sort: the sort Array takes 2 arguments, found 1"),
         (START + "4 make-sort Array s1 s9\n", "line 7: make-sort: unknown sort s9"),
         (START + "4 make-constant s7 a\n", "line 7: make-constant: unknown sort s7"),
         (START + "4 make-constant Int a\n", "line 7: make-constant: Int is no sort's id"),
-        (START + "4 make-constant s1\n", "line 7: make-constant: 2 arguments are wanted, 1 are here"),
-        (START + "4 make-constant s1 a b\n", "line 7: make-constant: at most 2 arguments are wanted"),
-        (START + "4 make-constant s1 5\n", "line 7: make-constant: a symbol is wanted, 5 is here"),
+        (START + "4 make-constant s1\n", "line 7: make-constant: 2 arguments expected, found 1"),
+        (START + "4 make-constant s1 a b\n", "line 7: make-constant: at most 2 arguments expected"),
+        (START + "4 make-constant s1 5\n", "line 7: make-constant: a symbol expected, found 5"),
         (START + "4 make-constant s1 bvadd\n", "line 7: make-constant: the name bvadd is already used"),
         (START + "4 make-value s1 1.5\n", "line 7: make-value: 1.5 is no value of sort Int"),
         (START + "4 make-value s2 maybe\n", "line 7: make-value: maybe is no value of sort Bool"),
-        (START + "4 declare-sort U 99\n", "line 7: declare-sort: a numeral from 0 to 9 is wanted"),
+        (START + "4 declare-sort U 99\n", "line 7: declare-sort: a numeral from 0 to 9 expected"),
         (START + "4 declare-sort Int 0\n", "line 7: declare-sort: Int is a sort of a theory"),
         (START + "4 declare-datatypes (D () (c (s D)))\n", "line 7: declare-datatypes: the datatype D is"),
-        (START + "4 declare-datatypes (D ())\n", "line 7: declare-datatypes: expected (NAME (PARAMETER ...)"),
+        (START + "4 declare-datatypes (D ())\n", "line 7: declare-datatypes: (NAME (PARAMETER ...)"),
         (START + "4 declare-datatypes (D () (c (s E)))\n", "line 7: declare-datatypes: unknown sort E of"),
-        (START + "4 push 0\n", "line 7: push: a numeral from 1 to 1000 is wanted, 0 is here"),
-        (START + "4 pop 1\n", "line 7: pop: 1 levels are to be closed, 0 are open"),
+        (START + "4 push 0\n", "line 7: push: a numeral from 1 to 1000 expected, found 0"),
+        (START + "4 pop 1\n", "line 7: pop: 1 levels to close, 0 are open"),
         (START + "4 set-logic ALL\n", "line 7: set-logic: the logic is set once, before anything is made"),
         (START + "4 set-option a b\n", "line 7: set-option: options are set before anything is made"),
         (MORE + "7 make-constant s1 a\n", "line 13: make-constant: the name a is already used"),
@@ -357,13 +357,13 @@ MORE = (
         (MORE + "7 make-term s1 plus t1 t1\n", "line 13: make-term: unknown operator plus"),
         (MORE + "7 make-term s1 (_ plus x) t1\n", "line 13: make-term: x is no index"),
         (MORE + "7 make-term s1 (a b c d) t1\n", "line 13: make-term: (a b c d) is no head of a term"),
-        (MORE + "7 make-term s1 apply t1\n", "line 13: make-term: apply wants a function"),
+        (MORE + "7 make-term s1 apply t1\n", "line 13: make-term: apply takes a function"),
         (MORE + "7 make-term s1 (selector s) t1\n", "line 13: make-term: (selector s) does not take Int"),
         (MORE + "7 make-term s2 not t9\n", "line 13: make-term: unknown term t9"),
-        (MORE + "7 assert t1\n", "line 13: assert: t1 has the sort Int, Bool is wanted"),
+        (MORE + "7 assert t1\n", "line 13: assert: t1 has the sort Int, expected Bool"),
         (MORE + "7 assert t3\n", "line 13: assert: t3 has free variables"),
         (MORE + "7 make-binder s2 forall (t2) t3\n", "line 13: make-binder: t2 is no variable"),
-        (MORE + "7 make-binder s2 forall t3 t3\n", "line 13: make-binder: a list in parentheses is wanted"),
+        (MORE + "7 make-binder s2 forall t3 t3\n", "line 13: make-binder: a list in parentheses expected"),
         (MORE + "7 make-binder s1 forall (t3) t3\n", "line 13: make-binder: forall over a body of sort Bool"),
         (MORE + "7 make-binder s2 forall (t3) t1\n", "line 13: make-binder: the body of forall has the"),
         (
@@ -371,7 +371,7 @@ MORE = (
             "line 15: make-term: a variable of t3 is bound already",
         ),
         (MORE + "7 make-function f () s1\n", "line 13: make-function: a function has 1 to 20 arguments"),
-        (MORE + "7 substitute t1 (t1) (t2)\n", "line 13: substitute: t2 has the sort Bool, Int is wanted"),
+        (MORE + "7 substitute t1 (t1) (t2)\n", "line 13: substitute: t2 has the sort Bool, expected Int"),
         (MORE + "7 substitute t1 () ()\n", "line 13: substitute: as many terms as different constants"),
         (MORE + "7 make-sort Real\nreturn s1\n", "line 13: make-sort: s1 is returned twice"),
         (MORE + "7 make-sort Real\nreturn t8\n", "line 13: make-sort: the call returns a sort, not t8"),

@@ -135,7 +135,7 @@ def test_an_unknown_of_the_second_instance_says_nothing() -> None:
             return Mute(super().sibling())
 
     class Mute(Around):
-        def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+        def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
             return Answer.UNKNOWN
 
     for text in ALL.values():

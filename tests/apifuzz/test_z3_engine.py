@@ -101,7 +101,7 @@ class Kit:
 
     def answer(self, *formulas: ApiTerm) -> Answer:
         """The answer to these formulas as assumptions of a second instance."""
-        return self.engine.sibling().perform(calls.CheckSat(formulas))
+        return self.engine.sibling().perform(calls.CheckSatAssuming(formulas))
 
     def is_valid(self, formula: ApiTerm) -> bool:
         return self.answer(self.no(formula)) is Answer.UNSAT
@@ -414,8 +414,8 @@ def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed
     small, none = kit.term("<", BOOL, a, kit.value("3", INT)), kit.constant("p", BOOL)
     kit.perform(calls.Assert(five))
     kit.perform(calls.Assert(other))
-    assert kit.perform(calls.CheckSat([none])) is Answer.SAT
-    assert kit.perform(calls.CheckSat([none, small])) is Answer.UNSAT
+    assert kit.perform(calls.CheckSatAssuming([none])) is Answer.SAT
+    assert kit.perform(calls.CheckSatAssuming([none, small])) is Answer.UNSAT
     assert kit.perform(calls.UnsatAssumptions()) == [small]
     assert kit.perform(calls.UnsatCore()) == [five]
     kit.perform(calls.Push(2))
@@ -433,7 +433,7 @@ def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
     kit.engine.solving.kind = kind
     p, q = kit.constant("p", BOOL), kit.constant("q", BOOL)
     kit.perform(calls.Assert(kit.no(p)))
-    assert kit.perform(calls.CheckSat([q, p])) is Answer.UNSAT
+    assert kit.perform(calls.CheckSatAssuming([q, p])) is Answer.UNSAT
     assert kit.perform(calls.UnsatAssumptions()) == [p]
 
 
@@ -456,7 +456,7 @@ def test_an_empty_core_of_tactics_is_none() -> None:
     p, x = kit.constant("p", BOOL), kit.variable("x", BOOL)
     twice = kit.term("xor", BOOL, kit.term("xor", BOOL, p, x), x)
     nothing = kit.binder("exists", BOOL, [x], kit.term("xor", BOOL, twice, p))
-    assert kit.perform(calls.CheckSat([nothing])) is Answer.UNSAT
+    assert kit.perform(calls.CheckSatAssuming([nothing])) is Answer.UNSAT
     with pytest.raises(Unsupported, match="may make no cores"):
         kit.perform(calls.UnsatAssumptions())
 
@@ -585,7 +585,7 @@ def test_two_engines_share_nothing_and_a_sibling_shares_its_terms() -> None:
     assert second.engine.perform(calls.CheckSat()) is Answer.SAT
     sibling = first.engine.sibling()
     sibling.perform(calls.Assert(a))
-    assert sibling.perform(calls.CheckSat([first.no(a)])) is Answer.UNSAT
+    assert sibling.perform(calls.CheckSatAssuming([first.no(a)])) is Answer.UNSAT
     assert sibling.perform(calls.UnsatCore()) == [a]
     sibling.perform(calls.Delete())
     assert first.engine.perform(calls.CheckSat()) is Answer.UNSAT

@@ -1,21 +1,21 @@
-"""Actions that only bitwuzla has."""
+"""Actions that only bitwuzla has: their names begin with ``bitwuzla:``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_count, require_count
+from apifuzz.actions.own import Own
+from apifuzz.call import Count
 from apifuzz.calls import Assert, CheckSat
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes, unreadable
 from apifuzz.engines.bitwuzla.interpolants import Interpolants
-from apifuzz.engines.bitwuzla.limits import Terminator, translated
+from apifuzz.engines.bitwuzla.limits import Terminator
 from apifuzz.engines.bitwuzla.making import MakeRounded, MakeTerm
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
@@ -24,40 +24,29 @@ from smtlib import quote_symbol
 _LOGIC = re.compile(r"\A\(set-logic [A-Z_]*\)")
 
 
-class _Plain(Action):
-    """An action without arguments."""
+class _Plain(Own):
+    """An action of bitwuzla without arguments."""
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        self.make(run, cast(BitwuzlaEngine, run.engine.core))
-        return ()
-
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        """Make the call."""
-        raise NotImplementedError
+    solver = "bitwuzla"
 
 
 class InspectOptions(_Plain):
     """``bitwuzla:inspect-options``: every option, asked all it can be asked."""
 
-    name = "bitwuzla:inspect-options"
+    places = (("options", 0.05),)
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        engine.settings.inspect()
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        core.settings.inspect()
 
 
 class Statistics(_Plain):
     """``bitwuzla:statistics``: names and values, as text."""
 
-    name = "bitwuzla:statistics"
+    places = (("terms", 0.1),)
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        with translated():
-            found = engine.solver.statistics()
-            engine.solver.term_mgr()
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        found = core.solver.statistics()
+        core.solver.term_mgr()
         if not found or not all(found):
             raise Misbehaviour("value", f"statistics: {str(found)[:300]}")
 
@@ -65,65 +54,69 @@ class Statistics(_Plain):
 class SimplifyAssertions(_Plain):
     """``bitwuzla:simplify-assertions``: the assertions, in place; the last answer is forgotten."""
 
-    name = "bitwuzla:simplify-assertions"
+    places = (("terms", 0.5),)
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        engine.simplify_assertions()
-        run.changed()
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        core.simplify_assertions()
 
 
-class LimitCheck(Action):
+class LimitCheck(Own):
     """``bitwuzla:limit-check N``: the next check asks its terminator N times only: it ends early, mostly."""
 
-    name = "bitwuzla:limit-check"
+    solver = "bitwuzla"
+    places = (("check", 0.3),)
+    calls: Count
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return (str(1 + int(run.random.random() * 20)),)
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        return cls(1 + int(run.random.random() * 20))
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        cast(BitwuzlaEngine, run.engine.core).terminator.limit_next(read_count(args[0]))
-        return ()
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        core.terminator.limit_next(self.calls)
 
 
-class Assertions(_Plain):
-    """``bitwuzla:assertions``: those that were asserted, in order; before the first check only, which puts
-    others in their place.
-    """
+class _BeforeChecks(_Plain):
+    """Before the first check only: it puts what is left of the assertions in their place."""
 
-    name = "bitwuzla:assertions"
-
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return cast(BitwuzlaEngine, run.engine.core).untouched
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        _require_untouched(engine)
-        with translated():
-            found = engine.solver.get_assertions()
-        if [t.id() for t in found] != [t.handle.id() for t in engine.stack.terms]:
+    def require(self, run: Run) -> None:
+        if not cast(BitwuzlaEngine, run.engine.core).untouched:
+            raise Unsupported("assertions are not as they were asserted after a check")
+
+
+class Assertions(_BeforeChecks):
+    """``bitwuzla:assertions``: those that were asserted, in order."""
+
+    places = (("assert", 0.2),)
+
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        found = core.solver.get_assertions()
+        if [t.id() for t in found] != [t.handle.id() for t in core.stack.terms]:
             raise Misbehaviour("term", f"assertions: {'; '.join(map(str, found))[:1000]}")
 
 
-class ReadFormula(_Plain):
-    """``bitwuzla:read-formula``: what is asserted, printed and read by another instance, has no other answer;
-    before the first check only, for bitwuzla 0.9 prints what that one left.
+class ReadFormula(_BeforeChecks):
+    """``bitwuzla:read-formula``: what is asserted, printed and read by another instance, has no other
+    answer.
     """
 
-    name = "bitwuzla:read-formula"
+    places = (("assert", 0.3),)
 
-    def is_possible(self, run: Run) -> bool:
-        return cast(BitwuzlaEngine, run.engine.core).untouched and bool(run.assertions)
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return super().is_possible(run) and any(run.stack.levels)
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        _require_untouched(engine)
-        with translated():
-            engine.solver.print_formula("smt2", 16)  # not read: leading zeros are lost
-            text = engine.solver.print_formula("smt2", engine.random.choice((2, 10)))
-        _require_readable(engine.stack.terms)
-        other = engine.sibling()
-        for term in engine.stack.terms:
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        core.solver.print_formula("smt2", 16)  # not read: leading zeros are lost
+        text = core.solver.print_formula("smt2", core.random.choice((2, 10)))
+        _require_readable(core.stack.terms)
+        other = core.sibling()
+        for term in core.stack.terms:
             other.perform(Assert(term))
-        answers = (check(_read(engine, text)), other.perform(CheckSat()))
+        answers = (check(_read(core, text)), other.perform(CheckSat()))
         if {Answer.SAT, Answer.UNSAT} <= set(answers):
             one, two = answers
             raise Misbehaviour("print", f"printed {one}, asserted {two}\n{text[:2000]}")
@@ -132,26 +125,20 @@ class ReadFormula(_Plain):
 class PrintCore(_Plain):
     """``bitwuzla:print-core``: the core as a script, which another instance does not find satisfiable."""
 
-    name = "bitwuzla:print-core"
+    places = (("unsat", 1),)
+    after = (Answer.UNSAT,)
 
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.UNSAT and cast(BitwuzlaEngine, run.engine.core).settings.is_on(
-            "produce-unsat-cores"
-        )
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        core = cast(BitwuzlaEngine, run.engine.core)
+        return super().is_possible(run) and core.settings.is_on("produce-unsat-cores")
 
-    def make(self, run: Run, engine: BitwuzlaEngine) -> None:
-        run.require_answer(Answer.UNSAT)
-        with translated():
-            engine.solver.print_unsat_core("smt2", 16)
-            text = engine.solver.print_unsat_core("smt2", engine.random.choice((2, 10)))
+    def act(self, run: Run, core: BitwuzlaEngine) -> None:
+        core.solver.print_unsat_core("smt2", 16)
+        text = core.solver.print_unsat_core("smt2", core.random.choice((2, 10)))
         _require_readable((*run.assertions, *(run.assumptions or ())))
-        if check(_read(engine, text)) is Answer.SAT:
+        if check(_read(core, text)) is Answer.SAT:
             raise Misbehaviour("core", f"the printed core is satisfiable\n{text[:2000]}")
-
-
-def _require_untouched(engine: BitwuzlaEngine) -> None:
-    if not engine.untouched:
-        raise Unsupported("assertions are not as they were asserted after a check")
 
 
 def _require_readable(terms: Sequence[ApiTerm]) -> None:
@@ -164,12 +151,12 @@ def _require_readable(terms: Sequence[ApiTerm]) -> None:
                 raise Unsupported("reading back a value of an uninterpreted sort")
 
 
-def _read(engine: BitwuzlaEngine, text: str) -> Any:
+def _read(core: BitwuzlaEngine, text: str) -> Any:
     """An instance that has read the script."""
     parser = bitwuzla.Parser(bitwuzla.TermManager(), bitwuzla.Options())
     # bitwuzla 0.9 prints formulas without declarations of sorts, and with logics that are too small.
     text = _LOGIC.sub("", text, count=1)
-    sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in engine.session.declared)
+    sorts = "".join(f"(declare-sort {quote_symbol(name)} 0)" for name in core.session.declared)
     try:
         parser.configure_auto_print_model(False)
         parser.configure_terminator(Terminator())
@@ -181,30 +168,8 @@ def _read(engine: BitwuzlaEngine, text: str) -> Any:
     return parser.bitwuzla()
 
 
-ACTIONS: tuple[Action, ...] = (
-    InspectOptions(),
-    Statistics(),
-    SimplifyAssertions(),
-    LimitCheck(),
-    Assertions(),
-    ReadFormula(),
-    PrintCore(),
-    Interpolants(),
-    MakeTerm(),
-    MakeRounded(),
+ACTIONS = (
+    *(InspectOptions, MakeTerm, MakeRounded, SimplifyAssertions, Statistics, Assertions, ReadFormula),
+    *(LimitCheck, PrintCore, Interpolants),
 )
-"""All of them."""
-
-PLACES = (
-    ("options", "bitwuzla:inspect-options", 0.05),
-    ("terms", "bitwuzla:make-term", 3),
-    ("terms", "bitwuzla:make-rounded", 2),
-    ("terms", "bitwuzla:simplify-assertions", 0.5),
-    ("terms", "bitwuzla:statistics", 0.1),
-    ("assert", "bitwuzla:assertions", 0.2),
-    ("assert", "bitwuzla:read-formula", 0.3),
-    ("check", "bitwuzla:limit-check", 0.3),
-    ("unsat", "bitwuzla:print-core", 1),
-    ("unsat", "bitwuzla:interpolants", 3),
-)
-"""State, action, weight."""
+"""All of them; in each state of the model they come in this order."""

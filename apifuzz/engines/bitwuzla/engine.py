@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import bitwuzla
 
-from apifuzz.calls import Call
+from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
 from apifuzz.engines.bitwuzla.equality import BASIC_SORTS, equality
-from apifuzz.engines.bitwuzla.limits import Terminator, translated
+from apifuzz.engines.bitwuzla.limits import Terminator, translate
 from apifuzz.engines.bitwuzla.options import Settings, describe_options
 from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.engines.bitwuzla.terms import BitwuzlaTerms
@@ -67,6 +66,8 @@ class BitwuzlaEngine(BitwuzlaTerms):
 
     name = "bitwuzla"
     plan = "apifuzz.engines.bitwuzla.actions"
+    # OverflowError: a number that does not fit the C type of a parameter.
+    exceptions = (bitwuzla.BitwuzlaException, OverflowError)
 
     def __init__(self, session: Session | None = None) -> None:
         super().__init__(session or Session())
@@ -143,9 +144,8 @@ class BitwuzlaEngine(BitwuzlaTerms):
         self.session = Session()
         self._forget()
 
-    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
-        """Around a call: bitwuzla's exceptions become those of an engine."""
-        return translated()
+    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
+        return translate(error)
 
     def sibling(self) -> Engine:
         """A second instance on the same term manager."""
@@ -165,9 +165,8 @@ class BitwuzlaEngine(BitwuzlaTerms):
         return self._solver
 
     def _new_solver(self) -> Any:
-        with translated():
-            made = bitwuzla.Bitwuzla(self.session.manager, self.settings.options)
-            made.configure_terminator(self.terminator)
+        made = bitwuzla.Bitwuzla(self.session.manager, self.settings.options)
+        made.configure_terminator(self.terminator)
         return made
 
     def set_logic(self, logic: str) -> None:
@@ -205,10 +204,9 @@ class BitwuzlaEngine(BitwuzlaTerms):
         solver = self.solver
         self.untouched = False
         self.stack.changed()
-        with translated():
-            solver.simplify()
+        solver.simplify()
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """``check-sat``, with assumptions where they are given."""
         solver = self.solver
         self.untouched = False
@@ -304,5 +302,4 @@ def _chosen(terms: Sequence[ApiTerm], ids: set[int]) -> list[ApiTerm]:
 def check(solver: Any) -> Answer:
     """The answer of a further instance."""
     solver.configure_terminator(Terminator())
-    with translated():
-        return Answer(str(solver.check_sat()))
+    return Answer(str(solver.check_sat()))

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Self, cast
 
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_formulas, read_list, require_count
+from apifuzz.actions import Made
+from apifuzz.actions.own import Own
+from apifuzz.call import FormulaLists
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes
-from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, TermKind, Unsupported
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 
 
-class Interpolants(Action):
+class Interpolants(Own):
     """``bitwuzla:interpolants (FORMULA ...) ...``: after unsat, of growing parts of the assertions.
 
     Of one part there is one interpolant: it follows from the part, and contradicts the other assertions. Of
     several, each with the next part gives the next one. They are returned as terms.
     """
 
-    name = "bitwuzla:interpolants"
+    solver = "bitwuzla"
+    places = (("unsat", 3),)
+    after = (Answer.UNSAT,)
+    parts: FormulaLists
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return (
             run.answer is Answer.UNSAT
             and not run.assumptions
@@ -35,38 +39,35 @@ class Interpolants(Action):
             and cast(BitwuzlaEngine, run.engine.core).settings.is_on("produce-interpolants")
         )
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         left = _different(run.assertions)
         run.random.shuffle(left)
-        parts: list[str] = []
+        parts: list[tuple[ApiTerm, ...]] = []
         while len(left) > 1 and (not parts or run.random.random() < 0.3):
             count = 1 + int(run.random.random() * (len(left) - 1))
-            parts.append(f"({' '.join(map(str, left[:count]))})")
+            parts.append(tuple(left[:count]))
             del left[:count]
-        return tuple(parts) or None
+        return cls(tuple(parts)) if parts else None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        engine = cast(BitwuzlaEngine, run.engine.core)
-        run.require_answer(Answer.UNSAT)
-        parts = [read_formulas(run, read_list(arg)) for arg in args]
-        if run.assumptions or not engine.settings.is_on("produce-interpolants"):
+    def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
+        parts = self.parts
+        if run.assumptions or not core.settings.is_on("produce-interpolants"):
             raise Unsupported("interpolants after assumptions, or without their option")
         for part in parts:
             if not part or not set(part) <= set(run.assertions):
-                raise TraceError("parts of the assertions are wanted")
+                raise TraceError("parts of the assertions expected")
         handles = [[t.handle for t in part] for part in parts]
-        with translated():
-            if len(parts) == 1 and engine.random.random() < 0.7:
-                found = [engine.solver.get_interpolant(handles[0])]
-            else:
-                found = engine.solver.get_interpolants(handles)
+        if len(parts) == 1 and core.random.random() < 0.7:
+            found = [core.solver.get_interpolant(handles[0])]
+        else:
+            found = core.solver.get_interpolants(handles)
         if len(found) != len(parts):
             raise Misbehaviour("interpolant", f"{len(parts)} parts, {len(found)} interpolants")
         own = parts[0][0].sort
         made = [run.keep_term(own, handle, TermKind.TERM) for handle in found]
-        _verify(engine, parts, made, run.assertions)
-        return tuple(map(str, made))
+        _verify(core, parts, made, run.assertions)
+        return tuple(made)
 
 
 def _verify(
@@ -104,8 +105,7 @@ def _require_unsat(
     handles = [t.handle for t in terms]
     if negated is not None:
         handles.append(engine.session.manager.mk_term(Kind.NOT, [negated.handle]))
-    with translated():
-        solver.assert_formula(*handles)
+    solver.assert_formula(*handles)
     if check(solver) is Answer.SAT:
         raise Misbehaviour("interpolant", f"an interpolant {problem}")
 

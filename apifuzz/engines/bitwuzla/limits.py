@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-
-import bitwuzla
-
 from apifuzz.interface import Rejected, Unsupported
 
 _LIMITS: tuple[tuple[str, str], ...] = (
@@ -26,18 +21,11 @@ FLOAT_FORMATS = frozenset(((5, 11), (8, 24), (11, 53), (15, 113)))
 """Widths of exponent and significand that a build without ``--fpexp`` takes."""
 
 
-@contextlib.contextmanager
-def translated() -> Iterator[None]:
-    """bitwuzla's exceptions inside become Rejected, or Unsupported where the message is of a known limit."""
-    try:
-        yield
-    except (bitwuzla.BitwuzlaException, OverflowError) as error:
-        # OverflowError: a number that does not fit the C type of a parameter.
-        message = " ".join(str(error).split())
-        reason = next((why for part, why in _LIMITS if part in message), "")
-        if reason:
-            raise Unsupported(f"{reason}: {message}") from error
-        raise Rejected(message) from error
+def translate(error: BaseException) -> BaseException:
+    """An exception of bitwuzla's as Rejected, or Unsupported where the message is of a known limit."""
+    message = " ".join(str(error).split())
+    reason = next((why for part, why in _LIMITS if part in message), "")
+    return Unsupported(f"{reason}: {message}") if reason else Rejected(message)
 
 
 class Terminator:

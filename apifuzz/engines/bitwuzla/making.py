@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Annotated, Any, Self
 
 from bitwuzla import Kind
 
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_name, read_terms, require_count
+from apifuzz import call
+from apifuzz.actions import Made
+from apifuzz.actions.own import Own
+from apifuzz.call import SortArg, Terms, one_of
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
-from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.engines.bitwuzla.rounding import rounded
 from apifuzz.engines.bitwuzla.values import ROUNDING_MODES
 from apifuzz.interface import ApiTerm, Misbehaviour, TermKind
 from apifuzz.run import Run
+from apifuzz.store import Store
 from apifuzz.trace import TraceError
 from smtlib.values import MODES
 
@@ -30,38 +31,40 @@ _KINDS: dict[str, tuple[Any, int]] = {
 """Kinds of bit-vector terms that no theory file has, and how many arguments of one sort they take."""
 
 
-class MakeTerm(Action):
+class MakeTerm(Own):
     """``bitwuzla:make-term KIND TERM...``: a bit-vector term of a kind that no theory file has."""
 
-    name = "bitwuzla:make-term"
+    solver = "bitwuzla"
+    places = (("terms", 3),)
+    kind: Annotated[str, one_of(*_KINDS)]
+    args: Terms
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return "BitVec" in run.store.by_head
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         name = run.random.choice(list(_KINDS))
         sort = run.random.choice(run.store.by_head["BitVec"])
-        args = [run.store.pick(sort, run.random) for _ in range(_KINDS[name][1])]
-        if None in args:
+        drawn = [run.store.pick(sort, run.random) for _ in range(_KINDS[name][1])]
+        args = tuple([arg for arg in drawn if arg is not None])
+        if len(args) < len(drawn) or (name == "redxor" and _one_bit(run) is None):
             return None
-        if name == "redxor" and _one_bit(run) is None:
-            return None
-        return name, *map(str, args)
+        return cls(name, args)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 3)
-        kind, count = _KINDS.get(read_name(args[0]), (None, 0))
-        terms = read_terms(run, args[1:])
+    def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
+        kind, count = _KINDS[self.kind]
+        terms = self.args
         sorts = {t.sort.sort for t in terms}
-        if kind is None or len(terms) != count or len(sorts) != 1 or terms[0].sort.sort.name != "BitVec":
-            raise TraceError("a kind and bit-vectors of one sort are wanted")
-        sort = terms[0].sort if count == 2 or kind != Kind.BV_REDXOR else _one_bit(run)
+        if len(terms) != count or len(sorts) != 1 or terms[0].sort.sort.name != "BitVec":
+            raise TraceError("a kind and bit-vectors of one sort expected")
+        sort = terms[0].sort if kind != Kind.BV_REDXOR else _one_bit(run)
         if sort is None:
             raise TraceError("there is no sort of bit-vectors of one bit")
-        with translated():
-            handle = cast(BitwuzlaEngine, run.engine.core).session.make(kind, [t.handle for t in terms])
+        handle = core.session.make(kind, [t.handle for t in terms])
         free = frozenset[ApiTerm]().union(*(t.free for t in terms))
-        return (str(run.keep_term(sort, handle, TermKind.TERM, None, terms, free)),)
+        return (run.keep_term(sort, handle, TermKind.TERM, None, terms, free),)
 
 
 def _one_bit(run: Run) -> Any:
@@ -70,40 +73,62 @@ def _one_bit(run: Run) -> Any:
     )
 
 
-class MakeRounded(Action):
+def _read_numeral(store: Store, token: str) -> int:
+    if not (token.isascii() and token.isdigit() and len(token) <= 2000):
+        raise TraceError(f"a numeral expected, found {token[:20]}")
+    return int(token)
+
+
+_NUMERAL = call.Kind(_read_numeral)
+
+
+class MakeRounded(Own):
     """``bitwuzla:make-rounded SORT MODE SIGN NUMERATOR DENOMINATOR``: the number, rounded as IEEE 754
     says.
     """
 
-    name = "bitwuzla:make-rounded"
+    solver = "bitwuzla"
+    places = (("terms", 2),)
+    sort: SortArg
+    mode: Annotated[str, one_of(*MODES)]
+    sign: Annotated[str, one_of("+", "-")]
+    numerator: Annotated[int, _NUMERAL]
+    denominator: Annotated[int, _NUMERAL]
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return "FloatingPoint" in run.store.made_by_head
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         chance = run.random
         sort = chance.choice(run.store.made_by_head["FloatingPoint"])
         numerator, denominator = _draw_number(chance, sort.indices[0])
-        return (
-            str(run.store.sorts[sort]),
-            chance.choice(MODES),
-            chance.choice("+-"),
-            str(numerator),
-            str(denominator),
-        )
+        mode, sign = chance.choice(MODES), chance.choice("+-")
+        return cls(run.store.sorts[sort], mode, sign, numerator, denominator)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 5, 5)
-        own = run.store.sort(args[0])
-        if own.sort.name != "FloatingPoint" or args[1] not in MODES or args[2] not in ("+", "-"):
-            raise TraceError("a floating-point sort, a rounding mode and a sign are wanted")
-        for numeral in args[3:]:
-            if not (numeral.isascii() and numeral.isdigit() and len(numeral) <= 2000):
-                raise TraceError(f"a numeral is wanted, {numeral[:20]} is here")
-        if not args[4].strip("0"):
+    def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
+        if self.sort.sort.name != "FloatingPoint":
+            raise TraceError("a floating-point sort expected")
+        if not self.denominator:
             raise TraceError("a denominator is not 0")
-        handle = _make_rounded(cast(BitwuzlaEngine, run.engine.core), own.handle, own.sort.indices, args)
-        return (str(run.keep_term(own, handle, TermKind.VALUE)),)
+        return (run.keep_term(self.sort, self._rounded(core), TermKind.VALUE),)
+
+    def _rounded(self, core: BitwuzlaEngine) -> Any:
+        manager, sort = core.session.manager, self.sort
+        sign = "-" if self.sign == "-" else ""
+        number = Fraction(self.numerator, self.denominator) * (-1 if sign else 1)
+        mode = manager.mk_rm_value(ROUNDING_MODES[self.mode])
+        above, below = f"{sign}{self.numerator}", str(self.denominator)
+        if self.denominator == 1 and core.random.random() < 0.5:
+            made = manager.mk_fp_value(sort.handle, mode, above)
+        else:
+            made = manager.mk_fp_value(sort.handle, mode, above, below)
+        bits = rounded(number, self.mode, *sort.sort.indices)
+        found = tuple(int(field, 2) for field in made.value(2, True))
+        if found != bits and not (number == 0 and found[1:] == bits[1:]):
+            raise Misbehaviour("value", f"{number} rounded by {self.mode} is {made}, expected {bits}")
+        return made
 
 
 def _draw_number(chance: random.Random, exponent: int) -> tuple[int, int]:
@@ -114,20 +139,3 @@ def _draw_number(chance: random.Random, exponent: int) -> tuple[int, int]:
     share = chance.random()
     denominator = 1 + int(2000 * share) if share < 0.5 else 1 << int(120 * (share - 0.5))
     return (numerator << power, denominator) if power >= 0 else (numerator, denominator << -power)
-
-
-def _make_rounded(engine: BitwuzlaEngine, sort: Any, widths: tuple[int, ...], args: Sequence[str]) -> Any:
-    manager = engine.session.manager
-    sign = "-" if args[2] == "-" else ""
-    number = Fraction(int(args[3]), int(args[4])) * (-1 if sign else 1)
-    mode = manager.mk_rm_value(ROUNDING_MODES[args[1]])
-    with translated():
-        if args[4] == "1" and engine.random.random() < 0.5:
-            made = manager.mk_fp_value(sort, mode, sign + args[3])
-        else:
-            made = manager.mk_fp_value(sort, mode, sign + args[3], args[4])
-        bits = rounded(number, args[1], *widths)
-        found = tuple(int(field, 2) for field in made.value(2, True))
-    if found != bits and not (number == 0 and found[1:] == bits[1:]):
-        raise Misbehaviour("value", f"{number} rounded by {args[1]} is {made}, expected {bits}")
-    return made

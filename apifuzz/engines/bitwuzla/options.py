@@ -8,7 +8,6 @@ from typing import Any
 
 import bitwuzla
 
-from apifuzz.engines.bitwuzla.limits import translated
 from apifuzz.interface import Misbehaviour, Option, OptionKind, Rejected, Unsupported
 
 _LEFT_OUT: dict[str, str] = {
@@ -80,8 +79,7 @@ class Settings:
             raise Unsupported(f"option {name}")
         option = self.options.option(name)
         value = self._value(option, text)
-        with translated():
-            self._set(option, value, text)
+        self._set(option, value, text)
         found = self.options.get(option)
         if found != value:
             raise Misbehaviour("value", f"option {name} set to {text} is {found}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
-from apifuzz.calls import Call
+from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.cvc5.errors import translated
+from apifuzz.engines.cvc5.errors import translate
 from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
 from apifuzz.engines.cvc5.package import reset, solves_fields, version
@@ -57,6 +56,7 @@ class Cvc5Engine(Engine):
     name = "cvc5"
     plan = "apifuzz.engines.cvc5.actions"
     parts = ("sorts", "terms", "solving")
+    exceptions = (RuntimeError,)
 
     def __init__(self, expert: bool = False) -> None:
         super().__init__()
@@ -64,9 +64,8 @@ class Cvc5Engine(Engine):
         self._session: Session | None = None
         self._reader: Reader | None = None
 
-    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
-        """Around a call: cvc5's exceptions become those of an engine."""
-        return translated()
+    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
+        return translate(error)
 
     # What it is
 

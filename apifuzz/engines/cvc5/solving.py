@@ -33,7 +33,7 @@ class Solving:
         self.session.solver.assertFormula(handle)
         return handle
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """Check, perhaps under assumptions."""
         solver = self.session.solver
         self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.calls import Call, Pop, Push
+from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.z3.binders import Binders
 from apifuzz.engines.z3.inspection import Inspection
@@ -20,7 +19,7 @@ from apifuzz.engines.z3.options import (
     read_value,
     solver_options,
 )
-from apifuzz.engines.z3.session import Session, keep_spare, translated
+from apifuzz.engines.z3.session import Session, keep_spare, translate
 from apifuzz.engines.z3.solving import (
     KINDS,
     LITERALS,
@@ -77,6 +76,7 @@ class Z3Engine(Engine):
     name = "z3"
     plan = "apifuzz.engines.z3.actions"
     parts = ("sorts", "values", "terms", "binders", "inspection", "solving")
+    exceptions = (z3.Z3Exception,)
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,9 +93,8 @@ class Z3Engine(Engine):
         self.inspection = Inspection(session, self.terms)
         self.solving = Solving(self.terms, self.stack, "solver", tracking)
 
-    def translated(self, call: Call[Any]) -> contextlib.AbstractContextManager[None]:
-        """Around a call: z3's exceptions become those of an engine."""
-        return translated(changing=isinstance(call, (Push, Pop)))
+    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
+        return translate(error, changing=call.method in ("push", "pop"))
 
     # What it is
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -20,25 +19,17 @@ from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
 from smtlib import Sort
 
 
-@contextlib.contextmanager
-def translated(changing: bool = False) -> Iterator[None]:
-    """z3's exceptions inside become Rejected; Unsupported where the message is of a known limit, LimitReached
-    if the call was ``changing`` the solver, which it may have done by half; Misbehaviour of kind ``crash``
+def translate(error: BaseException, changing: bool = False) -> BaseException:
+    """An exception of z3's as Rejected; as Unsupported where the message is of a known limit, LimitReached
+    if the call was ``changing`` the solver, which it may have done by half; as Misbehaviour of kind ``crash``
     where z3 says that it is at fault itself.
     """
-    try:
-        yield
-    except z3.Z3Exception as error:
-        message = message_of(error)
-        limit = known_limit(message)
-        if limit:
-            raise (LimitReached if changing else Unsupported)(f"{limit}: {message}") from error
-        limit = last_limit(message)
-        if limit:
-            raise LimitReached(f"{limit}: {message}") from error
-        if is_internal(message):
-            raise Misbehaviour("crash", message) from error
-        raise Rejected(message) from error
+    message = message_of(error)
+    if limit := known_limit(message):
+        return (LimitReached if changing else Unsupported)(f"{limit}: {message}")
+    if limit := last_limit(message):
+        return LimitReached(f"{limit}: {message}")
+    return Misbehaviour("crash", message) if is_internal(message) else Rejected(message)
 
 
 def message_of(error: BaseException) -> str:

@@ -157,7 +157,7 @@ class Solving:
 
     # Checking
 
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None) -> Answer:
+    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """Check the assertions with these assumptions."""
         session = self.session
         literals = [self.terms.of(term) for term in assumptions or ()]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from cvc5 import Kind
+import cvc5
 
-from apifuzz.actions import Action
+from apifuzz.actions.own import Own
+from apifuzz.call import Kind, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.engines.cvc5.errors import translated
 from apifuzz.engines.cvc5.solving import answer
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
+from apifuzz.store import Store
 from smtlib import BOOL
 
 _ENUMERABLE = frozenset(
@@ -22,34 +22,31 @@ _ENUMERABLE = frozenset(
 )
 
 
-class Cvc5Action(Action):
-    """An action with preconditions: ``needs`` are options that must be set so, ``after`` the answers after
-    which it may come (empty: any time).
-    """
+class Cvc5Action(Own):
+    """An action of cvc5."""
 
-    needs: tuple[tuple[str, str], ...] = ()
-    after: tuple[Answer, ...] = ()
+    solver = "cvc5"
 
-    def is_possible(self, run: Run) -> bool:
-        if self.after and run.answer not in self.after:
-            return False
-        return all(run.options.get(name) == value for name, value in self.needs)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
+def core_of(run: Run) -> Cvc5Engine:
+    """cvc5's own engine."""
+    return cast(Cvc5Engine, run.engine.core)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        for name, value in self.needs:
-            if run.options.get(name) != value:
-                raise Unsupported(f"without {name}={value}")
-        if self.after:
-            run.require_answer(*self.after)
-        with translated():
-            return self.act(run, cast(Cvc5Engine, run.engine.core), args)
 
-    @abstractmethod
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        """Make the calls; cvc5's exceptions are translated around it."""
+def kind_named(names: Mapping[str, Any], what: str) -> Kind:
+    """An argument that is a member of one of cvc5's enumerations, by name."""
+
+    def read(store: Store, token: str) -> str:
+        if read_name(token) not in names:
+            raise Unsupported(f"no {what} {token[:60]}")
+        return token
+
+    return Kind(read)
+
+
+def names_of(enumeration: Any) -> dict[str, Any]:
+    """The members of an enumeration by the names that traces have."""
+    return {member.name.lower().replace("_", "-"): member for member in enumeration}
 
 
 def draw_formula(run: Run) -> ApiTerm | None:
@@ -116,10 +113,11 @@ def _is_definition(formula: Any) -> bool:
     """Whether a formula is what cvc5 makes of a recursive definition: a quantifier that has the application
     which it defines as an attribute.
     """
-    if formula.getKind() is not Kind.FORALL or formula.getNumChildren() < 3:
+    if formula.getKind() is not cvc5.Kind.FORALL or formula.getNumChildren() < 3:
         return False
     return any(
-        note.getKind() is Kind.INST_ATTRIBUTE and note[0].getKind() is Kind.APPLY_UF for note in formula[2]
+        note.getKind() is cvc5.Kind.INST_ATTRIBUTE and note[0].getKind() is cvc5.Kind.APPLY_UF
+        for note in formula[2]
     )
 
 
@@ -130,7 +128,7 @@ def has_skolem(term: Any) -> bool:
 
 def has_quantifier(term: Any) -> bool:
     """Whether a quantifier occurs: perhaps what the solver made of a definition."""
-    return some_part(term, lambda part: part.getKind() in (Kind.FORALL, Kind.EXISTS))
+    return some_part(term, lambda part: part.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS))
 
 
 def some_part(term: Any, holds: Callable[[Any], bool]) -> bool:

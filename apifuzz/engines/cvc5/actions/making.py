@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Annotated, Any, Self
 
 import cvc5
 from cvc5 import Kind, SortKind
 
-from apifuzz.actions.reading import read_closed, read_count, read_name, read_terms, require_count
-from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles
+from apifuzz.actions import Made
+from apifuzz.call import AnyClosed, ClosedTerms, Count, SortArg, Term
+from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, kind_named, names_of
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import ApiTerm, Misbehaviour, TermKind, Unsupported, expect
 from apifuzz.run import Run
@@ -17,38 +18,40 @@ from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort
 
 
-def _keep(run: Run, made: Any, sort: Sort, args: tuple[ApiTerm, ...]) -> tuple[str, ...]:
+def _keep(run: Run, made: Any, sort: Sort, args: tuple[ApiTerm, ...]) -> Made:
     """Take in a term of a sort that the run has made."""
     kept = run.store.sorts.get(sort)
     if kept is None:
         raise Unsupported(f"no sort {sort} was made")
     free = frozenset(variable for arg in args for variable in arg.free)
-    return (str(run.keep_term(kept, made, TermKind.TERM, None, args, free)),)
+    return (run.keep_term(kept, made, TermKind.TERM, None, args, free),)
 
 
 class MakeCardinality(Cvc5Action):
     """``cvc5:make-cardinality SORT N``: an uninterpreted sort has at most so many elements."""
 
-    name = "cvc5:make-cardinality"
-    needs = (("finite-model-find", "true"),)
+    places = (("terms", 0.5),)
+    needs = ("finite-model-find=true",)
+    sort: SortArg
+    bound: Count
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        declared = cast(Cvc5Engine, run.engine.core).sorts.declared
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        declared = core_of(run).sorts.declared
         names = [name for name, handle in declared.items() if handle.isUninterpretedSort()]
         sorts = [s for s in run.store.sorts if s.name in names and not s.args]
         if not sorts or BOOL not in run.store.sorts:
             return None
         sort = sorts[int(run.random.random() * len(sorts))]
-        return str(run.store.sorts[sort]), str(1 + int(run.random.random() * 4))
+        return cls(run.store.sorts[sort], 1 + int(run.random.random() * 4))
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        sort, bound = run.store.sort(args[0]), read_count(args[1])
-        if not sort.handle.isUninterpretedSort():
-            raise Unsupported(f"{sort.sort} is not uninterpreted")
-        made = engine.session.maker.mkCardinalityConstraint(sort.handle, bound)
+    def act(self, run: Run, core: Cvc5Engine) -> Made | None:
+        handle = self.sort.handle
+        if not handle.isUninterpretedSort():
+            raise Unsupported(f"{self.sort.sort} is not uninterpreted")
+        made = core.session.maker.mkCardinalityConstraint(handle, self.bound)
         expect("term", made.isCardinalityConstraint(), True, "a cardinality constraint is one")
-        expect("term", made.getCardinalityConstraint(), (sort.handle, bound), "the constraint")
+        expect("term", made.getCardinalityConstraint(), (handle, self.bound), "the constraint")
         return _keep(run, made, BOOL, ())
 
 
@@ -57,20 +60,21 @@ class MakeRecord(Cvc5Action):
     asked for.
     """
 
-    name = "cvc5:make-record"
+    places = (("terms", 0.3),)
+    place: Count
+    terms: ClosedTerms
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         terms = [run.store.pick_any(run.random) for _ in range(1 + int(run.random.random() * 3))]
         found = [t for t in terms if t is not None and t.sort.sort.name not in ("RegLan", "->")]
-        return (str(1 + int(run.random.random() * len(found))), *map(str, found)) if found else None
+        return cls(1 + int(run.random.random() * len(found)), tuple(found)) if found else None
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 21)
-        terms = read_closed(run, args[1:])
-        place = read_count(args[0]) - 1
+    def act(self, run: Run, core: Cvc5Engine) -> Made | None:
+        terms, place = self.terms, self.place - 1
         if place >= len(terms):
             raise TraceError(f"no field {place + 1} of {len(terms)}")
-        maker, name = engine.session.manager, f"field{place}"
+        maker, name = core.session.manager, f"field{place}"
         sort = maker.mkRecordSort(*[(f"field{i}", t.sort.handle) for i, t in enumerate(terms)])
         expect("sort", sort.isRecord(), True, "a record sort is one")
         expect("sort", sort.isDatatype(), True, "a record sort is a datatype")
@@ -89,9 +93,11 @@ class MakeMatch(Cvc5Action):
     OTHER.
     """
 
-    name = "cvc5:make-match"
+    term: Term
+    other: Term
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         sorts = [s for s in run.store.populated if run.store.datatypes.members(s)]
         if not sorts:
             return None
@@ -99,33 +105,28 @@ class MakeMatch(Cvc5Action):
         other = run.store.pick_any(run.random)
         if term is None or other is None or other.sort.sort.name in ("RegLan", "->"):
             return None
-        return str(term), str(other)
+        return cls(term, other)
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        term, other = read_terms(run, args)
+    def act(self, run: Run, core: Cvc5Engine) -> Made | None:
+        term, other = self.term, self.other
         members = run.store.datatypes.members(term.sort.sort)
         if not members:
             raise TraceError(f"{term} is of no datatype")
-        session, sorts = engine.session, engine.sorts
-        make = session.manager.mkTerm
-        datatype = term.handle.getSort().getDatatype()
+        session, sorts = core.session, core.sorts
+        make, variable_of = session.manager.mkTerm, session.manager.mkVar
+        sort = term.handle.getSort()
+        datatype = sort.getDatatype()
         cases = []
         for place, constructor in enumerate(members):
             if place == len(members) - 1 and session.chance(0.3):
-                variable = session.manager.mkVar(term.handle.getSort(), "m")
+                variable = variable_of(sort, "m")
                 bound = make(Kind.VARIABLE_LIST, variable)
                 cases.append(make(Kind.MATCH_BIND_CASE, bound, variable, other.handle))
                 continue
             made = datatype[place]
-            head = (
-                made.getInstantiatedTerm(term.handle.getSort()) if datatype.isParametric() else made.getTerm()
-            )
+            head = made.getInstantiatedTerm(sort) if datatype.isParametric() else made.getTerm()
             # Plain names: between bars they do not read back in a pattern.
-            variables = [
-                session.manager.mkVar(sorts.of(sort), f"m{number}")
-                for number, (_, sort) in enumerate(constructor.fields)
-            ]
+            variables = [variable_of(sorts.of(s), f"m{n}") for n, (_, s) in enumerate(constructor.fields)]
             pattern = make(Kind.APPLY_CONSTRUCTOR, head, *variables)
             fitting = [v for v in variables if v.getSort() == other.handle.getSort()]
             body = fitting[0] if fitting else other.handle
@@ -136,59 +137,62 @@ class MakeMatch(Cvc5Action):
         return _keep(run, make(Kind.MATCH, term.handle, *cases), other.sort.sort, (term, other))
 
 
+class _OfTwo(Cvc5Action):
+    """A term of two terms of one sort."""
+
+    places = (("terms", 0.5),)
+    one: Term
+    two: Term
+
+    @classmethod
+    def draw_two(cls, run: Run, fits: Callable[[Sort], bool]) -> Self | None:
+        """Two terms of one of the sorts that fit; None: there are none."""
+        sorts = [sort for sort in run.store.populated if fits(sort)]
+        if not sorts:
+            return None
+        sort = sorts[int(run.random.random() * len(sorts))]
+        one, two = (run.store.pick(sort, run.random) for _ in range(2))
+        return None if one is None or two is None else cls(one, two)
+
+
 _LIFTED = {"Int": Kind.ADD, "Real": Kind.MULT, "Bool": Kind.AND, "BitVec": Kind.BITVECTOR_ADD}
 
 
-def _draw_two(run: Run, fits: Callable[[Sort], bool]) -> tuple[str, ...] | None:
-    """Two terms of one of the sorts that fit; None: there are none."""
-    sorts = [sort for sort in run.store.populated if fits(sort)]
-    if not sorts:
-        return None
-    sort = sorts[int(run.random.random() * len(sorts))]
-    terms = [run.store.pick(sort, run.random) for _ in range(2)]
-    return None if None in terms else tuple(map(str, terms))
-
-
-class MakeLifted(Cvc5Action):
+class MakeLifted(_OfTwo):
     """``cvc5:make-lifted TERM TERM``: an operator on two nullable terms."""
 
-    name = "cvc5:make-lifted"
-
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         # It is made with a lambda.
         return run.logic.startswith("HO_")
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return _draw_two(run, lambda sort: sort.name == "Nullable" and sort.args[0].name in _LIFTED)
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        return cls.draw_two(run, lambda sort: sort.name == "Nullable" and sort.args[0].name in _LIFTED)
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        terms = read_terms(run, args)
-        sort = terms[0].sort.sort
+    def act(self, run: Run, core: Cvc5Engine) -> Made | None:
+        terms, sort = (self.one, self.two), self.one.sort.sort
         kind = _LIFTED.get(sort.args[0].name) if sort.name == "Nullable" else None
-        if kind is None or terms[1].sort.sort is not sort:
-            raise TraceError("two terms of one nullable sort are wanted")
-        return _keep(run, engine.session.maker.mkNullableLift(kind, *handles(terms)), sort, terms)
+        if kind is None or self.two.sort.sort is not sort:
+            raise TraceError("two terms of one nullable sort expected")
+        return _keep(run, core.session.maker.mkNullableLift(kind, *handles(terms)), sort, terms)
 
 
-class MakeProjection(Cvc5Action):
+class MakeProjection(_OfTwo):
     """``cvc5:make-projection TERM TERM``: a formula about parts of two tuples, relations or tables."""
 
-    name = "cvc5:make-projection"
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        return cls.draw_two(run, lambda sort: bool(_columns(sort)) and _may_project(run, sort))
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return _draw_two(run, lambda sort: bool(_columns(sort)) and _may_project(run, sort))
-
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2, 2)
-        terms = read_terms(run, args)
-        sort = terms[0].sort.sort
+    def act(self, run: Run, core: Cvc5Engine) -> Made | None:
+        terms, sort = (self.one, self.two), self.one.sort.sort
         columns = _columns(sort)
-        if not columns or terms[1].sort.sort is not sort:
-            raise TraceError("two terms of one sort of tuples, relations or tables are wanted")
+        if not columns or self.two.sort.sort is not sort:
+            raise TraceError("two terms of one sort of tuples, relations or tables expected")
         if not _may_project(run, sort):
             raise Unsupported("relations and tables are projected in higher-order logic only")
-        session = engine.session
+        session = core.session
         project, group, card = _PROJECTIONS[sort.name]
         place = session.random.randrange(columns)
         way = session.random.randrange(3)
@@ -198,7 +202,7 @@ class MakeProjection(Cvc5Action):
             made = make(Kind.EQUAL, *parts)
         else:
             if way == 2:
-                parts[0] = make(session.manager.mkOp(group, place), terms[0].handle)
+                parts[0] = make(session.manager.mkOp(group, place), self.one.handle)
             made = make(Kind.GEQ, make(card, parts[0]), make(card, parts[1]))
         return _keep(run, made, BOOL, terms)
 
@@ -221,76 +225,53 @@ def _columns(sort: Sort) -> int:
     return len(sort.args) if sort.name == "Tuple" else 0
 
 
-_SKOLEMS = {skolem.name.lower().replace("_", "-"): skolem for skolem in cvc5.SkolemId}
+_SKOLEMS = names_of(cvc5.SkolemId)
 
 
 class InspectSkolem(Cvc5Action):
     """``cvc5:inspect-skolem NAME TERM...``: a symbol of the solver's own, by name, and what it is about."""
 
-    name = "cvc5:inspect-skolem"
+    places = (("terms", 0.2),)
+    skolem: Annotated[str, kind_named(_SKOLEMS, "skolem")]
+    terms: AnyClosed
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         arrays = [s for s in run.store.populated if s.name == "Array"]
         if arrays:
             sort = arrays[int(run.random.random() * len(arrays))]
-            terms = [run.store.pick_closed(sort, run.random) for _ in range(2)]
-            if None not in terms:
-                return ("array-deq-diff", *map(str, terms))
+            one, two = (run.store.pick_closed(sort, run.random) for _ in range(2))
+            if one is not None and two is not None:
+                return cls("array-deq-diff", (one, two))
         names = ("div-by-zero", "int-div-by-zero", "mod-by-zero")
-        return (names[int(run.random.random() * len(names))],)
+        return cls(names[int(run.random.random() * len(names))], ())
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        skolem = _SKOLEMS.get(read_name(args[0]))
-        terms = handles(read_closed(run, args[1:]))
-        if skolem is None:
-            raise Unsupported(f"no skolem {args[0]}")
-        manager = engine.session.maker
-        if manager.getNumIndicesForSkolemId(skolem) != len(terms):
-            raise Unsupported("another number of terms is wanted")
-        made = engine.session.manager.mkSkolem(skolem, *terms)
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        skolem, terms = _SKOLEMS[self.skolem], handles(self.terms)
+        if core.session.maker.getNumIndicesForSkolemId(skolem) != len(terms):
+            raise Unsupported("another number of terms expected")
+        made = core.session.manager.mkSkolem(skolem, *terms)
         if not made.isSkolem() or made.getSkolemId() != skolem:
-            raise Misbehaviour("term", f"{made!s:.100} is not the skolem {args[0]}")
+            raise Misbehaviour("term", f"{made!s:.100} is not the skolem {self.skolem}")
         # cvc5 may bring them into an order of its own.
         expect("term", set(made.getSkolemIndices()), set(terms), f"the terms of {made!s:.100}")
-        return ()
 
 
 _ABSTRACT = (
-    SortKind.ABSTRACT_SORT,
-    SortKind.ARRAY_SORT,
-    SortKind.BAG_SORT,
-    SortKind.BITVECTOR_SORT,
-    SortKind.FINITE_FIELD_SORT,
-    SortKind.FLOATINGPOINT_SORT,
-    SortKind.FUNCTION_SORT,
-    SortKind.SEQUENCE_SORT,
-    SortKind.SET_SORT,
-    SortKind.TUPLE_SORT,
+    *(SortKind.ABSTRACT_SORT, SortKind.ARRAY_SORT, SortKind.BAG_SORT, SortKind.BITVECTOR_SORT),
+    *(SortKind.FINITE_FIELD_SORT, SortKind.FLOATINGPOINT_SORT, SortKind.FUNCTION_SORT),
+    *(SortKind.SEQUENCE_SORT, SortKind.SET_SORT, SortKind.TUPLE_SORT),
 )
 
 
-class InspectAbstractSorts(Cvc5Action):
+class InspectSorts(Cvc5Action):
     """``cvc5:inspect-sorts``: abstract sorts say of which kind they are."""
 
-    name = "cvc5:inspect-sorts"
+    places = (("sorts", 0.1),)
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
+    def act(self, run: Run, core: Cvc5Engine) -> None:
         for kind in _ABSTRACT:
-            sort = engine.session.maker.mkAbstractSort(kind)
+            sort = core.session.maker.mkAbstractSort(kind)
             if kind in (SortKind.ABSTRACT_SORT, SortKind.TUPLE_SORT):
                 expect("sort", sort.isAbstract(), True, f"the abstract sort of {kind}")
                 expect("sort", sort.getAbstractedKind(), kind, f"the kind of the abstract sort of {kind}")
-        return ()
-
-
-MAKING = (
-    MakeCardinality(),
-    MakeRecord(),
-    MakeMatch(),
-    MakeLifted(),
-    MakeProjection(),
-    InspectSkolem(),
-    InspectAbstractSorts(),
-)

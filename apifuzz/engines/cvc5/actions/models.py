@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Self
 
 import cvc5
 
-from apifuzz.actions.reading import read_closed, read_name, require_count
-from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles, is_incremental
+from apifuzz.call import AnyClosed, one_of
+from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles, is_incremental, names_of
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.solving import answer
@@ -15,24 +15,26 @@ from apifuzz.interface import Answer, Misbehaviour, TermKind, Unsupported, expec
 from apifuzz.run import Run
 
 _MOST_MODELS = 3
-_MODES = {mode.name.lower(): mode for mode in cvc5.BlockModelsMode}
+_MODES = names_of(cvc5.BlockModelsMode)
 
 
 class InspectModel(Cvc5Action):
     """``cvc5:inspect-model CONSTANT...``: domains of sorts, cores, the model of these constants."""
 
-    name = "cvc5:inspect-model"
-    needs = (("produce-models", "true"),)
+    places = (("sat", 0.7),)
+    needs = ("produce-models=true",)
     after = (Answer.SAT,)
+    constants: AnyClosed
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         constants = [c for pool in run.store.pools.values() for c in pool.constants]
-        return tuple(map(str, constants[-3:]))
+        return cls(tuple(constants[-3:]))
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        solver = engine.session.solver
-        constants = [c for c in read_closed(run, args) if c.kind is TermKind.CONSTANT]
-        sorts = [s for s in engine.sorts.declared.values() if s.isUninterpretedSort()]
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        solver = core.session.solver
+        constants = [c for c in self.constants if c.kind is TermKind.CONSTANT]
+        sorts = [s for s in core.sorts.declared.values() if s.isUninterpretedSort()]
         for sort in sorts:
             for element in solver.getModelDomainElements(sort):
                 expect("model", element.getSort(), sort, f"the sort of an element of {sort}")
@@ -41,7 +43,6 @@ class InspectModel(Cvc5Action):
             solver.isModelCoreSymbol(constant.handle)
         if not str(solver.getModel(sorts, handles(constants))).strip():
             raise Misbehaviour("model", "an empty text as model")
-        return ()
 
 
 class BlockModel(Cvc5Action):
@@ -49,35 +50,35 @@ class BlockModel(Cvc5Action):
     a few were seen. Blocked values must not come again.
     """
 
-    name = "cvc5:block-model"
-    needs = (("produce-models", "true"),)
+    places = (("sat", 0.7),)
+    needs = ("produce-models=true",)
     after = (Answer.SAT,)
+    mode: Annotated[str, one_of(*_MODES, "terms")]
+    terms: AnyClosed
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return super().is_possible(run) and is_incremental(run)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         if run.random.random() < 0.5:
-            return ("literals" if run.random.random() < 0.7 else "values",)
+            return cls("literals" if run.random.random() < 0.7 else "values", ())
         constants = [
             c
             for sort, pool in run.store.pools.items()
             for c in pool.constants
             if not sort.is_function and sort.name != "RegLan"
         ]
-        if not constants:
-            return None
-        return ("terms", *map(str, constants[:2]))
+        return cls("terms", tuple(constants[:2])) if constants else None
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
+    def act(self, run: Run, core: Cvc5Engine) -> None:
         if not is_incremental(run):
             raise Unsupported("a second check, without incremental solving")
-        mode = read_name(args[0])
-        terms = handles(read_closed(run, args[1:]))
-        if mode not in _MODES and not terms:
-            raise Unsupported(f"no way to block a model: {mode}")
-        solver = engine.session.solver
+        terms = handles(self.terms)
+        if self.mode not in _MODES and not terms:
+            raise Unsupported(f"no way to block a model: {self.mode}")
+        solver = core.session.solver
         run.changed()
         solver.push(1)
         before: list[Any] = []
@@ -91,9 +92,5 @@ class BlockModel(Cvc5Action):
                 before.append(values)
                 solver.blockModelValues(terms)
             else:
-                solver.blockModel(_MODES[mode])
+                solver.blockModel(_MODES[self.mode])
         solver.pop(1)
-        return ()
-
-
-MODELS = (InspectModel(), BlockModel())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Self
 
 import cvc5
 from cvc5 import Kind
 
-from apifuzz.actions.reading import read_closed, read_formulas, require_count
+from apifuzz.call import CONSTANT, Formula, SortArg, rest
 from apifuzz.engines.cvc5.actions.base import (
     Cvc5Action,
     draw_formula,
@@ -17,7 +17,7 @@ from apifuzz.engines.cvc5.actions.base import (
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
-from apifuzz.interface import Answer, TermKind, expect
+from apifuzz.interface import Answer, ApiTerm, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from smtlib import INT, REAL
@@ -30,26 +30,25 @@ class Synthesize(Cvc5Action):
     all their values.
     """
 
-    name = "cvc5:synthesize"
+    places = (("terms", 0.15),)
+    formula: Formula
+    constants: Annotated[tuple[ApiTerm, ...], rest(CONSTANT)]
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return should_enumerate(run)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         formula = draw_formula(run)
         constants = [c for s, p in run.store.pools.items() if s.name in _SORTS for c in p.constants]
-        if formula is None or not constants:
-            return None
-        return str(formula), *map(str, constants[-3:])
+        return cls(formula, tuple(constants[-3:])) if formula is not None and constants else None
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2)
-        (formula,) = read_formulas(run, args[:1])
-        constants = read_closed(run, args[1:])
-        if any(c.kind is not TermKind.CONSTANT for c in constants) or len(set(constants)) < len(constants):
-            raise TraceError("different constants are wanted")
-        _Problem(engine.session, handles(constants)).solve(engine, engine.session.expand(formula.handle))
-        return ()
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        if len(set(self.constants)) < len(self.constants):
+            raise TraceError("different constants expected")
+        problem = _Problem(core.session, handles(self.constants))
+        problem.solve(core, core.session.expand(self.formula.handle))
 
 
 class _Problem:
@@ -98,7 +97,7 @@ class _Problem:
             grammar.addAnyVariable(start)
         if self.session.chance(0.5):
             grammar.addAnyConstant(start)
-        rules = self._rules(sort, start)
+        rules = self.rules(sort, start)
         if len(rules) == 1:
             grammar.addRule(start, rules[0])
         else:
@@ -106,7 +105,8 @@ class _Problem:
         expect("value", grammar.isNull(), False, "a grammar is null")
         return self.solver.synthFun("f", params, sort, grammar)
 
-    def _rules(self, sort: Any, start: Any) -> list[Any]:
+    def rules(self, sort: Any, start: Any) -> list[Any]:
+        """What a grammar makes terms of the sort with."""
         manager = self.session.manager
         if sort.isBoolean():
             return [manager.mkTrue(), start.notTerm(), start.andTerm(start)]
@@ -133,29 +133,25 @@ class FindTerms(Cvc5Action):
     look for another term without end.
     """
 
-    name = "cvc5:find-terms"
+    places = (("terms", 0.05),)
+    sort: SortArg
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         sorts = [s for s in (INT, REAL) if s in run.store.sorts]
-        return (str(run.store.sorts[sorts[int(run.random.random() * len(sorts))]]),) if sorts else None
+        return cls(run.store.sorts[sorts[int(run.random.random() * len(sorts))]]) if sorts else None
 
-    def act(self, run: Run, engine: Cvc5Engine, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1, 1)
-        sort = run.store.sort(args[0])
-        if sort.sort not in (INT, REAL):
-            raise TraceError(f"no grammar for {sort.sort}")
-        manager = engine.session.manager
-        problem = _Problem(engine.session, [manager.mkConst(sort.handle)])
-        start = manager.mkVar(sort.handle, "start")
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        if self.sort.sort not in (INT, REAL):
+            raise TraceError(f"no grammar for {self.sort.sort}")
+        manager, handle = core.session.manager, self.sort.handle
+        problem = _Problem(core.session, [manager.mkConst(handle)])
+        start = manager.mkVar(handle, "start")
         grammar = problem.solver.mkGrammar([], [start])
-        grammar.addRules(start, problem._rules(sort.handle, start))
+        grammar.addRules(start, problem.rules(handle, start))
         found = problem.solver.findSynth(cvc5.FindSynthTarget.ENUM, grammar)
         for _ in range(3):
             if found.isNull():
                 break
-            expect("sort", found.getSort(), sort.handle, "the sort of an enumerated term")
+            expect("sort", found.getSort(), handle, "the sort of an enumerated term")
             found = problem.solver.findSynthNext()
-        return ()
-
-
-SYNTHESIS = (Synthesize(), FindTerms())

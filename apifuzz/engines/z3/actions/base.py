@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, Self
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions import Action
-from apifuzz.actions.reading import read_closed, read_formulas
+from apifuzz.actions import Made
+from apifuzz.actions.own import Own
+from apifuzz.call import AnyFormulas, Values
 from apifuzz.engines.z3.engine import Z3Engine
-from apifuzz.engines.z3.session import Session, model_of, translated
+from apifuzz.engines.z3.session import Session, model_of
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
 from smtlib import BOOL
@@ -20,44 +21,66 @@ ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF:
 _MOST_FORMULAS = 4
 
 
-class Z3Action(Action):
-    """An action on closed formulas: the ids of some are its arguments. ``ask`` does it."""
+class Z3Action(Own):
+    """An action that ``ask`` does."""
 
-    least = 1
+    solver = "z3"
+    places: ClassVar[tuple[tuple[str, float], ...]] = (("terms", 0.8),)
 
-    def is_possible(self, run: Run) -> bool:
-        return BOOL in run.store.pools
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return BOOL in run.store.pools and super().is_possible(run)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return draw_formulas(run, self.least)
+    def act(self, run: Run, core: Z3Engine) -> Made | None:
+        self.ask(Asking(run, core))
+        return None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        terms = read_formulas(run, args)
-        with translated():
-            self.ask(Asking(run), terms)
-        return ()
-
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         """Make the calls. z3's exceptions are translated outside."""
         raise NotImplementedError
+
+
+class OfFormulas(Z3Action):
+    """An action on some closed formulas."""
+
+    least: ClassVar[int] = 1
+    formulas: AnyFormulas
+
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        drawn = draw_formulas(run, cls.least)
+        return None if drawn is None else cls(drawn)
+
+
+class OfTerms(Z3Action):
+    """An action on some closed terms: of sorts with the names ``sorts``, ``most`` at most."""
+
+    sorts: ClassVar[tuple[str, ...]]
+    most: ClassVar[int] = 3
+    terms: Values
+
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        drawn = draw_terms(run, cls.sorts, cls.most)
+        return cls(drawn) if drawn else None
 
 
 class Asking:
     """A run seen by an action of z3: the engine's session, its terms and its solver."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, engine: Z3Engine) -> None:
         self.run = run
-        engine = cast(Z3Engine, run.engine.core)
         self.session, self.terms, self.solving = engine.session, engine.terms, engine.solving
 
     def of(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The z3 terms of terms."""
         return [self.terms.of(t) for t in terms]
 
-    def solver(self, formulas: Sequence[Any]) -> Any:
+    def solver(self, formulas: Sequence[Any] = ()) -> Any:
         """A plain solver with these formulas."""
         solver = z3.Solver(z3core.Z3_mk_simple_solver(self.session.ref), self.session.context)
-        solver.add(*formulas)
+        if formulas:
+            solver.add(*formulas)
         return solver
 
     def answer(self, formulas: Sequence[Any]) -> Answer:
@@ -75,8 +98,7 @@ class Asking:
     def must_follow(self, premises: Sequence[Any], conclusion: Any, what: str) -> None:
         """Misbehaviour where a plain solver has a model of the premises in which the conclusion is false."""
         if self.answer([*premises, z3.Not(conclusion)]) is Answer.SAT:
-            shown = " ".join(str(conclusion.sexpr()).split())[:300]
-            raise Misbehaviour("answer", f"{what} gives what does not follow\n{shown}")
+            raise Misbehaviour("answer", f"{what} gives what does not follow\n{shown(conclusion)}")
 
     def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
         """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
@@ -92,8 +114,7 @@ class Asking:
             if d.arity() == 0 and z3.is_expr(model[d])
         ]
         if self.answer([*false, *values]) is Answer.UNSAT:
-            shown = " ".join(str(false[0].sexpr()).split())[:300]
-            raise Misbehaviour("model", f"the model of {what} makes a formula false\n{shown}")
+            raise Misbehaviour("model", f"the model of {what} makes a formula false\n{shown(false[0])}")
 
     def model_of(self, solver: Any) -> Any:
         """The model of a solver that said sat."""
@@ -144,29 +165,29 @@ def is_variable(term: Any) -> bool:
     return bool(z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
 
 
-def draw_formulas(run: Run, least: int) -> tuple[str, ...] | None:
-    """The ids of some closed formulas."""
+def shown(term: Any) -> str:
+    """The beginning of a term's text, on one line."""
+    return " ".join(str(term.sexpr()).split())[:300]
+
+
+def draw_formulas(run: Run, least: int) -> tuple[ApiTerm, ...] | None:
+    """Some closed formulas."""
     drawn: list[ApiTerm] = []
     for _ in range(least + int(run.random.random() * _MOST_FORMULAS)):
         term = run.store.pick_closed(BOOL, run.random)
         if term is not None and term not in drawn:
             drawn.append(term)
-    return tuple(map(str, drawn)) if len(drawn) >= least else None
+    return tuple(drawn) if len(drawn) >= least else None
 
 
-def draw_terms(run: Run, names: Sequence[str], most: int) -> tuple[str, ...] | None:
-    """The ids of some closed terms of sorts with these names."""
+def draw_terms(run: Run, names: Sequence[str], most: int) -> tuple[ApiTerm, ...]:
+    """Some closed terms of sorts with these names."""
     sorts = [s for s in run.store.populated if s.name in names]
     if not sorts:
-        return None
+        return ()
     drawn: list[ApiTerm] = []
     for _ in range(1 + int(run.random.random() * most)):
         term = run.store.pick_closed(sorts[int(run.random.random() * len(sorts))], run.random)
         if term is not None and term not in drawn:
             drawn.append(term)
-    return tuple(map(str, drawn)) or None
-
-
-def read_values(run: Run, tokens: Sequence[str]) -> tuple[ApiTerm, ...]:
-    """Closed terms that are no functions."""
-    return tuple(t for t in read_closed(run, tokens) if not t.sort.sort.is_function)
+    return tuple(drawn)

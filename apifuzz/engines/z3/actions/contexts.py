@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions.reading import require_count
 from apifuzz.engines.z3.actions.base import (
     ANSWERS,
     Asking,
-    Z3Action,
+    OfFormulas,
+    OfTerms,
     draw_terms,
-    read_values,
     require_readable,
+    shown,
 )
-from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread, translated
-from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
+from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread
+from apifuzz.interface import Misbehaviour, Unsupported
 from apifuzz.run import Run
 
 
-class Translate(Z3Action):
+class Translate(OfFormulas):
     """``z3:translate FORMULA...``: what goes to another context and back is what it was."""
 
-    name = "z3:translate"
+    places = (("terms", 0.5),)
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
+        formulas = asking.of(self.formulas)
         other = z3.Context(rlimit=RESOURCE_LIMIT)
         for formula in formulas:
             back = formula.translate(other).translate(session.context)
             if not back.eq(formula):
-                shown = " ".join(str(formula.sexpr()).split())[:300]
-                raise Misbehaviour("term", f"{shown} comes back from another context as {back.sexpr()[:300]}")
+                raise Misbehaviour(
+                    "term", f"{shown(formula)} comes back from another context as {back.sexpr()[:300]}"
+                )
         choice = session.one_of(("solver", "goal", "vector"))
         if choice == "solver":
             self._solver(asking, formulas, other)
@@ -70,22 +71,19 @@ class Translate(Z3Action):
             )
 
 
-class Containers(Z3Action):
+class Containers(OfTerms):
     """``z3:containers TERM...``: vectors and maps of terms hold what was put into them."""
 
-    name = "z3:containers"
+    places = (("terms", 0.5),)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return draw_terms(run, tuple(dict.fromkeys(s.name for s in run.store.populated)), 5)
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        drawn = draw_terms(run, tuple(dict.fromkeys(s.name for s in run.store.populated)), 5)
+        return cls(drawn) if drawn else None
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        terms = read_values(run, args)
-        with translated():
-            asking = Asking(run)
-            self._vector(asking, asking.of(terms))
-            self._map(asking, asking.of(terms))
-        return ()
+    def ask(self, asking: Asking) -> None:
+        self._vector(asking, asking.of(self.terms))
+        self._map(asking, asking.of(self.terms))
 
     @staticmethod
     def _vector(asking: Asking, terms: Sequence[Any]) -> None:
@@ -123,14 +121,14 @@ class Containers(Z3Action):
         known.reset()
 
 
-class Script(Z3Action):
+class Script(OfFormulas):
     """``z3:script FORMULA...``: z3's command language in another context answers as the solver does."""
 
-    name = "z3:script"
+    places = (("terms", 0.3),)
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
+        formulas = asking.of(self.formulas)
         text = asking.solver(formulas).sexpr()
         require_readable(session, text)
         other = z3.Context(rlimit=RESOURCE_LIMIT)
@@ -146,40 +144,30 @@ class Script(Z3Action):
         asking.must_agree(ANSWERS[answers.get(last, z3.Z3_L_UNDEF)], formulas, "a script")
 
 
-class Model(Z3Action):
+class Model(OfTerms):
     """``z3:model TERM...``: a model made by hand evaluates terms as substitution does."""
 
-    name = "z3:model"
+    sorts = ("Bool", "Int", "BitVec", "Real")
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return draw_terms(run, ("Bool", "Int", "BitVec", "Real"), 3)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        terms = read_values(run, args)
-        with translated():
-            self._evaluate(Asking(run), terms)
-        return ()
-
-    @staticmethod
-    def _evaluate(asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
         model = z3.ModelRef(z3core.Z3_mk_model(session.ref), session.context)
         values = []
-        for constant in asking.constants(terms):
+        for constant in asking.constants(self.terms):
             value = _small_value(session, constant.sort())
             if value is not None:
                 z3core.Z3_add_const_interp(session.ref, model.model, constant.decl().ast, value.as_ast())
                 values.append((constant, value))
-        for term in asking.of(terms):
+        for term in asking.of(self.terms):
             told = model.eval(term)
             if z3.is_const(term) and any(c.eq(term) and not v.eq(told) for c, v in values):
                 raise Misbehaviour("value", f"{term.sexpr()} is {told.sexpr()}, not what the model was given")
             # What is left open, a division by zero say, the model may fill in as it likes.
             plain = z3.simplify(z3.substitute(term, *values)) if values else told
             if _is_value(plain) and _is_value(told) and not plain.eq(told):
-                shown = " ".join(str(term.sexpr()).split())[:300]
-                raise Misbehaviour("value", f"{shown} is {told.sexpr()}, by substitution {plain.sexpr()}")
+                raise Misbehaviour(
+                    "value", f"{shown(term)} is {told.sexpr()}, by substitution {plain.sexpr()}"
+                )
 
 
 def _is_value(term: Any) -> bool:
@@ -203,16 +191,14 @@ _BY_ZERO = frozenset(("/0", "div0", "mod0", "rem0"))
 """Functions of models for what the standard leaves open."""
 
 
-class Eliminate(Z3Action):
+class Eliminate(OfFormulas):
     """``z3:eliminate FORMULA...``: constants projected out of a formula, in a model of it."""
 
-    name = "z3:eliminate"
-
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formula = z3.And(*asking.of(terms))
+        formula = z3.And(*asking.of(self.formulas))
         numbers = (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BOOL_SORT)
-        wanted = [c for c in asking.constants(terms) if c.sort().kind() in numbers][:2]
+        wanted = [c for c in asking.constants(self.formulas) if c.sort().kind() in numbers][:2]
         solver = asking.solver([formula])
         if not wanted or solver.check() != z3.sat:
             return
@@ -250,8 +236,13 @@ class Eliminate(Z3Action):
                 )
             )
         if z3.is_false(model.eval(projected, model_completion=True)):
-            shown = " ".join(str(formula.sexpr()).split())[:300]
-            raise Misbehaviour("model", f"a projection is false in its own model\n{shown}")
+            raise Misbehaviour("model", f"a projection is false in its own model\n{shown(formula)}")
 
 
-ACTIONS = (Translate(), Containers(), Script(), Model(), Eliminate())
+ACTIONS = (
+    Translate,
+    Containers,
+    Script,
+    Model,
+    Eliminate,
+)

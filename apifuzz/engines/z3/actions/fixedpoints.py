@@ -8,11 +8,9 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.actions.reading import require_count
 from apifuzz.engines.z3.actions.base import ANSWERS, Asking, Z3Action
-from apifuzz.engines.z3.session import RESOURCE_LIMIT, translated
+from apifuzz.engines.z3.session import RESOURCE_LIMIT
 from apifuzz.interface import Answer, Misbehaviour
-from apifuzz.run import Run
 
 _WIDTH = 3
 """Bits of the relations' columns: the datalog engine lists them all."""
@@ -27,18 +25,12 @@ class FixedPoint(Z3Action):
     Its relations are over short bit-vectors, so that what can be derived is computed here, too.
     """
 
-    name = "z3:fixed-point"
+    places = (("terms", 0.3),)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        with translated():
-            problem = _Problem(Asking(run))
-            for engine in ("datalog", "spacer", "bmc"):
-                problem.query(engine)
-        return ()
+    def ask(self, asking: Asking) -> None:
+        problem = _Problem(asking)
+        for engine in ("datalog", "spacer", "bmc"):
+            problem.query(engine)
 
 
 class _Problem:
@@ -123,4 +115,4 @@ class _Problem:
                 fixedpoint.get_ground_sat_answer(), fixedpoint.get_rules_along_trace()
 
 
-ACTIONS = (FixedPoint(),)
+ACTIONS = (FixedPoint,)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions.reading import read_formulas, read_list, require_count
-from apifuzz.engines.z3.actions.base import Asking, Z3Action, draw_formulas
-from apifuzz.engines.z3.session import translated
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour
+from apifuzz.call import Formulas, Text, read_list
+from apifuzz.engines.z3.actions.base import Asking, OfFormulas, Z3Action, draw_formulas
+from apifuzz.interface import Answer, Misbehaviour
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 
@@ -74,35 +73,33 @@ _DEPTH = 3
 _MOST_PARTS = 20
 
 
-class ApplyTactic(Z3Action):
+class Tactic(Z3Action):
     """``z3:tactic TACTIC FORMULA...``: TACTIC is a name, ``(then T T)``, ``(or-else T T)``, ``(repeat T)``,
     ``(if PROBE T T)``, ``(when PROBE T)`` or ``(with NAME VALUE T)``.
     """
 
-    name = "z3:tactic"
+    places = (("terms", 2.5),)
+    tactic: Text
+    formulas: Formulas
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         formulas = draw_formulas(run, 1)
-        return None if formulas is None else (_draw_tactic(run.random, 0), *formulas)
+        return None if formulas is None else cls(_draw_tactic(run.random, 0), formulas)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 2)
-        terms = read_formulas(run, args[1:])
-        with translated():
-            asking = Asking(run)
-            tactic = _read_tactic(asking, args[0], 0)
-            _apply(asking, tactic, asking.of(terms))
-        return ()
+    def ask(self, asking: Asking) -> None:
+        tactic = _read_tactic(asking, self.tactic, 0)
+        _apply(asking, tactic, asking.of(self.formulas))
 
 
-class Probe(Z3Action):
+class Probe(OfFormulas):
     """``z3:probe FORMULA...``: probes and their combinations, which are numbers that fit together."""
 
-    name = "z3:probe"
+    places = (("terms", 0.5),)
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        goal = _goal(asking, asking.of(terms))
+        goal = _goal(asking, asking.of(self.formulas))
         name = session.one_of(_PROBES)
         probe = z3.Probe(name, session.context)
         value = probe(goal)
@@ -256,4 +253,7 @@ def _read_tactic(asking: Asking, token: str, depth: int) -> Any:
     raise TraceError(f"no tactic {token[:60]}")
 
 
-ACTIONS = (ApplyTactic(), Probe())
+ACTIONS = (
+    Tactic,
+    Probe,
+)

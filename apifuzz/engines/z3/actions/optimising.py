@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Self
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions.reading import read_formulas, read_list, require_count
+from apifuzz.call import FormulaList, ValueList, one_of
 from apifuzz.engines.z3.actions.base import (
     ANSWERS,
     Asking,
@@ -16,12 +15,12 @@ from apifuzz.engines.z3.actions.base import (
     draw_formulas,
     draw_terms,
     is_variable,
-    read_values,
 )
-from apifuzz.engines.z3.session import RESOURCE_LIMIT, model_of, translated
-from apifuzz.interface import ApiTerm, Unsupported
+from apifuzz.engines.z3.session import RESOURCE_LIMIT, model_of
+from apifuzz.interface import Unsupported
 from apifuzz.run import Run
 
+_SORTS = ("Int", "Real", "BitVec")
 _PRIORITIES = ("lex", "pareto", "box")
 _ENGINES = ("maxres", "pd-maxres", "wmax", "rc2", "maxres-bin")
 _MOST_FRONTS = 3
@@ -30,51 +29,39 @@ _MOST_FRONTS = 3
 class Optimise(Z3Action):
     """``z3:optimise PRIORITY (FORMULA ...) (FORMULA ...) (TERM ...)``: hard, soft, objectives."""
 
-    name = "z3:optimise"
+    places = (("terms", 1.5),)
+    priority: Annotated[str, one_of(*_PRIORITIES)]
+    hard: FormulaList
+    soft: FormulaList
+    goals: ValueList
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
         hard = draw_formulas(run, 1)
         soft = draw_formulas(run, 1) if run.random.random() < 0.6 else ()
-        goals = draw_terms(run, ("Int", "Real", "BitVec"), 2) or ()
+        goals = draw_terms(run, _SORTS, 2)
         if hard is None or not (soft or goals):
             return None
-        priority = _PRIORITIES[int(run.random.random() * 3)]
-        return priority, f"({' '.join(hard)})", f"({' '.join(soft or ())})", f"({' '.join(goals)})"
+        return cls(_PRIORITIES[int(run.random.random() * 3)], hard, soft or (), goals)
 
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 4, 4)
-        priority = args[0]
-        hard, soft = (read_formulas(run, read_list(token)) for token in args[1:3])
-        goals = read_values(run, read_list(args[3]))
-        if priority not in _PRIORITIES or any(
-            g.sort.sort.name not in ("Int", "Real", "BitVec") for g in goals
-        ):
+    def ask(self, asking: Asking) -> None:
+        if any(goal.sort.sort.name not in _SORTS for goal in self.goals):
             raise Unsupported("no such objective")
-        with translated():
-            _Problem(Asking(run), priority, hard, soft, goals).solve()
-        return ()
+        _Problem(asking, self).solve()
 
 
 class _Problem:
     """One optimisation problem."""
 
-    def __init__(
-        self,
-        asking: Asking,
-        priority: str,
-        hard: Sequence[ApiTerm],
-        soft: Sequence[ApiTerm],
-        goals: Sequence[ApiTerm],
-    ) -> None:
+    def __init__(self, asking: Asking, stated: Optimise) -> None:
         self.asking = asking
         self.session = asking.session
-        self.hard = asking.of(hard)
-        self.soft = asking.of(soft)
-        self.goals = asking.of(goals)
-        self.priority = priority
+        self.hard, self.soft = asking.of(stated.hard), asking.of(stated.soft)
+        self.goals = asking.of(stated.goals)
+        self.priority = stated.priority
         self.optimize = z3.Optimize(ctx=self.session.context)
         self.optimize.set("rlimit", RESOURCE_LIMIT)
-        self.optimize.set("priority", priority)
+        self.optimize.set("priority", self.priority)
         if self.session.chance(0.5):
             self.optimize.set("maxsat_engine", self.session.one_of(_ENGINES))
         self.objectives: list[tuple[Any, Any, bool]] = []
@@ -162,4 +149,4 @@ class _Problem:
             optimize.translate(other).assertions()
 
 
-ACTIONS = (Optimise(),)
+ACTIONS = (Optimise,)

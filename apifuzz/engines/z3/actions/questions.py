@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from typing import Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions.reading import require_count
 from apifuzz.engines.z3.actions.base import (
     ANSWERS,
     Asking,
+    OfFormulas,
+    OfTerms,
     Z3Action,
-    draw_terms,
-    read_values,
     require_readable,
 )
-from apifuzz.engines.z3.session import misread, translated
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.engines.z3.session import misread
+from apifuzz.interface import Answer, Misbehaviour, Unsupported
 from apifuzz.run import Run
 
 _MOST_CUBES = 20
@@ -27,15 +25,13 @@ _MOST_CONSEQUENCES = 5
 _INSPECTED = 10
 
 
-class Cube(Z3Action):
+class Cube(OfFormulas):
     """``z3:cube FORMULA...``: all cubes of a solver with these formulas cover every model."""
 
-    name = "z3:cube"
-
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
-        formulas = asking.of(terms)
+    def ask(self, asking: Asking) -> None:
+        formulas = asking.of(self.formulas)
         solver = asking.solver(formulas)
-        atoms = [c for c in asking.constants(terms) if z3.is_bool(c)]
+        atoms = [c for c in asking.constants(self.formulas) if z3.is_bool(c)]
         cubes: list[list[Any]] = []
         for cube in solver.cube(atoms if atoms and asking.session.chance(0.5) else None):
             cubes.append(list(cube))
@@ -49,16 +45,15 @@ class Cube(Z3Action):
             raise Misbehaviour("answer", f"{len(cubes)} cubes leave a model out")
 
 
-class Consequences(Z3Action):
+class Consequences(OfFormulas):
     """``z3:consequences FORMULA...``: what z3 says follows from some formulas and assumptions follows."""
 
-    name = "z3:consequences"
     least = 2
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
-        constants = asking.constants(terms)
+        formulas = asking.of(self.formulas)
+        constants = asking.constants(self.formulas)
         variables = [c for c in constants if z3.is_bool(c) or z3.is_bv(c)]
         solver = asking.solver(formulas[1:])
         assumptions = [c for c in variables if z3.is_bool(c) and session.chance(0.3)]
@@ -72,23 +67,13 @@ class Consequences(Z3Action):
             raise Misbehaviour("answer", "consequences end in unsat, a plain solver in sat")
 
 
-class Equalities(Z3Action):
+class Equalities(OfTerms):
     """``z3:equalities TERM...``: terms that z3 holds to be equal by some formulas are."""
 
-    name = "z3:equalities"
+    sorts, most = ("Bool", "Int", "Real", "BitVec"), 6
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return draw_terms(run, ("Bool", "Int", "Real", "BitVec"), 6)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        terms = read_values(run, args)
-        with translated():
-            asking = Asking(run)
-            self._compare(asking, asking.of(terms))
-        return ()
-
-    def _compare(self, asking: Asking, terms: Sequence[Any]) -> None:
+    def ask(self, asking: Asking) -> None:
+        terms = asking.of(self.terms)
         session = asking.session
         premises = asking.assertions[:_INSPECTED]
         solver = asking.solver(premises)
@@ -111,24 +96,18 @@ class Equalities(Z3Action):
 class State(Z3Action):
     """``z3:state``: the run's solver asked for all it tells about itself, after any answer."""
 
-    name = "z3:state"
+    places = (("sat", 1.0), ("unsat", 1.0), ("unknown", 1.0))
 
-    def is_possible(self, run: Run) -> bool:
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
         return bool(run.assertions) and run.answer is not None
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        with translated():
-            asking = Asking(run)
-            _statistics(asking.solving.solver)
-            _assertions(asking)
-            _units(asking)
-            if run.answer is Answer.UNKNOWN:
-                asking.solving.solver.reason_unknown()
-        return ()
+    def ask(self, asking: Asking) -> None:
+        _statistics(asking.solving.solver)
+        _assertions(asking)
+        _units(asking)
+        if asking.run.answer is Answer.UNKNOWN:
+            asking.solving.solver.reason_unknown()
 
 
 def _statistics(solver: Any) -> None:
@@ -183,42 +162,35 @@ _OWN = ("!", "sk", "char.bit", "/0", "div0", "mod0", "rem0")
 class Proof(Z3Action):
     """``z3:proof``: the proof of an unsat answer, walked through."""
 
-    name = "z3:proof"
+    places = (("unsat", 1.0),)
+    needs = ("proof=true",)
 
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.UNSAT and run.options.get("proof") == "true"
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return run.answer is Answer.UNSAT and super().is_possible(run)
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return ()
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 0, 0)
-        if run.options.get("proof") != "true":
-            raise Unsupported("the context makes no proofs")
-        with translated():
-            asking = Asking(run)
-            try:
-                proof = asking.solving.solver.proof()
-            except z3.Z3Exception as error:
-                raise Unsupported("this kind of solver has no proof") from error
-            conclusion = proof.children()[-1] if proof.num_args() else proof
-            if not z3.is_false(conclusion):
-                raise Misbehaviour("term", f"a proof concludes {conclusion.sexpr()[:300]}, not false")
-        return ()
+    def ask(self, asking: Asking) -> None:
+        try:
+            proof = asking.solving.solver.proof()
+        except z3.Z3Exception as error:
+            raise Unsupported("this kind of solver has no proof") from error
+        conclusion = proof.children()[-1] if proof.num_args() else proof
+        if not z3.is_false(conclusion):
+            raise Misbehaviour("term", f"a proof concludes {conclusion.sexpr()[:300]}, not false")
 
 
-class PrintSolver(Z3Action):
+class Print(OfFormulas):
     """``z3:print FORMULA...``: a solver printed and read again, in each form, answers the same."""
 
-    name = "z3:print"
+    places = (("terms", 1.0),)
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
+        formulas = asking.of(self.formulas)
         solver = asking.solver(formulas)
         text = solver.to_smt2() if session.chance(0.5) else solver.sexpr()
         require_readable(session, text)
-        again = z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context)
+        again = asking.solver()
         try:
             if session.chance(0.5):
                 again.from_string(text)
@@ -236,43 +208,36 @@ def _parsed(session: Any, text: str) -> list[Any]:
     return list(parser.from_string(text))
 
 
-class Congruence(Z3Action):
+class Congruence(OfTerms):
     """``z3:congruence TERM...``: what a simple solver holds to be equal now, and why."""
 
-    name = "z3:congruence"
+    places = (("sat", 1.0),)
+    after = (Answer.SAT,)
+    sorts = ("Int", "Real", "BitVec", "Bool")
 
-    def is_possible(self, run: Run) -> bool:
-        return run.answer is Answer.SAT and Asking(run).solving.kind == "simple"
+    @classmethod
+    def is_possible(cls, run: Run) -> bool:
+        return run.answer is Answer.SAT and run.engine.core.solving.kind == "simple"  # type: ignore[attr-defined]
 
-    def draw(self, run: Run) -> tuple[str, ...] | None:
-        return draw_terms(run, ("Int", "Real", "BitVec", "Bool"), 3)
-
-    def perform(self, run: Run, args: tuple[str, ...]) -> tuple[str, ...]:
-        require_count(args, 1)
-        terms = read_values(run, args)
-        run.require_answer(Answer.SAT)
-        with translated():
-            asking = Asking(run)
-            if asking.solving.kind != "simple":
-                raise Unsupported("a simple solver tells what is congruent")
-            for term in asking.of(terms):
-                root = asking.solving.solver.congruence_root(term)
-                if not root.sort().eq(term.sort()):
-                    raise Misbehaviour("term", f"the root of {term.sexpr()[:200]} has another sort")
-                asking.solving.solver.congruence_next(term)
-                asking.solving.solver.congruence_explain(term, root)
-        return ()
+    def ask(self, asking: Asking) -> None:
+        if asking.solving.kind != "simple":
+            raise Unsupported("a simple solver tells what is congruent")
+        solver = asking.solving.solver
+        for term in asking.of(self.terms):
+            root = solver.congruence_root(term)
+            if not root.sort().eq(term.sort()):
+                raise Misbehaviour("term", f"the root of {term.sexpr()[:200]} has another sort")
+            solver.congruence_next(term)
+            solver.congruence_explain(term, root)
 
 
-class InitialValue(Z3Action):
+class InitialValue(OfFormulas):
     """``z3:initial-value FORMULA...``: values to begin the search with change no answer."""
 
-    name = "z3:initial-value"
-
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
-        formulas = asking.of(terms)
-        solver = asking.solver([])
-        for constant in asking.constants(terms):
+    def ask(self, asking: Asking) -> None:
+        formulas = asking.of(self.formulas)
+        solver = asking.solver()
+        for constant in asking.constants(self.formulas):
             sort = constant.sort()
             if sort.kind() in (z3.Z3_BOOL_SORT, z3.Z3_INT_SORT, z3.Z3_BV_SORT, z3.Z3_REAL_SORT):
                 is_bool = sort.kind() == z3.Z3_BOOL_SORT
@@ -283,6 +248,12 @@ class InitialValue(Z3Action):
 
 
 ACTIONS = (
-    *(Cube(), Consequences(), Equalities(), State(), Proof(), PrintSolver(), Congruence()),
-    InitialValue(),
+    Cube,
+    Consequences,
+    Equalities,
+    State,
+    Proof,
+    Print,
+    Congruence,
+    InitialValue,
 )

@@ -8,8 +8,8 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.z3.actions.base import ANSWERS, Asking, Z3Action
-from apifuzz.interface import ApiTerm, Misbehaviour
+from apifuzz.engines.z3.actions.base import ANSWERS, Asking, OfFormulas
+from apifuzz.interface import Misbehaviour
 
 _SIMPLIFIERS = (
     *("simplify", "propagate-values", "solve-eqs", "elim-unconstrained"),
@@ -36,14 +36,14 @@ tactic would not take; and those that make answers or models wrong after a check
 _MOST_WATCHED = 6
 
 
-class Simplifiers(Z3Action):
+class Simplifiers(OfFormulas):
     """``z3:simplifiers FORMULA...``: a solver behind simplifiers, incrementally, answers as one without."""
 
-    name = "z3:simplifiers"
+    places = (("terms", 1.5),)
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
+        formulas = asking.of(self.formulas)
         chain = None
         for _ in range(1 + int(session.random.random() * 3)):
             simplifier = z3.Simplifier(session.one_of(_SIMPLIFIERS), session.context)
@@ -60,7 +60,7 @@ class Simplifiers(Z3Action):
             )
             chain = joined
         assert chain is not None, "one simplifier at least"
-        solver = chain.add(z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context))
+        solver = chain.add(asking.solver())
         middle = len(formulas) // 2
         solver.add(*formulas[:middle])
         if session.chance(0.5):
@@ -115,21 +115,20 @@ class _AtMost(z3.UserPropagateBase):  # type: ignore[misc]
         self.finals += 1
 
 
-class Propagator(Z3Action):
+class Propagator(OfFormulas):
     """``z3:propagator FORMULA...``: a propagator for a cardinality constraint answers as that does."""
 
-    name = "z3:propagator"
     least = 2
 
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
+    def ask(self, asking: Asking) -> None:
         session = asking.session
-        formulas = asking.of(terms)
+        formulas = asking.of(self.formulas)
         literals = [z3.Bool(session.fresh_name("watch"), session.context) for _ in formulas[:_MOST_WATCHED]]
         bound = int(session.random.random() * (len(literals) + 1))
         # Each literal says that its formula holds; one of them has to.
         named = [literal == formula for literal, formula in zip(literals, formulas, strict=False)]
         named.append(z3.Or(*literals))
-        solver = z3.Solver(z3core.Z3_mk_simple_solver(session.ref), session.context)
+        solver = asking.solver()
         propagator = _AtMost(solver, literals, bound)
         solver.add(*named)
         try:
@@ -149,14 +148,12 @@ def _forget_propagators() -> None:
         known.bases.clear()
 
 
-class Clauses(Z3Action):
+class Clauses(OfFormulas):
     """``z3:clauses FORMULA...``: clauses that the solver tells of while it searches are clauses."""
 
-    name = "z3:clauses"
-
-    def ask(self, asking: Asking, terms: Sequence[ApiTerm]) -> None:
-        formulas = asking.of(terms)
-        solver = z3.Solver(z3core.Z3_mk_simple_solver(asking.session.ref), asking.session.context)
+    def ask(self, asking: Asking) -> None:
+        formulas = asking.of(self.formulas)
+        solver = asking.solver()
         seen: list[bool] = []
 
         def watch(proof: Any, dependencies: Sequence[int], clause: Any) -> None:
@@ -172,4 +169,8 @@ class Clauses(Z3Action):
         asking.must_agree(ANSWERS[result.r], formulas, "a watched solver")
 
 
-ACTIONS = (Simplifiers(), Propagator(), Clauses())
+ACTIONS = (
+    Simplifiers,
+    Propagator,
+    Clauses,
+)

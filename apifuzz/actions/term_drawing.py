@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from apifuzz.heads import operator_text
-from apifuzz.interface import ApiSort, ApiTerm
+from apifuzz.actions.leaves import MakeValue, ensure_term
+from apifuzz.actions.sorts import ensure_sort
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind
 from apifuzz.run import Run
-from apifuzz.sort_drawing import allowed, draw_sort_of, ensure_sort, ensure_term
+from apifuzz.sort_drawing import allowed, draw_sort_of
 from apifuzz.values import has_values, random_value
 from smtlib import REAL, Signature, Sort, default_theories
 from smtlib.signature import Bindings, SortPattern
@@ -27,11 +28,10 @@ _EQUALITIES = ("=", "distinct")
 
 
 class Application(NamedTuple):
-    """An operator applied: ``text`` is its head in the trace."""
+    """An operator applied: the sort of the result, the head, the arguments."""
 
-    signature: Signature
-    text: str
     result: ApiSort
+    head: Head
     args: tuple[ApiTerm, ...]
 
 
@@ -68,8 +68,8 @@ def apply_signature(run: Run, signature: Signature) -> Application | None:
     named = default_theories().find(signature.name, indices, sorts, result if signature.needs_as else None)
     if named is None or named[0] is not result:
         return None
-    text = operator_text(signature.name, indices, signature.needs_as)
-    return Application(signature, text, ensure_sort(run, result), args)
+    head = Head(HeadKind.OPERATOR, signature.name, indices, None, signature.needs_as)
+    return Application(ensure_sort(run, result), head, args)
 
 
 def _binds_indices(signature: Signature) -> bool:
@@ -143,8 +143,7 @@ def _make_value(run: Run, signature: Signature, sort: Sort) -> ApiTerm | None:
         text = fitting[int(run.random.random() * len(fitting))]
         if sort is REAL:
             text += ".0"
-    (made,) = run.call("make-value", (str(ensure_sort(run, sort)), text))
-    return run.store.term(made)
+    return run.make_term(MakeValue(ensure_sort(run, sort), text))
 
 
 def _draw_argument_sort(
