@@ -6,19 +6,25 @@ import importlib.metadata
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from difftest import find_solver
-from solvers.cvc5 import driver as cvc5_driver
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
-RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2")}
+RELEASES = {
+    "z3": ("z3-solver", "5.4.0"),
+    "cvc5": ("cvc5", "1.4.2"),
+    "boolector": ("pyboolector", "3.2.4"),
+}
 
 # Folder, file, solver, options, how it ends: by an answer, or otherwise.
 ANSWERS = [
+    ("boolector-quantifier-wrong-unsat", "formula.smt2", "boolector", [], "unsat"),
+    ("boolector-quantifier-wrong-unsat", "witness.smt2", "boolector", [], "sat"),
+    ("boolector-quantifier-wrong-unsat", "formula.smt2", "z3", [], "sat"),
+    ("boolector-quantifier-wrong-unsat", "formula.smt2", "cvc5", [], "sat"),
     ("z3-constant-array-two-elements", "formula.smt2", "z3", [], "unsat"),
     ("z3-constant-array-two-elements", "finite.smt2", "z3", [], "sat"),
     ("z3-quantified-array-one-element", "formula.smt2", "z3", [], "unsat"),
@@ -88,14 +94,17 @@ ANSWERS = [
 def skip_unless_installed(solver: str) -> None:
     """Skip where the reports are about another release than the installed one."""
     distribution, release = RELEASES[solver]
-    installed = importlib.metadata.version(distribution)
+    try:
+        installed = importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{distribution} is not installed")
     if not installed.startswith(release):
         pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
 
 
 def printed(solver: str, options: list[str], file: Path) -> str:
     """What the installed solver prints, and whether it dies."""
-    start = find_solver("z3").argv if solver == "z3" else (sys.executable, "-I", str(cvc5_driver.__file__))
+    start = find_solver(solver).argv
     done = subprocess.run(
         [*start, *options, file.name], cwd=file.parent, capture_output=True, text=True, timeout=60
     )

@@ -41,10 +41,10 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from difftest.models import totalise
-from difftest.triage.fingerprint import essential_operators
+from difftest.triage.key import essential_operators
 from generator import StrategySettings, make_strategy, seeds_of_folder
-from generator.seedscript import read_seed
-from generator.storm.openness import open_functions
+from generator.seeds.script import read_seed
+from generator.strategies.storm.openness import open_functions
 from smtlib import check_script, default_theories, print_script, read_script
 from smtlib.labels import theories_in
 
