@@ -20,8 +20,7 @@ from apifuzz.logics import STANDARD, draw_logic
 from apifuzz.operators import known_theories, operators_for
 from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.run import Settings
-from apifuzz.scope import Scope
-from apifuzz.scope import draw_scope
+from apifuzz.scope import Scope, draw_scope
 from apifuzz.sort_drawing import draw_sort
 from apifuzz.trace import TraceError
 from smtlib import default_theories, make_sort
