@@ -204,7 +204,8 @@ def write_finding(
         ],
         "test": {
             "seed": seed,
-            **{name: getattr(test, name) for name in ("index", "strategy", "origin")},
+            **{name: getattr(test, name) for name in ("index", "strategy")},
+            **({"origin": test.origin} if test.origin else {}),
             **{
                 name: list(getattr(test, name)) for name in ("skeletons", "atoms", "rules", "issues", "known")
             },
