@@ -17,9 +17,9 @@ from miner.commandline import Invocation, invocations_of
 from miner.fingerprint import Likeness, Shape, Spelled, likenesses, shape_of
 from miner.markdown import Block, blocks_of
 from miner.records import Issue
-from miner.sexpr import CHECKS, FOREIGN, STANDARD
+from miner.sexpr import FOREIGN, STANDARD
 from miner.transcript import cut, is_elided
-from smtlib.scanner import lexemes
+from smtlib.scanner import CHECKS, lexemes
 
 __all__ = [
     "Expected",
