@@ -17,12 +17,12 @@ from smtlib import (
     postorder,
     read_script,
 )
+from smtlib.scanner import CHECKS
 
 WELL_SORTED = "well-sorted"
 READ = "read"
 ERROR = "error"
 
-_CHECK_SATS = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
 _MADE_BY_DATATYPES = frozenset(("constructor", "selector", "tester", "updater"))
 
 
@@ -104,7 +104,7 @@ def _traits(script: Script, checked: CheckedScript) -> Traits:
         logic=checked.logic,
         commands=len(names),
         assertions=len(assertions),
-        check_sats=sum(name in _CHECK_SATS for name in names),
+        check_sats=sum(name in CHECKS for name in names),
         pushes=names.count("push") + names.count("pop"),
         quantifiers=quantifiers,
         terms=terms,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from miner.commandline import Invocation
-from miner.sexpr import ASKS_SOMETHING, ASSERTS, CHECKS, NOTHING, Names, names_of, unquoted
+from miner.sexpr import ASKS_SOMETHING, ASSERTS, NOTHING, Names, names_of, unquoted
 from miner.transcript import Segment, is_elided
-from smtlib.scanner import lexemes
+from smtlib.scanner import CHECKS, lexemes
 
 # Commands longer than this are stored, but their names are not looked at.
 _LONG_COMMAND = 100_000

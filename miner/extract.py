@@ -19,9 +19,9 @@ from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
 from miner.runs import Output, Run, Section, runs_of
-from miner.sexpr import CHECKS, FOREIGN, STANDARD
+from miner.sexpr import FOREIGN, STANDARD
 from miner.transcript import cut, is_elided
-from smtlib.scanner import lexemes
+from smtlib.scanner import CHECKS, lexemes
 from solvers.registry import ANY_NAME, PROFILES
 
 __all__ = [

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
-from smtlib.scanner import MARK
+from smtlib import default_theories
+from smtlib.scanner import CHECKS, MARK
 
 
 def _words(text: str) -> frozenset[str]:
@@ -53,7 +55,6 @@ FOREIGN = _words(
     """
 )
 COMMANDS = STANDARD | ASKING | FOREIGN
-CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 ASKS_SOMETHING = CHECKS | {
     "get-qe",
     "query",
@@ -128,23 +129,26 @@ def _is_one(line: str) -> bool:
     return True
 
 
-# Constants that theories bring along and that stand where a variable could.
-_THEORY_CONSTANTS = _words(
-    """
-    true false RNE RNA RTP RTN RTZ roundNearestTiesToEven roundNearestTiesToAway roundTowardPositive
-    roundTowardNegative roundTowardZero re.all re.none re.allchar re.nostr re.full re.empty
-    seq.empty set.empty set.universe bag.empty emptyset univset emptybag sep.emp sep.nil emp real.pi
-    pi euler _ tuple.unit unit
-    """
-)
 _LITERAL = re.compile(r'[0-9"#:\-+]|bv\d+\[')
 _BINDERS = frozenset({"forall", "exists", "lambda", "choice", "set.comprehension", "witness"})
 _NAMING = frozenset({":named", ":qid", ":skolemid", ":lblpos", ":lblneg", ":id"})
-_SORTS = _words(
-    """
-    Bool Int Real String RegLan RoundingMode Float16 Float32 Float64 Float128
-    """
-)
+
+
+@cache
+def _theory_constants() -> frozenset[str]:
+    """Constants that theories bring along and that stand where a variable could."""
+    theories = default_theories()
+    constants = {signature.name for signature in theories.signatures() if not signature.params}
+    old = {name for name, now in theories.spellings.items() if not constants.isdisjoint(now)}
+    return frozenset(constants | old | {"_", "unit", "emp", "re.full"})
+
+
+@cache
+def _sorts() -> frozenset[str]:
+    """Words of the sorts in a datatype's fields that are no names of the script."""
+    theories = default_theories()
+    plain = {name for name, symbol in theories.sorts.items() if not symbol.arity and not symbol.indices}
+    return frozenset(plain | set(theories.abbreviations) | {"par", "_", "Array", "BitVec"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ def names_of(word: str, tokens: Sequence[str]) -> Names:
         symbols = [
             unquoted(token) for token in tokens[2:] if token not in "()" and token[0] not in '0123456789":#'
         ]
-        declared = frozenset(symbols) - _SORTS - {"par", "_", "Array", "BitVec"}
+        declared = frozenset(symbols) - _sorts()
         return Names(declared, frozenset(), frozenset(), symbols[0] if symbols else "")
     if word == "define-funs-rec":
         heads = [unquoted(name) for opening, name in pairwise(tokens[2:]) if opening == "("]
@@ -208,6 +212,7 @@ def _names_of_term(tokens: Sequence[str], start: int) -> Names:
     used: set[str] = set()
     named: set[str] = set()
     modes = [_PLAIN]
+    constants = _theory_constants()
     index = start
     count = len(tokens)
     while index < count:
@@ -229,7 +234,7 @@ def _names_of_term(tokens: Sequence[str], start: int) -> Names:
                 named.add(unquoted(tokens[index]))
             index += 1
             continue
-        if mode == _SKIP or token in _THEORY_CONSTANTS or _LITERAL.match(token):
+        if mode == _SKIP or token in constants or _LITERAL.match(token):
             continue
         used.add(unquoted(token))
     if "match" in tokens or "par" in tokens:

@@ -13,10 +13,13 @@ uninterpreted sort ``Uninterpreted``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from rules._names import AtomNames, ScriptNames
-from smtlib import INT, REAL, Kind, Sort, Term
+from smtlib import INT, REAL, Kind, Sort, Term, read_sexps
 from smtlib.environment import is_parameter
+from smtlib.reader import SExp
+from smtlib.sorts import indexed
 
 _SCRIPT_HEADS = {"constructor": "constructor", "selector": "selector"}
 
@@ -152,48 +155,20 @@ def _coarse_head(term: Term) -> str:
 def _full_head(term: Term) -> str:
     op = term.op
     if op.kind is Kind.OPERATOR and op.indices and op.name != "map":
-        return f"(_ {op.name} {' '.join(map(str, op.indices))})"
+        return indexed(op.name, op.indices)
     return _coarse_head(term)
 
 
+@lru_cache(maxsize=4096)
 def _flat(text: str) -> str:
     """A sort without blanks and parentheses: ``(Array Int (_ BitVec 8))`` is ``Array<Int,BitVec_8>``."""
-    if text[0] != "(":
-        return text
-    out: list[str] = []
-    tokens = text.replace("(", " ( ").replace(")", " ) ").split()
-    # Per open list: "_" for an indexed sort, "<" before its first argument, "," after it.
-    opened: list[str] = []
-    fresh = False
-    for position, token in enumerate(tokens):
-        if token == "(":
-            if opened:
-                _separate(out, opened)
-            opened.append("(" if tokens[position + 1] != "_" else "_")
-            fresh = True
-            continue
-        if token == ")":
-            kind = opened.pop()
-            if kind == ",":
-                out.append(">")
-            continue
-        if token == "_" and fresh:
-            continue
-        if fresh:
-            out.append(token)
-            fresh = False
-        elif opened[-1] == "_":
-            out.append("_" + token)
-        else:
-            _separate(out, opened)
-            out.append(token)
-    return "".join(out)
+    return _flat_sort(read_sexps(text)[0]) if text[0] == "(" else text
 
 
-def _separate(out: list[str], opened: list[str]) -> None:
-    """Write what stands before the next argument of the innermost list."""
-    if opened[-1] == "(":
-        out.append("<")
-        opened[-1] = ","
-    elif opened[-1] == ",":
-        out.append(",")
+def _flat_sort(sexp: SExp) -> str:
+    if isinstance(sexp, str):
+        return sexp
+    if sexp[0] == "_":
+        return "_".join(sexp[1:])
+    head, *args = map(_flat_sort, sexp)
+    return f"{head}<{','.join(args)}>"

@@ -26,6 +26,9 @@ LEXEME: Final = re.compile(rf'{_OPAQUE}|[()]|[^\s()";|]+|["|]')
 """A token, or a comment."""
 
 _NAME = re.compile(r'\((?:\s|;[^\n]*\n)*+(?:\|([^|]+)\||([^\s()";|]*))')
+CHECKS: Final = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
+"""The commands that ask for an answer."""
+
 # Some are opened, and emptied, as soon as they are set.
 _FILE_OPTION = re.compile(
     r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I

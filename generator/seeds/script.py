@@ -24,6 +24,7 @@ from smtlib import (
     rewrite,
 )
 from smtlib.environment import Datatype
+from smtlib.scanner import CHECKS
 
 MAX_PARENTHESES = 60_000
 """Texts with more opening ones are not read: that alone would take seconds."""
@@ -47,7 +48,6 @@ _KEPT = frozenset(
         *("declare-codatatype", "declare-codatatypes"),
     )
 )
-_CHECKS = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _script(checked: CheckedScript) -> SeedScript | str:
             del levels[len(levels) - _count(command) :]
         elif command.name in ("reset", "reset-assertions") and not checks:
             return "resets before its check-sat"
-        elif command.name in _CHECKS:
+        elif command.name in CHECKS:
             checks += 1
             asked = [term for level in levels for term in level]
             asked += command.terms

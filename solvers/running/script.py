@@ -11,13 +11,12 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from smtlib.scanner import Command, commands, lexemes, names_file
+from smtlib.scanner import CHECKS, Command, commands, lexemes, names_file
 
 ANSWERS = ("sat", "unsat", "unknown")
-_CHECKS = frozenset({"check-sat", "check-sat-assuming", "check-sat-using"})
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
 # Besides get-...: what only makes sense with an answer, or only prints.
-_IDLE = _CHECKS | frozenset(
+_IDLE = CHECKS | frozenset(
     """
     echo apply eval simplify help help-tactic display labels check-synth check-synth-next block-model
     block-model-values
@@ -63,7 +62,7 @@ class Script:
     @cached_property
     def checks(self) -> tuple[Command, ...]:
         """The commands that ask for an answer."""
-        return tuple(command for command in self.commands if command.name in _CHECKS)
+        return tuple(command for command in self.commands if command.name in CHECKS)
 
     def asked_by(self, tactic: str) -> Script:
         """The same with each ``check-sat`` asked by a tactic of z3, as ``(check-sat-using tactic)``."""
@@ -112,7 +111,7 @@ class Script:
         answers: list[str | None] = []
         status: str | None = None
         for command in self.commands:
-            if command.name in _CHECKS:
+            if command.name in CHECKS:
                 answers.append(status if status != "unknown" else None)
                 status = None
             elif command.name == "set-info":
@@ -128,7 +127,7 @@ class Script:
         """
         found: list[tuple[int, str | None]] = []
         for index, command in enumerate(self.commands):
-            if command.name in _CHECKS:
+            if command.name in CHECKS:
                 found.append((index, None))
             elif command.name == "echo":
                 word = self._lexemes(command)[2]
