@@ -182,7 +182,7 @@ def named_in(file: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             if names.search(node.value):
-                yield f"{file.relative_to(ROOT)}:{node.lineno}: {node.value[:60]!r}"
+                yield f"{str(file).removeprefix(f'{ROOT}/')}:{node.lineno}: {node.value[:60]!r}"
 
 
 def test_no_module_outside_the_folders_names_a_solver() -> None:
@@ -200,9 +200,10 @@ def test_every_exception_is_needed() -> None:
         assert any(hit for file in files for hit in named_in(file)), f"{place} names no solver any more"
 
 
-def test_a_name_is_seen() -> None:
-    file = ROOT / "solvers" / "running" / "runner.py"
-    assert any("'z3'" in hit for hit in named_in(file))
+def test_a_name_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "named.py"
+    file.write_text('"""Names z3."""\nFOUND = "cvc5 says no"\nNONE = "Z3Extras"\n')
+    assert [hit.partition(":")[2] for hit in named_in(file)] == ["2: 'cvc5 says no'"]
 
 
 def test_every_alias_is_one_solvers() -> None:
