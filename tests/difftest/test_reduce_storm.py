@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,8 +31,9 @@ def test_a_test_is_known_by_its_header(tmp_path: Path) -> None:
 
 
 def test_a_findings_strategy_is_read_from_its_folder(tmp_path: Path) -> None:
-    finding = '{"id": "1", "class": "soundness", "solvers": [], "solver": "z3", "key": "k", "test": {"strategy": "storm"}}'
-    (tmp_path / "finding.json").write_text(finding, "utf-8")
+    finding = {"id": "1", "class": "soundness", "solvers": [], "solver": "z3", "key": "k"}
+    finding["test"] = {"strategy": "storm"}
+    (tmp_path / "finding.json").write_text(json.dumps(finding), "utf-8")
     assert made_by_storm(tmp_path, "")
 
 
