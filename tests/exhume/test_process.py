@@ -42,7 +42,7 @@ def test_no_colour_and_no_progress_in_pipes(
     assert ended.code == 1
     assert "\x1b" not in ended.out + ended.err
     assert "\r" not in ended.out + ended.err
-    assert ended.err == ""
+    assert ended.err == f"next: exhume reduce --all {tmp_path / 'h'}\n"
     assert not any(line != line.rstrip() for line in ended.out.splitlines())
 
 
