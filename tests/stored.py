@@ -24,7 +24,9 @@ def unpack(name: str, folder: Path) -> Path:
     archive = V0 / f"{name}.tar.xz"
     if archive.exists():
         with tarfile.open(archive, "r:xz") as members:
-            members.extractall(folder, filter="data")
+            # Python before 3.11.4 has no filters; the archive is ours.
+            members.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
+            members.extractall(folder)
         return folder / name
     with lzma.open(V0 / f"{name}.xz") as packed, (folder / name).open("wb") as out:
         shutil.copyfileobj(packed, out)
