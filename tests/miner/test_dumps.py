@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exhume.exits import Exit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base.errors import Exit
 from corpus.parquet import export_parquet
 from corpus.store import Corpus
 from exhume.cli import run
@@ -381,8 +381,8 @@ def test_whatever_is_cut_off_gives_whole_objects_first(items: list[dict[str, obj
         found.extend(objects_in(io.BufferedReader(io.BytesIO(data[:cut])), "x"))
         assert cut >= len(data) or not data[:cut].strip()
     except BadInput as error:
-        # In the middle of "\\u001f" the parser cannot tell.
-        assert "cut off" in str(error) or "\\u" in json.dumps(items)
+        # In the middle of "\\u001f", and behind a minus sign, the parser cannot tell.
+        assert "cut off" in str(error) or "\\u" in json.dumps(items) or data[:cut].endswith(b"-")
         assert cut < len(data)
     clean = json.loads(data.decode())
     assert found == clean[: len(found)]

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from exhume.exits import Exit
 
+from base.errors import Exit
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from exhume.cli import run

@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from exhume.exits import Exit
 
 import miner.hosts
+from base.errors import Exit
 from corpus.store import Corpus
 from exhume.cli import run
 
