@@ -1,4 +1,4 @@
-"""The entry point: finds the command and turns errors into a line and an exit code."""
+"""The entry point: finds the command and turns errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from base.errors import ExhumeError, Exit
 from base.files import NO_SPACE
-from exhume.commands import COMMANDS
+from exhume.commands import COMMANDS, SECTIONS
+from exhume.commands.help import readable
 
 
 class _Group(TyperGroup):
@@ -30,18 +31,23 @@ class _Group(TyperGroup):
         module = importlib.import_module(f"exhume.commands.{COMMANDS[cmd_name].module}")
         commands = typer.Typer(rich_markup_mode=None)
         module.register(commands)
-        return typer.main.get_group(commands).get_command(ctx, cmd_name)
+        return readable(typer.main.get_group(commands).get_command(ctx, cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands without importing them."""
-        TyperGroup(name="exhume", commands=dict(self.commands)).format_commands(ctx, formatter)
+        """List the commands under their headings, without importing them."""
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, command.about) for name, command in section.items()])
 
 
 app = typer.Typer(
     name="exhume",
     cls=_Group,
-    help="Digs up the bugs SMT solvers had and builds new tests in their likeness.\n\n"
-    "A first session: 'exhume demo'. Then, with formulas of your own: import, learn, generate, hunt.",
+    help="Mines past SMT solver bugs from issue trackers and generates new tests from them.\n\n"
+    "Start with 'exhume demo'. With files of your own, 'exhume replay' runs solvers on them; 'exhume import',"
+    " 'exhume learn' and 'exhume hunt' look for new bugs.\n\n"
+    "Exit codes: 0 done, 1 findings, 2 usage or bad input, 3 something is missing on this machine,"
+    " 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -50,8 +56,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_given: bool) -> None:
+    if is_given:
         from base.version import VERSION
 
         print(f"exhume {VERSION}")  # noqa: T201
@@ -61,7 +67,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Handles the options of exhume itself."""
@@ -78,8 +84,8 @@ def run(arguments: list[str]) -> int:
         app(arguments, prog_name="exhume")
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):
-            return _reader_gone()  # rich and typer end with 1 then, which would say that bugs were found
-        # Typer's own end: 0, 2 for a usage error, 130 for Ctrl-C, or what a command asked for.
+            return _reader_gone()  # rich and typer exit with 1 here, which would mean findings
+        # Raised by Typer: 0, 2 for a usage error, 130 for Ctrl-C, or the exit code of a command.
         return ended.code if isinstance(ended.code, int) else Exit.DONE
     except KeyboardInterrupt:
         _say("exhume: interrupted")
@@ -92,7 +98,7 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         if error.errno not in NO_SPACE | {errno.EROFS}:
             raise
-        _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; make room and run it again")
+        _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; free some space and try again")
         return Exit.USAGE
     raise AssertionError("typer ends by SystemExit")
 
@@ -104,6 +110,6 @@ def _say(line: str) -> None:
 
 
 def _reader_gone() -> int:
-    """Whoever read our output has gone: say nothing, here and when Python flushes at its end."""
+    """The reader of our output has gone: print nothing, now or when Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return Exit.DONE

@@ -1,7 +1,7 @@
-"""The commands: each takes its options, calls what does the work, and prints.
+"""The commands. Each reads its options, calls the package that does the work, and prints the result.
 
-A module is imported when one of its commands is used. A new command is a function in a module here, which the
-module's ``register`` adds, and a line in ``_ABOUT``.
+A module is imported when one of its commands is used. To add a command, write a function in a module here,
+let the module's ``register`` add it, and add a line to ``SECTIONS``.
 """
 
 from __future__ import annotations
@@ -10,64 +10,50 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """The module of a command, and its line in the list of commands."""
+    """The module of a command, and the command's line in ``exhume --help``: the first paragraph of its
+    help.
+    """
 
     module: str
     about: str
 
 
-_ABOUT = {
-    "demo": {
-        "demo": "Do it all once, on a small tracker that comes with exhume.",
+SECTIONS = {
+    "First session": {
+        "demo": Command("demo", "Run the whole pipeline once on a small bundled tracker."),
     },
-    "mine": {
-        "mine": "Mine issue trackers into a corpus: closed bug reports, their formulas and their history.",
-        "refresh": "Mine, extract and learn for all trackers of exhume.toml.",
+    "Build a corpus": {
+        "mine": Command("mine", "Mine bug reports from issue trackers into a corpus."),
+        "refresh": Command("mine", "Update the corpus of exhume.toml: mine, extract and learn."),
+        "import": Command("learn", "Import .smt2 files into a corpus."),
+        "learn": Command("learn", "Learn skeletons, atoms and rules from a corpus."),
+        "label": Command("generate", "Find trusted answers for formulas."),
+        "corpus": Command("corpus", "Maintain a corpus file: export, import, verify, vacuum."),
     },
-    "corpus": {
-        "corpus": "Look after a corpus file: export, import, verify, vacuum.",
+    "Ask a corpus": {
+        "stats": Command("learn", "Count what a corpus holds."),
+        "query": Command("query", "Run a named query (see --list) or SQL on a corpus."),
+        "similar": Command("compare", "Find the formulas of a corpus that are most similar to a file."),
+        "compare": Command("compare", "Compare the rules, skeletons and signatures of two corpora."),
+        "behind": Command("compare", "Show the issues behind a generated test."),
     },
-    "learn": {
-        "import": "Put folders of .smt2 files into a corpus.",
-        "learn": "Learn skeletons, atoms and rules from a corpus.",
-        "stats": "Show how much a corpus holds.",
+    "Generate tests": {
+        "strategies": Command("generate", "List the test generation strategies and their settings."),
+        "generate": Command("generate", "Write a batch of generated tests to a folder."),
     },
-    "query": {
-        "query": "Ask a corpus: a named query (see --list) or SQL.",
+    "Test solvers": {
+        "solvers": Command("solvers", "Show or install solvers."),
+        "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
+        "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
+        "apifuzz": Command("apifuzz", "Fuzz the programming interfaces of solvers."),
     },
-    "compare": {
-        "compare": "Compare the rules, skeletons and signatures of two corpora.",
-        "similar": "Find the formulas of a corpus that are most like a file's.",
-        "behind": "Show the issues that a generated test's skeletons and atoms came from.",
-    },
-    "generate": {
-        "generate": "Write a batch of tests in the likeness of past bugs.",
-        "strategies": "List the ways to make tests, and the settings of each.",
-        "label": "Find the answers of formulas, for the strategies that keep a known answer.",
-    },
-    "hunt": {
-        "hunt": "Generate tests and run solvers against each other.",
-    },
-    "apifuzz": {
-        "apifuzz": "Draw valid call sequences and make them on a solver's own interface.",
-    },
-    "replay": {
-        "replay": "Run solvers on files, or on the formulas of a corpus.",
-    },
-    "reduce": {
-        "reduce": "Make the formula of a finding as small as it gets.",
-        "bisect": "Find the first affected and the first fixed release of a finding's solver.",
-    },
-    "triage": {
-        "triage": "Show a campaign's findings: the status of each, and the known issues that it resembles.",
-        "report": "Write one HTML page about a campaign.",
-    },
-    "solvers": {
-        "solvers": "Show or fetch solvers.",
+    "Work on findings": {
+        "triage": Command("triage", "List the findings of a campaign and what remains to be done."),
+        "reduce": Command("reduce", "Minimise the formula or the calls of a finding."),
+        "bisect": Command("reduce", "Find the first affected and the first fixed release of a finding."),
+        "report": Command("triage", "Write an HTML page about a campaign."),
     },
 }
-"""What the list of commands says of each, by module: the first paragraph of the command's help."""
+"""The commands by heading, in the order of ``exhume --help``."""
 
-COMMANDS = {
-    name: Command(module, about) for module, commands in _ABOUT.items() for name, about in commands.items()
-}
+COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}

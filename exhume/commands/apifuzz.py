@@ -1,4 +1,4 @@
-"""The command apifuzz: campaigns of API fuzzing, and what one does with a trace."""
+"""The command apifuzz: API fuzzing campaigns, and commands on traces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from apifuzz.engines import ENGINES
 from apifuzz.running.describing import describe
@@ -23,6 +22,7 @@ from difftest import Limits
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.state import CampaignState
 from difftest.triage.known import KnownErrors
+from exhume.commands.help import PlainGroup
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import Limit, minimise_command, model_command, replay_command, to_smtlib_command
 from exhume.screens.console import print_json, say
@@ -31,7 +31,7 @@ from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_statistics, show_summary
 
 _DEFAULT_RUNS = 1000
-# What was an option is a command now.
+# Options of earlier versions that became commands.
 _MOVED = {
     "--replay": "exhume apifuzz replay TRACE",
     "--minimise": "exhume apifuzz minimise TRACE",
@@ -40,15 +40,15 @@ _MOVED = {
 }
 
 
-class _Group(TyperGroup):
-    """The commands of apifuzz; names the new one for who calls it as it was."""
+class _Group(PlainGroup):
+    """The commands of apifuzz. For a command line of an earlier version the error names the new command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As the base does."""
+        """Parse the command line, as the base class does."""
         given = [word.partition("=")[0] for word in args]
         if given and given[0].startswith("--") and given[0] != "--help":
             now = next((_MOVED[word] for word in given if word in _MOVED), "exhume apifuzz run ...")
-            ctx.fail(f"'exhume apifuzz {given[0]}' has become a command: {now}")
+            ctx.fail(f"'exhume apifuzz {given[0]}' is now a command: {now}")
         return super().parse_args(ctx, args)
 
 
@@ -56,7 +56,8 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     calls = typer.Typer(
         cls=_Group,
-        help="Draw valid call sequences and make them on a solver's own interface.",
+        help="Fuzz the programming interfaces of solvers.\n\n"
+        "Makes random but valid sequences of API calls and looks for crashes and wrong answers.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -74,67 +75,77 @@ def run_command(
         typer.Option(
             "--solver",
             metavar="SPEC",
-            help=f"{', '.join(ENGINES)} (prints SMT-LIB), or NAME=COMMAND that reads SMT-LIB.",
+            help=f"Solver to fuzz: {', '.join(ENGINES)} (only prints SMT-LIB), or any program that reads"
+            " SMT-LIB, NAME=COMMAND.",
         ),
     ],
     out_folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings, counts.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state."),
     ],
     cross_check: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="Also make each call with this solver, and compare the answers."),
+        typer.Option(metavar="SPEC", help="Also make each call on this solver and compare the answers."),
     ] = None,
     check_witnesses: Annotated[
-        bool, typer.Option("--check-witnesses", help="Re-check values, cores and failed assumptions.")
+        bool,
+        typer.Option("--check-witnesses", help="Check model values, unsat cores and failed assumptions."),
     ] = False,
-    runs: Annotated[int | None, typer.Option(help="Runs of the whole campaign.", min=1)] = None,
-    duration: Annotated[str | None, typer.Option("--time", help="Stop after: 90s, 10m, 8h, 2d.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Stop after N runs, counted over the whole campaign.", min=1)
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option("--time", metavar="DURATION", help="Stop after this wall time: 90s, 10m, 8h, 2d."),
+    ] = None,
     jobs: Jobs = 1,
-    seed: Annotated[int, typer.Option(help="Same seed and version: same runs.", min=0)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Seed number. The same seed and version give the same runs.", min=0)
+    ] = 1,
     theories: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,NAME", help="Theory files to draw on.  [default: some, for each run]"),
+        typer.Option(metavar="NAME,NAME", help="Theories to use.  [default: random per run]"),
     ] = None,
     quantifiers: Annotated[
         bool | None,
-        typer.Option(
-            "--quantifiers/--no-quantifiers", help="Allow quantifiers.  [default: chosen at random per run]"
-        ),
+        typer.Option("--quantifiers/--no-quantifiers", help="Allow quantifiers.  [default: random per run]"),
     ] = None,
     options: Annotated[
-        bool, typer.Option("--options/--no-options", help="Draw options of the solver.")
+        bool, typer.Option("--options/--no-options", help="Set random solver options.")
     ] = True,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set this option in every run.")
     ] = None,
     only_options: Annotated[
         list[str] | None,
-        typer.Option(metavar="WORD,WORD", help="Only draw options whose name contains one of these words."),
+        typer.Option(metavar="WORD,WORD", help="Set only options whose name contains one of these words."),
     ] = None,
     calls: Annotated[int, typer.Option(help="Maximum number of calls per run.", min=1)] = 200,
     limit: Limit = RUN_LIMITS.seconds,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", metavar="FILE", help="Draw terms from this corpus, too.", dir_okay=True),
+        typer.Option("--corpus", metavar="FILE", help="Also use terms from this corpus.", dir_okay=True),
     ] = None,
     known: Annotated[
         list[Path] | None,
-        typer.Option("--known", metavar="FILE", help="Errors that are no findings; see DIR/known.json."),
+        typer.Option(
+            "--known", metavar="FILE", help="JSON file of known errors to ignore; see DIR/known.json."
+        ),
     ] = None,
     older: Annotated[
         bool,
         typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail."),
     ] = True,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Counts per state, action, operator, sort and option.")
+        bool, typer.Option("--statistics", help="Print counts per state, action, operator, sort and option.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Run a campaign of call sequences, in the same way as a hunt.
+    """Run an API fuzzing campaign.
 
-    Errors that a fresh process shows again end up as folders in DIR/findings. The same command on the same
-    DIR resumes the campaign. Ctrl-C ends it cleanly: what runs is finished, the summary shown. Without --runs
-    and --time: 1000 runs. Exit code 1: something was found.
+    Errors that a fresh process reproduces become findings, stored as folders in DIR/findings. To resume a
+    campaign, repeat the command with the same DIR. Ctrl-C finishes the current run and shows the summary.
+    Without --runs and --time, a campaign has 1000 runs. Exit code 1: there are findings.
     """
     drawing = Drawing(_words(theories), quantifiers, options, _settings(option), _words(only_options), calls)
     _check_theories(drawing.theories)
@@ -207,7 +218,7 @@ def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:
     for spec in filter(None, (solver, cross_check)):
         if spec not in ENGINES and "=" not in spec:
             raise typer.BadParameter(
-                f"no engine for {spec!r}; there are {', '.join(ENGINES)} and NAME=COMMAND"
+                f"no engine for {spec!r}; choose one of {', '.join(ENGINES)}, or NAME=COMMAND"
             )
     return Setup(solver, cross_check, witnesses)
 
@@ -232,4 +243,4 @@ def _check_theories(names: tuple[str, ...]) -> None:
     known = sorted(default_theories().theories)
     for name in names:
         if name not in known:
-            raise typer.BadParameter(f"there is no theory {name}; there are {', '.join(known)}")
+            raise typer.BadParameter(f"there is no theory {name}; the theories are {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""Commands that ask of corpora what no single query can: compare, similar, behind."""
+"""Commands that need more than one query: compare, similar, behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from corpus.query import find_query, run_query
 from corpus.query import formatted as formatted_result
 from corpus.similar import similar_to_file
 from corpus.store import Corpus
-from exhume.commands.options import CorpusFile, Json, Seed
+from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import out, print_json, say, show_table
 from rules import Rule
 
@@ -32,27 +32,31 @@ def register(app: typer.Typer) -> None:
 
 
 def compare_command(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A corpus: of bugs, say.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another: of normal benchmarks, say.")],
-    support: Annotated[int, typer.Option(help="The support at which rules are listed.", min=1)] = 9,
+    first: Annotated[Path, typer.Argument(metavar="A", help="First corpus, e.g. of bugs.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Second corpus, e.g. of normal benchmarks.")],
+    support: Annotated[int, typer.Option(help="List rules with at least this support.", min=1)] = 9,
     min_confidence: Annotated[
-        float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
+        float, typer.Option(help="Keep only rules with at least this confidence.", min=0, max=1)
     ] = 0.5,
-    coarse: Annotated[bool, typer.Option("--coarse", help="Signatures without widths.")] = False,
+    coarse: Annotated[
+        bool, typer.Option("--coarse", help="Use coarse signatures: sorts without widths and formats.")
+    ] = False,
     bug_class: Annotated[
-        str | None, typer.Option("--class", help="Of A only formulas of such bugs: soundness, crash.")
+        str | None,
+        typer.Option("--class", help="Use only formulas of A with this bug class: soundness, crash, ..."),
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(help="Draw so many formulas from each; support is a count.", min=1)
+        int | None,
+        typer.Option(help="Draw N formulas from each corpus, so that counts are comparable.", min=1),
     ] = None,
-    seed: Seed = 0,
-    limit: Annotated[int, typer.Option(help="Items in each list.", min=0)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed number for --sample.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="Maximum number of items in each list.", min=0)] = 10,
     json: Json = False,
 ) -> None:
     """Compare the rules, skeletons and signatures of two corpora.
 
-    Counts the rules that both have at supports 5 to 10 (as Figure 2 of the HistFuzz paper does), and
-    lists the signatures that A has more often than B, by Fisher's exact test.
+    Counts the rules that both corpora have, for supports 5 to 10 (as in Figure 2 of the HistFuzz paper), and
+    lists the signatures that are more frequent in A than in B (Fisher's exact test).
     """
     found = compare_corpora(
         first,
@@ -78,21 +82,21 @@ def _show_comparison(found: CorpusComparison, limit: int) -> None:
     rows = [("skeletons", found.skeletons), ("signatures", found.signatures)]
     rows += [(_rules_named(at), at.rules) for at in found.rules]
     show_table(
-        ["", "in A", "in B", "in both", "of A's"],
+        ["", "in A", "in B", "in both", "share of A"],
         [[what, str(s.first), str(s.second), str(s.both), f"{s.share:.1%}"] for what, s in rows],
         frozenset({1, 2, 3, 4}),
     )
     if any(at.length is not None for at in found.rules):
-        say("one side has too many rules: on both, longer ones are left out")
+        say("one corpus has too many rules: longer rules of both are not counted")
     _show_excess(found, limit)
     for title, rules in (
-        (f"Rules of both (support {found.support})", found.shared_rules),
-        ("Rules of A alone", found.only_first),
-        ("Rules of B alone", found.only_second),
+        (f"Rules in both (support {found.support})", found.shared_rules),
+        ("Rules only in A", found.only_first),
+        ("Rules only in B", found.only_second),
     ):
         _show_rules(title, rules, limit)
     if shown := found.skeletons_only_first[:limit]:
-        _title("Skeletons of A alone", len(shown), len(found.skeletons_only_first))
+        _title("Skeletons only in A", len(shown), len(found.skeletons_only_first))
         show_table(["formulas", "skeleton"], [[str(n), text] for text, n in shown], frozenset({0}), shrink=1)
 
 
@@ -104,7 +108,7 @@ def _rules_named(at: RuleOverlap) -> str:
 def _show_excess(found: CorpusComparison, limit: int) -> None:
     if not (shown := found.excess[:limit]):
         return
-    _title("Signatures that A has more often", len(shown), len(found.excess))
+    _title("Signatures more frequent in A", len(shown), len(found.excess))
     show_table(
         ["in A", "in B", "p", "q", "signature"],
         [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in shown],
@@ -132,13 +136,16 @@ def _title(text: str, shown: int, total: int) -> None:
 def similar_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An SMT-LIB script.")],
     corpus: CorpusFile,
-    limit: Annotated[int, typer.Option(help="Formulas shown.", min=1)] = 10,
-    least: Annotated[float, typer.Option(help="Leave out those less alike than this.", min=0, max=1)] = 0.0,
+    limit: Annotated[int, typer.Option(help="Maximum number of formulas.", min=1)] = 10,
+    least: Annotated[
+        float, typer.Option(help="Show only formulas with at least this similarity.", min=0, max=1)
+    ] = 0.0,
     json: Json = False,
 ) -> None:
-    """Find the formulas of a corpus that are most like a file's.
+    """Find the formulas of a corpus that are most similar to a file.
 
-    Alike are formulas that share signatures (operator, sorts, constant or variable); rare ones weigh more.
+    Formulas are similar if they share signatures: an operator with the sorts of its arguments, and whether
+    these are variables or constants. Rare signatures weigh more.
     """
     with Corpus.open(corpus) as opened:
         found = similar_to_file(opened, file, limit, least)
@@ -146,10 +153,10 @@ def similar_command(
         print_json([{**asdict(one), "likeness": round(one.likeness, 4)} for one in found])
         return
     if not found:
-        say("no formula of the corpus shares a signature with it")
+        say(f"no formula of the corpus shares a signature with {file}")
         return
     show_table(
-        ["alike", "formula", "bug class", "source", "title"],
+        ["similarity", "formula", "bug class", "source", "title"],
         [
             [f"{one.likeness:.2f}", str(one.formula), one.bug_class or "", one.source, one.title or ""]
             for one in found
@@ -162,10 +169,13 @@ def similar_command(
 def behind_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A generated test.")],
     corpus: CorpusFile,
-    limit: Annotated[int, typer.Option(help="Issues shown.", min=1)] = 100,
+    limit: Annotated[int, typer.Option(help="Maximum number of issues.", min=1)] = 100,
     json: Json = False,
 ) -> None:
-    """Show the issues that a generated test's skeletons and atoms came from."""
+    """Show the issues behind a generated test.
+
+    These are the issues that its skeletons and atoms come from.
+    """
     try:
         with file.open("rb") as opened_file:
             header = opened_file.read(_HEADER_BYTES).decode("utf-8", "replace")
@@ -175,12 +185,12 @@ def behind_command(
     made_from = re.search(r"^; exhume \S+ corpus ([0-9a-f]+)", header, re.MULTILINE)
     if made_from is None or not any(re.match(r"; skeletons .*; atoms ", line) for line in lines):
         raise QueryError(
-            f"{file} does not start as a generated test does: no line '; skeletons ...; atoms ...'"
+            f"{file} is not a generated test: its header has no line '; skeletons ...; atoms ...'"
         )
     with Corpus.open(corpus) as opened:
         same = fingerprint(opened).startswith(made_from[1])
     if not same:
-        say(f"warning: {corpus} is not, or no longer, the corpus that {file} was made from; ids may differ")
+        say(f"warning: {file} was made from another corpus, or {corpus} changed since; ids may differ")
     result = run_query(corpus, find_query("issues-behind-test"), {"header": "\n".join(lines)}, max_rows=limit)
     if json:
         sys.stdout.writelines(formatted_result(result, "json"))

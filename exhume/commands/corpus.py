@@ -1,4 +1,4 @@
-"""Commands that look after a corpus file: corpus export, import, verify, vacuum."""
+"""Commands that maintain a corpus file: corpus export, import, verify, vacuum."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from base.errors import Exit
 from corpus.parquet import export_parquet, import_parquet
 from corpus.store import Corpus
 from corpus.vacuum import vacuum
+from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import out, print_json
 
@@ -19,7 +20,8 @@ from exhume.screens.console import out, print_json
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     keep = typer.Typer(
-        help="Look after a corpus file: export, import, verify, vacuum.",
+        cls=PlainGroup,
+        help="Maintain a corpus file: export, import, verify, vacuum.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -32,10 +34,10 @@ def register(app: typer.Typer) -> None:
 
 def export_command(
     corpus: CorpusFile,
-    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder.")],
+    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new.")],
     json: Json = False,
 ) -> None:
-    """Write a corpus as Parquet, a file per table, for other tools and for publishing."""
+    """Export a corpus to Parquet, one file per table."""
     with Corpus.open(corpus) as opened:
         manifest = export_parquet(opened, folder)
     rows = sum(manifest.tables.values())
@@ -50,29 +52,32 @@ def import_command(
     corpus: CorpusFile,
     json: Json = False,
 ) -> None:
-    """Make a new corpus file of exported Parquet."""
+    """Create a corpus file from an export."""
     manifest = import_parquet(folder, corpus)
     rows = sum(manifest.tables.values())
     if json:
         print_json({"path": str(corpus), "schema": manifest.schema, "tables": manifest.tables})
     else:
-        out.print(f"{corpus} made of {len(manifest.tables)} tables, {rows} rows")
+        out.print(f"{corpus}: {len(manifest.tables)} tables, {rows} rows imported")
 
 
 def verify_command(corpus: CorpusFile, json: Json = False) -> None:
-    """Check that every reference names a row and every text has its hash. Exit code 1 where not."""
+    """Check that all references between tables and all text hashes are valid.
+
+    Exit code 1 if there are problems.
+    """
     with Corpus.open(corpus) as opened:
         problems = opened.verify()
     if json:
         print_json({"path": str(corpus), "problems": problems})
     else:
-        out.print("\n".join(problems) or f"{corpus} is whole")
+        out.print("\n".join(problems) or f"{corpus}: no problems found")
     if problems:
         raise typer.Exit(Exit.FINDINGS)
 
 
 def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
-    """Drop texts that nothing names, and write the file anew, smaller."""
+    """Remove unused texts and rewrite the file to save space."""
     if not corpus.exists():
         raise typer.BadParameter(f"there is no corpus {corpus}")
     report = vacuum(corpus)
@@ -80,5 +85,5 @@ def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
         print_json({"path": str(corpus), **asdict(report)})
     else:
         out.print(
-            f"{corpus}: {report.before} bytes before, {report.after} now; {report.texts} texts dropped",
+            f"{corpus}: {report.before} bytes before, {report.after} after; {report.texts} texts removed",
         )

@@ -1,4 +1,4 @@
-"""The demo: the main job on the starter tracker that ships with exhume."""
+"""The command demo: mine, learn, generate and hunt on the bundled starter tracker."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from solvers.registry import OLD_RELEASE, REFERENCES
 TESTS = 300
 
 _MIN_SUPPORT = 4
-"""The starter tracker is small: rules from four formulas on, where a real corpus takes nine."""
+"""The starter tracker is small: rules need four formulas there, and nine in a real corpus."""
 
 _STAGES = (Stage(0.3, 1.0), Stage(1.0, 0.1))
-"""Time limits that let 300 tests on three solvers end in a minute or so."""
+"""Time limits with which 300 tests on three solvers take about a minute."""
 
 _SECONDS = 120.0
 
@@ -49,14 +49,14 @@ def register(app: typer.Typer) -> None:
 def demo_command(
     folder: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Where to put things; a number is added if it is taken."),
+        typer.Option("--out", metavar="DIR", help="Output folder; a number is added if it exists."),
     ] = Path("exhume-demo"),
     jobs: Jobs = 2,
 ) -> None:
-    """Do it all once, on a small tracker that comes with exhume.
+    """Run the whole pipeline once on a small bundled tracker.
 
-    Mines that tracker, learns, generates 300 tests and runs z3, cvc5 and an old z3 on them.
-    Ends with what was found and where the files are. Takes about a minute.
+    Mines the tracker, learns, generates 300 tests, and runs z3, cvc5 and an old release of z3 on them. At the
+    end it lists the findings and the files. This takes one to two minutes.
     """
     folder = _free(folder)
     folder.mkdir(parents=True)
@@ -73,7 +73,8 @@ def demo_command(
     from exhume.pages.report import write_page
 
     page = write_page(hunt, findings_of(hunt), hunt / "report.html")
-    out.print(f"\ncorpus {corpus}\ntests  {folder / 'tests'}\nfound  {hunt / 'findings'}\nreport {page.path}")
+    named = {"corpus": corpus, "tests": folder / "tests", "findings": hunt / "findings", "report": page.path}
+    out.print("\n" + "\n".join(f"{name:8} {path}" for name, path in named.items()))
     say(f"next: open {page.path}; exhume reduce --all {hunt}")
 
 
@@ -86,7 +87,7 @@ def _mine_and_learn(corpus: Path) -> None:
         )
         with progress("learning") as tick:
             learned = learn(opened, _MIN_SUPPORT, progress=tick)
-        with progress("asking solvers") as tick:
+        with progress("checking which formulas solvers accept") as tick:
             probe_formulas(opened, progress=tick)
         totals = stats(opened)
     headline("2. learn", ": ", end="")
@@ -94,17 +95,17 @@ def _mine_and_learn(corpus: Path) -> None:
 
 
 def _solvers() -> tuple[str, ...]:
-    """The references and an old release; without that where it cannot be fetched."""
+    """The references and an old release, if it can be fetched."""
     try:
         find_solver(OLD_RELEASE)
     except EnvironmentProblem as problem:
-        say(f"without {OLD_RELEASE}: {problem}")
+        say(f"continuing without {OLD_RELEASE}: {problem}")
         return REFERENCES
     return (*REFERENCES, OLD_RELEASE)
 
 
 def _generate(campaign: Campaign, folder: Path) -> None:
-    """Write the tests of the hunt as files, too."""
+    """Write the tests of the hunt to files as well."""
     [strategy] = campaign.strategies
     description = {"exhume": VERSION, "corpus": strategy.fingerprint, "seed": campaign.settings.seed}
     report = write_batch(strategy, TESTS, folder, description)

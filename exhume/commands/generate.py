@@ -51,25 +51,37 @@ def register(app: typer.Typer) -> None:
 def generate_command(
     out_folder: OutFolder,
     corpus: OptionalCorpus = None,
-    count: Annotated[int, typer.Option(help="How many tests.", min=1)] = 1000,
+    count: Annotated[int, typer.Option(help="Number of tests.", min=1)] = 1000,
     seed: Seed = 1,
     strategy: StrategyName = "skeletons",
     solvers: Annotated[
-        str, typer.Option(help="Draw only on what all of these accept.", metavar="A,B")
+        str,
+        typer.Option(help="Build tests only from formulas that all these solvers accept.", metavar="A,B"),
     ] = ",".join(REFERENCES),
     seeds: Seeds = None,
     settings: Settings = None,
     rules: RulesOption = "full",
     incremental: Incremental = False,
     skeletons_from: SkeletonsFrom = None,
-    skeleton: Annotated[int, typer.Option(help="For 'enumerate': the skeleton's id.", min=0)] = 0,
+    skeleton: Annotated[
+        int,
+        typer.Option(
+            help="Only for --strategy enumerate: id of the skeleton, see 'exhume query skeletons'; 0"
+            " takes the first usable one.",
+            min=0,
+        ),
+    ] = 0,
     start: Annotated[
-        int, typer.Option(help="Number of the first test; to go on where a batch ended.", min=0)
+        int, typer.Option(help="Index of the first test, to continue an earlier batch.", min=0)
     ] = 0,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Write a batch of tests in the likeness of past bugs."""
+    """Write a batch of generated tests to a folder.
+
+    The tests resemble the formulas of the corpus, or are mutants of seed formulas; 'exhume strategies'
+    lists the ways to make them.
+    """
     # Commas in brackets are those between a solver's options.
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
@@ -119,11 +131,11 @@ def _show_batch(report: BatchReport, folder: Path) -> None:
 def _show_skipped(skipped: dict[str, str]) -> None:
     for cause, count in count_causes(skipped).items():
         first = next(origin for origin, why in skipped.items() if why == cause)
-        say(f"{count} seeds not used: {cause} (such as {first})")
+        say(f"skipped {count} seed formulas: {cause} (e.g. {first})")
 
 
 def strategies_command(json: Json = False) -> None:
-    """List the ways to make tests, and the settings of each."""
+    """List the test generation strategies and their settings."""
     if json:
         print_json(
             [
@@ -142,7 +154,7 @@ def strategies_command(json: Json = False) -> None:
         )
         return
     rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
-    show_table(["name", "about", "takes", "knows of the answer"], rows)
+    show_table(["name", "about", "input", "known about the answer"], rows)
     settings = [[s.name, f"{x.name}={x.default}", x.about] for s in STRATEGIES.values() for x in s.settings]
     if settings:
         out.print()
@@ -152,18 +164,19 @@ def strategies_command(json: Json = False) -> None:
 def label_command(
     corpus: OptionalCorpus = None,
     seeds: Annotated[
-        Path | None, typer.Option("--seeds", metavar="DIR", help="A folder of .smt2 files, or one.")
+        Path | None, typer.Option("--seeds", metavar="PATH", help=".smt2 file, or folder of them.")
     ] = None,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Find the answers of formulas, for the strategies that keep a known answer.
+    """Find trusted answers for formulas.
 
-    An answer counts where z3 and cvc5 both find it. Those of a corpus are stored in it, those of a folder in
-    the user's cache. What was asked before is not asked again.
+    An answer is trusted if z3 and cvc5 both give it. Strategies such as fusion and weaken need trusted
+    answers to know the answers of their tests. Answers for a corpus are stored in it, answers for files in
+    the user's cache, so each formula is solved only once.
     """
     if (corpus is None) == (seeds is None):
-        raise typer.BadParameter("name either --corpus or --seeds")
+        raise typer.BadParameter("give either --corpus or --seeds")
     if corpus is not None:
         with Corpus.open(corpus, write=True) as opened:
             source = seeds_of_corpus(opened)
@@ -180,8 +193,8 @@ def label_command(
         )
         return
     out.print(
-        f"{report.texts} formulas, {report.asked} asked now: {report.sat} sat, {report.unsat} unsat,"
-        f" {report.texts - report.sat - report.unsat} not known"
+        f"{report.texts} formulas ({report.asked} solved now): {report.sat} sat, {report.unsat} unsat,"
+        f" {report.texts - report.sat - report.unsat} without a trusted answer"
     )
     for origin in source.origins_of(report.contradictions):
         out.print(f"{' and '.join(REFERENCES)} contradict each other: {origin}")

@@ -36,51 +36,62 @@ from exhume.screens.summary import show_summary
 from generator import Strategy
 
 Out = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The campaign's folder: findings and its state.")
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
 ]
 SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
-Tests = Annotated[int | None, typer.Option(help="Tests of the whole campaign.", min=1)]
-Time = Annotated[str | None, typer.Option("--time", help="Stop this run after: 90s, 10m, 8h, 2d.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Resume the campaign in DIR, with its settings.")]
+Tests = Annotated[
+    int | None,
+    typer.Option(help="Stop after N tests, counted over all runs of the campaign.", min=1),
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="DURATION", help="Stop this run after this wall time: 90s, 10m, 8h, 2d."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Resume the campaign in the folder --out with its settings.")
+]
 Strategies = Annotated[
     list[str] | None,
     typer.Option(
         "--strategy",
         metavar="NAME,NAME",
-        help="See 'exhume strategies'; several share the time. 'api' makes calls to the solvers'"
-        " interfaces.  [default: skeletons]",
+        help="Strategies that make the tests; see 'exhume strategies'. Several share the time. 'api'"
+        " fuzzes the programming interfaces of the solvers.  [default: skeletons]",
     ),
 ]
 Bandit = Annotated[
     bool | None,
     typer.Option(
         "--bandit/--no-bandit",
-        help="Give more time to strategies and theories that find bugs.  [default: on, unless --tests is"
-        " given]",
+        help="Give more solver time to strategies and theories that find bugs.  [default: on, unless"
+        " --tests is given]",
     ),
 ]
 Modes = Annotated[
     ModeKind,
-    typer.Option(help="What some tests run a solver under: option settings, tactics, both, none."),
+    typer.Option(
+        help="Run a share of the tests under solver options (options), tactics (tactics), both (all),"
+        " both and experimental options (experimental), or none of them (default)."
+    ),
 ]
-ModeShare = Annotated[
-    float, typer.Option(help="Share of the tests that run a solver under those.", min=0, max=1)
-]
+ModeShare = Annotated[float, typer.Option(help="Share of the tests run under --modes.", min=0, max=1)]
 FirstLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Limit of a solver's first run on a test.  [default: 0.1, or less where tests need less]",
+        help="Time limit of each solver's first run on a test. Some undecided tests are run again with 1"
+        " s and 10 s.  [default: adaptive, at most 0.1]",
         min=0.01,
         max=60,
     ),
 ]
 Where = Literal["local", "dask"]
 ExecutorName = Annotated[
-    Where, typer.Option("--executor", help="Run tests in this process's own workers, or on a dask cluster.")
+    Where, typer.Option("--executor", help="Run tests on this machine (local) or on a dask cluster (dask).")
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="For --executor dask: tcp://HOST:PORT.")
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Address of the dask scheduler: tcp://HOST:PORT."),
 ]
 
 
@@ -114,11 +125,12 @@ def hunt_command(
     scheduler: Scheduler = None,
     json: Json = False,
 ) -> None:
-    """Generate tests and run solvers against each other.
+    """Hunt for bugs: generate tests and compare solvers on them.
 
-    Confirmed findings end up as folders in DIR/findings and in the corpus. The same command on the same DIR,
-    or --resume, goes on where the campaign was, also after a kill. Ctrl-C ends it cleanly: what runs is
-    finished, the summary shown. Without --tests and --time: 1000 tests. Exit code 1: something was found.
+    Findings are confirmed in a fresh process and stored as folders in DIR/findings and in the corpus. To
+    resume a campaign, even after it was killed, repeat the command with the same DIR or use --resume.
+    Ctrl-C finishes the running tests and shows the summary. Without --tests and --time, a hunt runs 1000
+    tests. Exit code 1: there are findings.
     """
     given = CampaignSettings(
         *(tuple(solver or ()), _absolute(corpus), tests, duration, seed),
@@ -139,14 +151,14 @@ def hunt_command(
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
     if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
-        raise typer.BadParameter("name a --corpus, or for strategies that take them a folder of --seeds")
+        raise typer.BadParameter("give a --corpus, or --seeds with a strategy that mutates formulas")
     end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
     if json:
         print_json(end.summary.to_json())
     else:
         show_summary(end.summary)
     if end.error:
-        say(f"exhume: the hunt was stopped, 'exhume hunt --resume --out {out_folder}' goes on with it:")
+        say(f"exhume: the hunt stopped; resume it with 'exhume hunt --resume --out {out_folder}'. The cause:")
         raise end.error
     if not json:
         _say_next(end, out_folder)
@@ -184,7 +196,7 @@ def _hunt(
 
 
 def _api(settings: CampaignSettings, out: Path) -> Strategy:
-    """The strategy that makes calls to the solvers' interfaces."""
+    """The strategy that fuzzes the solvers' programming interfaces."""
     from apifuzz.running.strategy import strategy_for
 
     corpus = None if settings.corpus is None else Path(settings.corpus)
@@ -204,14 +216,16 @@ def _is_given(context: typer.Context, name: str) -> bool:
 def _executor(
     where: Where, scheduler: str | None, campaign: Campaign, out: Path
 ) -> Iterator[Executor | None]:
-    """What runs the tests; None for the hunt's own workers."""
+    """The executor of the tests; None for the hunt's own workers."""
     if where == "local":
         if scheduler:
-            raise typer.BadParameter("--scheduler is for --executor dask")
+            raise typer.BadParameter("--scheduler requires --executor dask")
         yield None
         return
     if not scheduler:
-        raise typer.BadParameter("--executor dask needs the cluster's address: --scheduler tcp://HOST:PORT")
+        raise typer.BadParameter(
+            "--executor dask requires the cluster's address: --scheduler tcp://HOST:PORT"
+        )
     from difftest.campaign.dask_executor import DaskExecutor
 
     with DaskExecutor(scheduler, campaign.solvers, campaign.strategies, out) as made:

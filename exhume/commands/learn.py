@@ -26,18 +26,20 @@ def register(app: typer.Typer) -> None:
 
 def import_command(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Folders or files of SMT-LIB.", exists=True)
+        list[Path], typer.Argument(metavar="PATH", help=".smt2 files, or folders of them.", exists=True)
     ],
     corpus: CorpusFile,
     tracker: Annotated[
-        str | None, typer.Option(help="The tracker they come from, if paths do not tell.")
+        str | None,
+        typer.Option(metavar="NAME", help="Tracker that the files come from, if their paths do not name it."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Put folders of .smt2 files into a corpus.
+    """Import .smt2 files into a corpus.
 
-    Tracker and issue number are read off path or name (z3/1014/a.smt2, z3_1014_0.smt2).
-    Importing twice changes nothing. A file that cannot be read is kept as a row with its error.
+    The tracker and the issue number are taken from the path or the file name (z3/1014/a.smt2,
+    z3_1014_0.smt2). Importing a file twice changes nothing. A file that cannot be parsed is stored with its
+    error. A formula with a sort error is stored too, but nothing is learned from it.
     """
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
         report = import_and_decompose(opened, paths, tracker=tracker, progress=tick)
@@ -57,10 +59,10 @@ def import_command(
     for path, why in report.skipped[:10]:
         say(f"skipped {path}: {why}")
     for source, error in report.first_errors[:10]:
-        say(f"not read {source}: {error}")
+        say(f"cannot parse {source}: {error}")
     out.print(
         f"{report.files} files: {report.new} new ({report.well_sorted} well sorted,"
-        f" {report.read} with a sort error, {report.errors} not readable), {report.known} known"
+        f" {report.read} with a sort error, {report.errors} not readable), {report.known} already imported"
     )
     if report.new:
         say(f"next: exhume learn --corpus {corpus}")
@@ -68,19 +70,28 @@ def import_command(
 
 def learn_command(
     corpus: CorpusFile,
-    min_support: Annotated[int, typer.Option(help="Formulas that must hold a rule.", min=1)] = 9,
+    min_support: Annotated[
+        int, typer.Option(help="Keep a rule only if at least N formulas contain both of its sides.", min=1)
+    ] = 9,
     min_confidence: Annotated[
-        float, typer.Option(help="Share of those with the antecedent.", min=0, max=1)
+        float,
+        typer.Option(
+            help="Keep a rule only if at least this share of the formulas with its left side also have"
+            " its right side.",
+            min=0,
+            max=1,
+        ),
     ] = 0.5,
     probe: Annotated[
-        bool, typer.Option(help=f"Ask {' and '.join(REFERENCES)} which formulas they accept.")
+        bool, typer.Option(help=f"Check which formulas {' and '.join(REFERENCES)} accept.")
     ] = True,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Learn skeletons, atoms and rules from a corpus.
 
-    Then ask z3 and cvc5 which of its formulas they accept (they solve nothing for that).
+    Also checks which formulas z3 and cvc5 accept, without solving them: tests are built only from accepted
+    formulas.
     """
     if not corpus.exists():
         raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
@@ -88,14 +99,21 @@ def learn_command(
         with progress("learning", json) as tick:
             report = learn(opened, min_support, min_confidence, progress=tick)
         if probe:
-            with progress("asking solvers", json) as tick:
+            with progress("checking which formulas solvers accept", json) as tick:
                 probe_formulas(opened, jobs=jobs, progress=tick)
         totals = stats(opened)
     show_learned(report, totals, json)
+    if not json and not report.rules:
+        say(
+            f"no rules: no two signatures occur together in {min_support} formulas; try a lower --min-support"
+        )
+    if not json:
+        solvers = " ".join(f"--solver {name}" for name in REFERENCES)
+        say(f"next: exhume hunt --corpus {corpus} {solvers} --time 10m --out hunt")
 
 
 def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> None:
-    """Print what learning came to."""
+    """Print what was learned."""
     if json:
         print_json({**totals, **report.to_json()})
         return
@@ -103,13 +121,16 @@ def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> Non
         f"{totals['skeletons']} skeletons, {totals['atoms']} atoms, {totals['signatures']} signatures"
         f" from {totals['assertions']} assertions"
     )
-    out.print(f"{report.rules} rules over full signatures, {report.coarse_rules} over coarse ones")
+    out.print(
+        f"{report.rules} rules over full signatures (with widths),"
+        f" {report.coarse_rules} over coarse ones (without)"
+    )
     for reason, count in sorted(report.skipped.items(), key=lambda item: -item[1]):
-        say(f"left out: {count} assertions, {reason}")
+        say(f"skipped {count} assertions: {reason}")
 
 
 def stats_command(corpus: CorpusFile, json: Json = False) -> None:
-    """Show how much a corpus holds."""
+    """Count what a corpus holds."""
     with Corpus.open(corpus) as opened:
         totals = stats(opened)
     if json:

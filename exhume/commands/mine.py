@@ -38,8 +38,8 @@ def mine_command(
     trackers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TRACKER...",
-            help=f"Trackers by name, such as {TRACKER}, or by address: https://gitlab.com/GROUP/PROJECT.",
+            metavar="TRACKER",
+            help=f"Trackers, by name ({TRACKER}) or by address (https://gitlab.com/GROUP/PROJECT).",
         ),
     ] = None,
     dumps: Annotated[
@@ -47,53 +47,57 @@ def mine_command(
         typer.Option(
             "--from",
             metavar="FILE|DIR",
-            help="Mine what 'gh issue list --json' or 'gh api --paginate' prints, a folder of the API's JSON,"
-            " or another corpus, without a network. TRACKER names the tracker where objects do not.",
+            help="Mine offline from the output of 'gh issue list --json' or 'gh api --paginate', a folder"
+            " of such files, or another corpus. If the objects do not name their tracker, give TRACKER.",
         ),
     ] = None,
     host: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"The kind of host: {', '.join(known_hosts())}.  [default: as addresses say, else github]",
+            help=f"Kind of host: {', '.join(known_hosts())}.  [default: from the address, or github]",
             show_default=False,
         ),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only issues updated since then: 2024-05-31.")
+        str | None, typer.Option(metavar="DATE", help="Only issues updated since this day, e.g. 2024-05-31.")
     ] = None,
     api_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Base URL of the API, e.g. of a server of your own."),
+        typer.Option(metavar="URL", help="Base URL of the API, e.g. of a GitHub Enterprise server."),
     ] = None,
     attachments: Annotated[
-        bool, typer.Option("--attachments", help="Fetch attached files, from the host's own servers.")
+        bool, typer.Option("--attachments", help="Also fetch files attached to issues.")
     ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Include open issues and issues that are not bugs.")
     ] = False,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Read again what is stored, without a network.")
+        bool,
+        typer.Option(
+            "--replay", help="Read the stored raw records again, offline; for use after an upgrade."
+        ),
     ] = False,
     recheck: Annotated[
-        bool, typer.Option("--recheck", help="Also look for issues that were deleted (100 a request).")
+        bool, typer.Option("--recheck", help="Also check for deleted issues (one request per 100 issues).")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Mine issue trackers into a corpus: closed bug reports, their formulas and their history.
+    """Mine bug reports from issue trackers into a corpus.
 
-    The token is GITHUB_TOKEN or GITLAB_TOKEN, or that of 'gh auth login'; without one GitHub allows 60
-    requests an hour. The next run fetches only what changed, and resumes a run that was stopped.
+    Stores closed bug reports with their formulas and their history. The access token is taken from
+    GITHUB_TOKEN or GITLAB_TOKEN, or from 'gh auth login'; without one, GitHub allows 60 requests an hour.
+    The next run fetches only what changed, and resumes a run that was stopped.
     """
     places = [locate(tracker, host, api_url) for tracker in trackers or []]
     options = MineOptions(None if since is None else parse_date(since), everything, attachments, recheck)
     if not places and not replay and not dumps:
-        raise typer.BadParameter(f"name a tracker, such as {TRACKER}, or a dump with --from")
+        raise typer.BadParameter(f"give a tracker, such as {TRACKER}, or a dump with --from")
     if dumps and (replay or len(places) > 1):
-        raise typer.BadParameter("--from takes one TRACKER at most, and no --replay")
+        raise typer.BadParameter("--from takes at most one TRACKER and cannot be used with --replay")
     if replay and not corpus.exists():
-        raise typer.BadParameter(f"there is no corpus {corpus} to replay")
-    # Before the corpus is locked: whoever holds the token may ask for it.
+        raise typer.BadParameter(f"there is no corpus {corpus} to read again")
+    # Before the corpus is locked: the program that holds the token may ask the user for a password.
     clients = {} if replay or dumps else _connected(places)
     results = _Results()
     with Corpus.open(corpus, write=True) as opened, _watched(json) as listener:
@@ -105,7 +109,7 @@ def mine_command(
             for name in [place.name for place in places] or mined_trackers(opened):
                 results.add(name, lambda: [replay_tracker(opened, name, options, listener)])  # noqa: B023
         for place in places if clients else ():
-            downloader = Downloader(options.limits, on_waiting=_tell_waiting)
+            downloader = Downloader(options.limits, on_waiting=_say_waiting)
             live = Live(place.host, clients[place.api_url], downloader)
             results.add(place.name, lambda: [mine_tracker(opened, live, place.name, options, listener)])  # noqa: B023
     for client in clients.values():
@@ -117,14 +121,14 @@ def mine_command(
 
 @dataclass(slots=True)
 class _Results:
-    """What became of each tracker; one that fails does not stop the others."""
+    """The reports per tracker. A tracker that fails does not stop the others."""
 
     reports: list[TrackerReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     code: int = Exit.DONE
 
     def add(self, name: str, work: Callable[[], list[TrackerReport]]) -> None:
-        """Do one thing, and keep its reports or its error."""
+        """Run ``work`` and keep its reports or its error."""
         try:
             reports = work()
         except MinerError as error:
@@ -143,7 +147,7 @@ def _connected(places: Sequence[Place]) -> dict[str, Client]:
     """A client for each API."""
     return {
         place.api_url: place.host.connect(
-            place.api_url, place.host.find_token(place.api_url), on_waiting=_tell_waiting
+            place.api_url, place.host.find_token(place.api_url), on_waiting=_say_waiting
         )
         for place in {place.api_url: place for place in places}.values()
     }
@@ -164,43 +168,38 @@ def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path,
 def _line_of(report: TrackerReport) -> str:
     parts = [
         f"{report.tracker}: {report.new_issues} new issues, {report.new_formulas} new formulas"
-        f" ({report.issues_seen} issues seen, {report.issues_read} read, {report.issues_stored} stored;"
+        f" ({report.issues_seen} issues listed, {report.issues_read} read, {report.issues_stored} stored;"
         f" {report.requests} requests)"
     ]
     if report.attachments:
         parts.append(f"{report.attachments} attachments")
     if report.deleted:
-        parts.append(f"{report.deleted} issues are gone from the tracker")
+        parts.append(f"{report.deleted} issues were deleted from the tracker")
     if report.skipped:
-        parts.append(f"{report.skipped} objects are neither issues nor comments")
+        parts.append(f"skipped {report.skipped} objects that are neither issues nor comments")
     if report.renamed_to:
-        parts.append(f"the tracker is called {report.renamed_to} now")
+        parts.append(f"the tracker was renamed to {report.renamed_to}")
     return ", ".join(parts)
 
 
 def refresh_command(
     config: Annotated[
-        Path, typer.Option("--config", metavar="FILE", help="Which trackers, and where the corpus is.")
+        Path, typer.Option("--config", metavar="FILE", help="File that names the trackers and the corpus.")
     ] = Path(CONFIG),
     json: Json = False,
 ) -> None:
-    """Mine, extract and learn for all trackers of exhume.toml.
+    """Update the corpus of exhume.toml: mine, extract and learn.
 
-    Safe to run on a schedule: a second run changes nothing, and one that was stopped is resumed.
+    Safe to run on a schedule: if nothing changed in the trackers, nothing changes in the corpus. A run that
+    was stopped is resumed.
     """
-    told = read_config(config)
-    # Before the corpus is locked: whoever holds the token may ask for it.
-    clients = _connected([tracker.place for tracker in told.trackers])
-    wants_files = any(tracker.options.attachments for tracker in told.trackers)
-    downloader = Downloader(on_waiting=_tell_waiting) if wants_files else None
-    with Corpus.open(told.corpus, write=True) as opened, _watched(json) as listener:
-        report = refresh(
-            opened,
-            told,
-            clients,
-            listener,
-            downloader,
-        )
+    settings = read_config(config)
+    # Before the corpus is locked: the program that holds the token may ask the user for a password.
+    clients = _connected([tracker.place for tracker in settings.trackers])
+    needs_files = any(tracker.options.attachments for tracker in settings.trackers)
+    downloader = Downloader(on_waiting=_say_waiting) if needs_files else None
+    with Corpus.open(settings.corpus, write=True) as opened, _watched(json) as listener:
+        report = refresh(opened, settings, clients, listener, downloader)
     for problem in report.problems:
         say(f"exhume: {problem}")
     if json:
@@ -211,8 +210,8 @@ def refresh_command(
         raise typer.Exit(report.exit_code)
 
 
-def _tell_waiting(waiting: Waiting) -> None:
-    """Say until when it waits."""
+def _say_waiting(waiting: Waiting) -> None:
+    """Say how long a rate limit makes us wait."""
     minutes = f"{waiting.seconds / 60:.0f} min" if waiting.seconds >= 90 else f"{waiting.seconds:.0f} s"
     clock = datetime.fromtimestamp(waiting.until).astimezone().strftime("%H:%M:%S")
     say(f"{waiting.why}: resumes at {clock} (in {minutes})")
@@ -220,7 +219,7 @@ def _tell_waiting(waiting: Waiting) -> None:
 
 @contextmanager
 def _watched(quiet: bool) -> Iterator[Listener]:
-    """A line on a terminal that says what is being done."""
+    """Show progress in one line on a terminal."""
     if quiet or not err.is_terminal:
         with nullcontext():
             yield Listener()

@@ -1,4 +1,4 @@
-"""Options that several commands share, each described once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from solvers.registry import OLD_RELEASE, PROFILES, REFERENCES
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output.")]
+Seed = Annotated[
+    int,
+    typer.Option(help="Seed number. The same seed, corpus and version give the same tests.", min=0),
 ]
-Seed = Annotated[int, typer.Option(help="Same corpus, seed and version: same tests.", min=0)]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes at once.", min=1)]
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for what is made.")
-]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of parallel processes.", min=1)]
+OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")]
 SOLVER_HELP = (
-    f"{', '.join(PROFILES)}; a release like {OLD_RELEASE}; with options {REFERENCES[0]}[NAME=VALUE,...];"
-    " or NAME=COMMAND LINE. Give it once per solver."
+    f"Solver to run: {', '.join(PROFILES)}; a release, such as {OLD_RELEASE}; with options,"
+    f" {REFERENCES[0]}[NAME=VALUE,...]; or any program, NAME=COMMAND. Repeat for each solver."
 )
 SolverSpecs = Annotated[
     list[str],
@@ -36,27 +35,43 @@ SolverSpecs = Annotated[
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
-StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME", help="See 'exhume strategies'.")]
+StrategyName = Annotated[
+    str,
+    typer.Option(
+        "--strategy", metavar="NAME", help="Strategy that makes the tests; see 'exhume strategies'."
+    ),
+]
 RulesOption = Annotated[
     Literal["full", "coarse", "off"],
-    typer.Option("--rules", help="Rules over full or coarse signatures, or none."),
+    typer.Option(
+        "--rules",
+        help="Association rules that guide the filling of skeletons: full (sorts with widths and formats),"
+        " coarse (sorts without them) or off (random filling).",
+    ),
 ]
-Incremental = Annotated[bool, typer.Option(help="Tests with push, pop and several check-sat.")]
+Incremental = Annotated[bool, typer.Option(help="Generate tests with push, pop and several check-sat.")]
 SkeletonsFrom = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Take the skeletons from this corpus instead.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Take skeletons from this corpus; atoms and rules still come from --corpus."
+    ),
 ]
 Seeds = Annotated[
     str | None,
     typer.Option(
         "--seeds",
-        metavar="DIR",
-        help="Where a strategy that changes formulas takes them from: a folder of .smt2 files, 'corpus' (the"
-        " default) or a strategy, such as 'skeletons'.",
+        metavar="SOURCE",
+        help="Seed formulas for strategies that mutate formulas: a folder of .smt2 files, 'corpus', or"
+        " the name of another strategy whose tests are mutated.  [default: corpus]",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the strategy; see 'exhume strategies'."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting of the strategy; see 'exhume strategies'. Repeat for more.",
+    ),
 ]
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
@@ -67,8 +82,8 @@ def parse_duration(text: str) -> float:
     """Seconds of ``90``, ``90s``, ``10m``, ``8h``, ``2d``."""
     match = _DURATION.match(text)
     if match is None:
-        raise typer.BadParameter(f"{text} is no duration; write 90s, 10m, 8h or 2d")
+        raise typer.BadParameter(f"{text!r} is not a duration; write 90s, 10m, 8h or 2d")
     seconds = float(match[1]) * _SECONDS[match[2]]
     if seconds == 0:
-        raise typer.BadParameter(f"{text} leaves no time; write 90s, 10m, 8h or 2d")
+        raise typer.BadParameter(f"{text!r} is zero; write 90s, 10m, 8h or 2d")
     return seconds

@@ -1,4 +1,4 @@
-"""The option of hunt and replay that says what counts as wrong."""
+"""The option --oracles of hunt and replay."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ Oracles = Annotated[
     typer.Option(
         "--oracles",
         metavar="NAME,NAME",
-        help=f"What counts as wrong: {', '.join(ORACLES)}; --oracles=-NAME,-NAME: the default without these."
-        "  [default: those that fit the solvers]",
+        help=f"Oracles to use, out of {', '.join(ORACLES)}. --oracles=-NAME,-NAME removes some from the"
+        " default.  [default: all that the solvers support]",
         show_default=False,
     ),
 ]
 
 
 def chosen_oracles(named: Sequence[str] | None) -> tuple[str, ...]:
-    """The oracles named on the command line, on or off, none for the defaults; UnknownOracle for a name that
-    is none.
-    """
+    """The oracles chosen on the command line; empty for the default. Raises UnknownOracle."""
     return select(named) if named else ()

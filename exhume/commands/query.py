@@ -34,38 +34,38 @@ def register(app: typer.Typer) -> None:
 
 
 def query_command(
-    query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="A named query, or SQL of your own.")] = "",
+    query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="Named query, or SQL.")] = "",
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="A named query's parameters.")
+        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Parameters of the query.")
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", metavar="KEY=VALUE", help="The same as an option; repeat for more."),
+        typer.Option("--param", "-p", metavar="KEY=VALUE", help="Same as KEY=VALUE. Repeat for more."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="How to show the result.")] = "table",
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = "table",
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write there; needed for parquet.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file; required for parquet.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="Rows shown at the most.", min=1)] = 10_000,
-    deadline: Annotated[float, typer.Option(help="Seconds a query may take.", min=0.1)] = 30.0,
+    limit: Annotated[int, typer.Option(help="Maximum number of rows.", min=1)] = 10_000,
+    deadline: Annotated[float, typer.Option(help="Time limit of the query, in seconds.", min=0.1)] = 30.0,
     json: Json = False,
 ) -> None:
-    """Ask a corpus: a named query (see --list) or SQL.
+    """Run a named query (see --list) or SQL on a corpus.
 
-    It can change nothing: the corpus is opened for reading.
+    The corpus is opened read-only. "show tables" lists its tables, "describe TABLE" the columns of one.
     """
     if listing:
         _list_queries(json)
         return
     if not query or corpus is None:
-        raise typer.BadParameter("name a query (or write SQL) and a --corpus; --list shows the named ones")
+        raise typer.BadParameter("give a query or SQL, and a --corpus; --list shows the named queries")
     chosen: NamedQuery | str = query if " " in query.strip() else find_query(query)
     form = "json" if json else form
-    # DuckDB hears no Ctrl-C while it computes, and a question can lose nothing: let the signal end us.
+    # DuckDB does not react to Ctrl-C while it computes. A query changes nothing, so let the signal kill us.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     result = run_query(
@@ -102,12 +102,12 @@ def _list_queries(json: bool) -> None:
 def _show(result: Result, form: Format, out_file: Path | None) -> None:
     if form == "parquet":
         if out_file is None:
-            raise typer.BadParameter("parquet is no text: name a file with --out")
+            raise typer.BadParameter("parquet is a binary format: name a file with --out")
         write_result(result, out_file, form)
     elif form == "table":
         if out_file is not None:
             raise typer.BadParameter(
-                "a table goes to the screen; choose json, ndjson, csv or parquet with --out"
+                "--out does not write tables; choose --format json, ndjson, csv or parquet"
             )
         show(as_table(result))
     elif out_file is not None:

@@ -28,14 +28,16 @@ from exhume.screens.console import out, print_json, progress, say, show_table
 Target = Annotated[
     Path,
     typer.Argument(
-        metavar="FINDING|FILE", help="A finding's folder, or a formula; with --all a campaign.", exists=True
+        metavar="FINDING|FILE",
+        help="Folder of a finding, or an .smt2 file. With --all: folder of a campaign.",
+        exists=True,
     ),
 ]
 Solvers = Annotated[
     list[str] | None,
-    typer.Option("--solver", metavar="SPEC", help="For a FILE: a solver to run; once per solver."),
+    typer.Option("--solver", metavar="SPEC", help="Only for a FILE: solver to run. Repeat for each solver."),
 ]
-All = Annotated[bool, typer.Option("--all", help="All findings of a campaign that need it.")]
+All = Annotated[bool, typer.Option("--all", help="Work on all findings of a campaign that need it.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,29 +51,31 @@ def reduce_command(
     solver: Solvers = None,
     all_: All = False,
     duration: Annotated[
-        str, typer.Option("--time", help="Stop after this time, for each: 90s, 5m, 1h.")
+        str,
+        typer.Option("--time", metavar="DURATION", help="Time limit for each finding: 90s, 5m, 1h."),
     ] = "5m",
     tries: Annotated[
         int | None,
         typer.Option(
-            help="For flaky findings: it has to show in two of so many runs.  [default: 1]",
+            help="For flaky bugs: run each step N times, and accept it if the bug shows at least twice."
+            "  [default: 1]",
             min=1,
             max=100,
             show_default=False,
         ),
     ] = None,
-    ddsmt: Annotated[bool, typer.Option(help="Use ddSMT where it is installed.")] = True,
+    ddsmt: Annotated[bool, typer.Option(help="Use ddSMT if it is installed.")] = True,
     jobs: Jobs = 1,
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where the reduced formula goes.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file for the reduced formula.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make the formula of a finding as small as it gets.
+    """Minimise the formula or the calls of a finding.
 
-    The same class, solvers, options, place or answers are kept. The original stays as it is; the result is
-    reduced.smt2 in the finding's folder, or NAME.reduced.smt2 beside a FILE. Of calls it is the trace that
-    gets small. Started again, it resumes.
+    The reduced formula shows the same bug: the same class, solvers, options, and crash place or answers. It
+    is written to reduced.smt2 in the folder of the finding, or to NAME.reduced.smt2 beside a FILE; the
+    original stays. For an API finding, the trace is minimised. Repeat the command to resume.
     """
     seconds = parse_duration(duration)
     if all_:
@@ -90,22 +94,22 @@ def reduce_command(
 
 def _check_target(target: Path, solver: list[str] | None) -> None:
     if target.is_dir() and solver:
-        raise typer.BadParameter("a finding says itself which solvers it takes; --solver is for a FILE")
+        raise typer.BadParameter("--solver is only for a FILE; a finding names its solvers itself")
     if not target.is_dir() and not solver:
-        raise typer.BadParameter("name the solvers that go wrong on the file with --solver")
+        raise typer.BadParameter("a FILE requires --solver: name the solvers that show the bug")
     if target.is_dir() and not (target / DOCUMENT).is_file() and (target / "findings").is_dir():
-        raise typer.BadParameter(f"{target} is a campaign: name one of {target}/findings, or give --all")
+        raise typer.BadParameter(f"{target} is a campaign: name one of {target}/findings, or add --all")
 
 
 def _reject_for_all(solver: list[str] | None, out_file: Path | None = None) -> None:
     if solver or out_file:
-        raise typer.BadParameter("--all takes a campaign: no --solver and no --out")
+        raise typer.BadParameter("--all cannot be used with --solver or --out")
 
 
 def _for_all(
     campaign: Path, is_needed: Callable[[FindingFolder], bool], work: Callable[[Path], None]
 ) -> None:
-    """Do it with all findings of a campaign that need it; what cannot be done is said, and goes on."""
+    """Work on all findings of a campaign that need it; an error is printed, and the next finding follows."""
     found = [record.path for record in findings_of(campaign)]
     left = [path for path in found if is_needed(FindingFolder.read(path))]
     for number, path in enumerate(left, 1):
@@ -116,7 +120,7 @@ def _for_all(
             raise
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
-    say(f"{len(left)} of {len(found)} findings were worked on")
+    say(f"{len(left)} of {len(found)} findings needed work")
 
 
 def _is_not_small(found: FindingFolder) -> bool:
@@ -150,33 +154,36 @@ def _reduce(
         _show_reduction(report, ddsmt)
 
 
-def _show_reduction(report: ReductionReport, wanted_ddsmt: bool) -> None:
+def _show_reduction(report: ReductionReport, with_ddsmt: bool) -> None:
     out.print(report.text, end="" if report.text.endswith("\n") else "\n")
     out.print(
         f"{report.finding_class}: {report.size_before} to {report.size_after} bytes, "
         f"{report.commands_before} to {report.commands_after} commands, in {report.reduced}",
     )
-    if wanted_ddsmt and not report.with_ddsmt:
-        say("ddSMT is not installed (pip install 'exhume[reduce]'): by our own passes only")
+    if with_ddsmt and not report.with_ddsmt:
+        say("ddSMT is not installed (pip install 'exhume[reduce]'), so only exhume's own passes ran")
     if not report.complete:
-        say("stopped for lack of time; start it again to resume, or give it more with --time")
+        say("stopped at the time limit; repeat the command to resume, or give more time with --time")
     if report.shown is not None and report.shown < report.tries:
-        say(f"a matter of chance: of {report.tries} runs {report.shown} showed it")
+        say(f"flaky: {report.shown} of {report.tries} runs show the bug")
     if not report.confirmed:
-        say("warning: fresh processes do not show it with the result; if that is chance, try --tries 5")
+        say("warning: a fresh process does not reproduce the bug; if it is flaky, try --tries 5")
 
 
 def bisect_command(
     target: Target,
     solver: Solvers = None,
     all_: All = False,
-    again: Annotated[bool, typer.Option("--again", help="Do not use what an earlier run found.")] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Ignore bisect.json of an earlier run and test all releases again."),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Find the first affected and the first fixed release of a finding's solver.
+    """Find the first affected and the first fixed release of a finding.
 
-    Releases are fetched through pip into the cache, as z3==4.8.5 is; what was tried is kept in bisect.json.
-    Tests that a hunt counted under the same key become findings of their own if the releases tell them apart.
+    Releases are fetched with pip into the cache. Results are kept in bisect.json in the folder of the
+    finding. Duplicates that affect other releases have another cause; they become findings of their own.
     """
     if all_:
         _reject_for_all(solver)
@@ -187,9 +194,9 @@ def bisect_command(
     if target.is_dir():
         _bisect(target, again, json)
         if not json:
-            say(f"next: read {target / REPORT}, and send it")
+            say(f"next: read {target / REPORT} and send it to the solver's tracker")
         return
-    with progress("trying releases", json) as tick:
+    with progress("testing releases", json) as tick:
         report = bisect_file(target, find_solvers(solver or []), tick)
     if json:
         print_json(report.to_json())
@@ -198,25 +205,22 @@ def bisect_command(
 
 
 def _bisect(target: Path, again: bool, json: bool) -> None:
-    with progress("trying releases", json) as tick:
+    with progress("testing releases", json) as tick:
         report = bisect(target, again=again, on_try=tick)
     if not json:
         _show_bisection(report)
-    with progress("comparing tests of the same key", json) as tick:
+    with progress("comparing duplicates", json) as tick:
         others = split(target, report, again=again, on_try=tick)
     if json:
         print_json(report.to_json() | {"same_key": others.to_json()})
     elif others.compared:
-        told = ", ".join(path.name for path in others.findings) or "none"
-        out.print(f"{others.compared} tests of the same key compared; with causes of their own: {told}")
+        new = ", ".join(path.name for path in others.findings) or "none"
+        out.print(f"{others.compared} duplicates compared; findings with another cause: {new}")
 
 
 def _show_bisection(report: BisectReport) -> None:
     rows = [[release, str(state)] for release, state in report.tried]
     show_table(["release", "state"], rows)
-    out.print(f"first affected: {report.first_affected or 'not known'}{_bound(report)}")
-    out.print(f"first fixed: {report.first_fixed or 'none: the newest is affected'}")
-
-
-def _bound(report: BisectReport) -> str:
-    return " (the oldest that runs here)" if report.since_the_oldest else ""
+    oldest = " or earlier (the oldest release that runs here)" if report.since_the_oldest else ""
+    out.print(f"first affected release: {report.first_affected or 'not known'}{oldest}")
+    out.print(f"first fixed release: {report.first_fixed or 'none; the newest release is affected'}")

@@ -1,4 +1,4 @@
-"""The command replay: solvers on files, or on the formulas of a corpus."""
+"""The command replay: run solvers on files or on the formulas of a corpus."""
 
 from __future__ import annotations
 
@@ -47,30 +47,33 @@ def register(app: typer.Typer) -> None:
 def replay_command(
     solver: SolverSpecs,
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, or folders of .smt2 files.")
+        list[Path] | None, typer.Argument(metavar="PATH", help=".smt2 files, or folders of them.")
     ] = None,
     corpus: Annotated[
-        Path | None, typer.Option("--corpus", metavar="FILE", help="Replay this corpus's formulas.")
+        Path | None,
+        typer.Option("--corpus", metavar="FILE", help="Use the formulas of this corpus instead of files."),
     ] = None,
-    seconds: Annotated[float, typer.Option("--limit", help="Seconds per file and solver.", min=0.1)] = 10.0,
+    seconds: Annotated[
+        float, typer.Option("--limit", help="Time limit per file and solver, in seconds.", min=0.1)
+    ] = 10.0,
     jobs: Jobs = 1,
     oracles: Oracles = None,
     out_folder: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Keep what is wrong as the findings of a campaign."),
+        typer.Option("--out", metavar="DIR", help="Store findings in this folder, as a hunt does."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run solvers on files, or on the formulas of a corpus.
+    """Run solvers on existing files or on the formulas of a corpus.
 
-    Says what is wrong: crashes, invalid models, answers that differ. With --out each finding is confirmed,
-    told apart from the others and written to DIR/findings, as a hunt does. Exit code 1 says that something is
-    wrong.
+    Reports crashes, invalid models and disagreements. With --out, findings are confirmed in a fresh
+    process, deduplicated and stored as folders in DIR/findings, so that they can be reduced, bisected and
+    reported. Exit code 1: there are findings.
     """
     names = chosen_oracles(oracles)
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
-        raise typer.BadParameter("name either files and folders, or a --corpus")
+        raise typer.BadParameter("give either files and folders, or a --corpus")
     if out_folder is not None:
         with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:
             keep_findings(files, solver, out_folder, seconds, jobs, names, json)
@@ -91,7 +94,7 @@ def keep_findings(
     oracles: tuple[str, ...],
     json: bool,
 ) -> NoReturn:
-    """Run solvers on files as on the tests of a hunt into ``folder``."""
+    """Run solvers on files, as a hunt runs them on its tests; findings go to ``folder``."""
     tests = _tests_of(paths)
     settings = CampaignSettings(tuple(specs), tests=len(tests), strategy=(tests.name,), bandit=False)
     campaign = Campaign(settings, find_solvers(specs), [tests])
@@ -116,21 +119,19 @@ def keep_findings(
 def _tests_of(paths: list[Path]) -> FileTests:
     tests = FileTests(paths)
     if not len(tests):
-        told = skipped_line(tests)
-        raise typer.BadParameter(
-            f"there is nothing to replay: no .smt2 file was found{told and f' ({told})'}"
-        )
+        skipped = skipped_line(tests)
+        raise typer.BadParameter(f"nothing to replay: no .smt2 file found{skipped and f' ({skipped})'}")
     return tests
 
 
 def skipped_line(tests: FileTests) -> str:
-    """What was passed over, and why."""
+    """How many files were skipped, and why."""
     counts = ", ".join(f"{count} {why}" for why, count in sorted(tests.skipped.items()) if count)
-    return f"passed over: {counts}" if counts else ""
+    return f"skipped: {counts}" if counts else ""
 
 
 def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bool) -> None:
-    """Print what came of files."""
+    """Print the summary of a replay or an import."""
     shown = summary.duplicates + sum(not record.known for record in summary.findings)
     quiet = max(0, summary.tests - shown - summary.unconfirmed)
     if json:
@@ -138,16 +139,16 @@ def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bo
         print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": skipped})
         return
     show_summary(summary)
-    out.print(f"{quiet} of {summary.tests} files show nothing wrong")
-    if told := skipped_line(tests):
-        say(told)
+    out.print(f"{quiet} of {summary.tests} files show no bug")
+    if line := skipped_line(tests):
+        say(line)
     if summary.findings:
         say(f"next: exhume reduce --all {folder}")
 
 
 @contextmanager
 def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
-    """The formulas of a corpus as files in a folder that lasts as long as the context."""
+    """The formulas of a corpus as files in a temporary folder, deleted at the end of the context."""
     with Corpus.open(corpus) as opened:
         rows = opened.rows(
             "select formula.id, body from current_formula as formula join text on text.id = text_id"
@@ -165,12 +166,12 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
 def _replay(
     files: list[Path], solvers: list[Solver], seconds: float, jobs: int, oracles: tuple[str, ...], json: bool
 ) -> int:
-    """Replay and print; how many findings there were."""
+    """Run solvers on files and print the findings. Returns their number."""
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     rows: list[dict[str, object]] = []
     findings = 0
     if not files:
-        raise typer.BadParameter("there is nothing to replay: no .smt2 file and no formula was found")
+        raise typer.BadParameter("nothing to replay: no .smt2 file and no formula found")
     with progress("replaying", json) as tick:
         results = replay(files, solvers, Limits(seconds=seconds), jobs, oracles=oracles)
         for number, result in enumerate(results, 1):
@@ -189,7 +190,7 @@ def _replay(
         show_outcomes(counts)
         out.print(f"{len(files)} files, {findings} findings")
         if findings:
-            say("next: the same with --out DIR keeps them, to be reduced, bisected and reported")
+            say("next: repeat with --out DIR to store the findings, then reduce, bisect and report them")
     return findings
 
 
@@ -201,5 +202,5 @@ def _wrong_lines(result: ReplayResult) -> Iterator[str]:
 
 
 def _answers(verdict: Verdict) -> str:
-    """What a solver said; where it gave no answer, how its run ended."""
+    """The answers of a solver; without one, how its run ended."""
     return " ".join(answer or str(verdict.outcome) for answer in verdict.answers) or str(verdict.outcome)

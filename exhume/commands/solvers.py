@@ -1,4 +1,4 @@
-"""Commands about the solvers themselves: solvers, solvers install."""
+"""The commands solvers and solvers install."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from base.errors import ExhumeError
 from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
+from exhume.commands.help import PlainGroup
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, show_table
 from solvers.abilities import probe_abilities
@@ -18,7 +19,9 @@ from solvers.registry import OLD_RELEASE, PROFILES
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    solvers = typer.Typer(help="Show or fetch solvers.", invoke_without_command=True, rich_markup_mode=None)
+    solvers = typer.Typer(
+        cls=PlainGroup, help="Show or install solvers.", invoke_without_command=True, rich_markup_mode=None
+    )
     solvers.callback()(solvers_command)
     solvers.command("install")(install_command)
     app.add_typer(solvers, name="solvers")
@@ -28,17 +31,20 @@ def solvers_command(
     context: typer.Context,
     solver: Annotated[
         list[str] | None,
-        typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP + "  [default: those known by name]"),
+        typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP + "  [default: all known solvers]"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show solvers: their versions, and what they can do, which each is asked.
+    """Show or install solvers.
 
-    Of those known by name that are not installed it says how to get them.
+    Prints the version, the theories and the abilities of each solver. For a known solver that is not
+    installed, it prints how to install it.
     """
     if context.invoked_subcommand is not None:
         return
-    rows = [_told(find_solver(spec)) for spec in solver] if solver else [_known(name) for name in PROFILES]
+    rows = (
+        [_described(find_solver(spec)) for spec in solver] if solver else [_known(name) for name in PROFILES]
+    )
     if json:
         print_json(rows)
         return
@@ -57,7 +63,7 @@ def solvers_command(
     for row in shown:
         out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
-            out.print(f"{row['spec']}: does not know {', '.join(row['unknown_settings'])}")
+            out.print(f"{row['spec']}: unsupported settings: {', '.join(row['unknown_settings'])}")
     for row in rows:
         if not row["installed"]:
             out.print(row["hint"])
@@ -66,20 +72,20 @@ def solvers_command(
 def _known(name: str) -> dict[str, Any]:
     try:
         if not is_here(PROFILES[name]):
-            hint = f"solver {name!r}: not in the cache; fetch it by: exhume solvers install {name}"
+            hint = f"solver {name!r}: not installed; install it with: exhume solvers install {name}"
             return {"spec": name, "installed": False, "hint": hint}
-        return _told(find_solver(name))
+        return _described(find_solver(name))
     except SolverMissing as missing:
         return {"spec": name, "installed": False, "hint": str(missing)}
 
 
-def _told(solver: Solver) -> dict[str, Any]:
-    """What there is to tell of a solver that is here; ``settings`` and ``tactics`` are those a hunt tries."""
+def _described(solver: Solver) -> dict[str, Any]:
+    """The description of an installed solver; ``settings`` and ``tactics`` are those that a hunt uses."""
     abilities = probe_abilities(solver)
     try:
         modes = mode_list(solver)
     except ExhumeError:
-        # A release too old to tell its options is no worse for everything else.
+        # Releases too old to list their options can do everything else.
         modes = None
     return {
         "spec": solver.spec,
@@ -95,10 +101,10 @@ def _told(solver: Solver) -> dict[str, Any]:
 
 
 def install_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help=f"A release such as {OLD_RELEASE}.")],
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help=f"Release to install, such as {OLD_RELEASE}.")],
     json: Json = False,
 ) -> None:
-    """Fetch a solver's release into the cache."""
+    """Install a release of a solver into the cache."""
     solver = find_solver(spec)
     row = {"spec": solver.spec, "version": solver.version(), "command": " ".join(solver.argv)}
     if json:

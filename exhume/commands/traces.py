@@ -1,4 +1,4 @@
-"""What one does with a trace: make its calls again, make it small, say it in SMT-LIB; and the model."""
+"""Commands on traces: replay, minimise, to-smtlib; and the model that runs are drawn from."""
 
 from __future__ import annotations
 
@@ -24,18 +24,22 @@ ModelFormat = Literal["table", "dot"]
 
 
 TraceArgument = Annotated[
-    Path, typer.Argument(metavar="TRACE", help="A trace, or the folder of a finding about calls.")
+    Path, typer.Argument(metavar="TRACE", help="Trace file, or the folder of an API finding.")
 ]
 OptionalSolver = Annotated[
-    str | None, typer.Option("--solver", metavar="SPEC", help="Use this solver.  [default: the trace's]")
+    str | None,
+    typer.Option("--solver", metavar="SPEC", help="Solver to use.  [default: the solver of the trace]"),
 ]
-Limit = Annotated[float, typer.Option(help="Seconds that a run may take.", min=0.1)]
+Limit = Annotated[float, typer.Option(help="Time limit of a run, in seconds.", min=0.1)]
 
 
 def replay_command(
     file: TraceArgument, solver: OptionalSolver = None, limit: Limit = RUN_LIMITS.seconds, json: Json = False
 ) -> None:
-    """Make the calls of a trace, or of a finding, again. Exit code 1: they end in an error."""
+    """Repeat the calls of a trace or finding.
+
+    Exit code 1: the calls end in an error.
+    """
     trace = TraceFile.read(file).trace
     setup = Setup.of_trace(trace, solver)
     with Runner(setup) as runner:
@@ -67,7 +71,7 @@ def _replay_document(result: RunResult, setup: Setup) -> dict[str, Any]:
 
 def _show_replay(result: RunResult) -> None:
     for line, reason in result.refused:
-        say(f"left out{f' line {line}' if line else ''}: {reason}")
+        say(f"skipped{f' line {line}' if line else ''}: {reason}")
     if result.answers:
         out.print(" ".join(result.answers))
     if result.fault is None:
@@ -81,7 +85,9 @@ def _show_replay(result: RunResult) -> None:
 def minimise_command(
     target: TraceArgument,
     solver: OptionalSolver = None,
-    duration: Annotated[str, typer.Option("--time", help="Stop after this time: 90s, 5m, 1h.")] = "5m",
+    duration: Annotated[
+        str, typer.Option("--time", metavar="DURATION", help="Stop after this wall time: 90s, 5m, 1h.")
+    ] = "5m",
     jobs: Jobs = 1,
     limit: Limit = RUN_LIMITS.seconds,
     older: Annotated[
@@ -90,10 +96,10 @@ def minimise_command(
     ] = True,
     json: Json = False,
 ) -> None:
-    """Minimise a trace, or a finding's: the fewest calls that end in the same error.
+    """Minimise a trace or finding: keep only the calls that the error needs.
 
-    The result is TRACE.min.trace beside the trace, or minimised.trace in the finding's folder; the same in
-    SMT-LIB where that shows the error, too. Started again, it resumes.
+    The result is TRACE.min.trace beside the trace, or minimised.trace in the folder of the finding. If
+    SMT-LIB text shows the error as well, a script is written too. Repeat the command to resume.
     """
     minimise_trace(
         target, solver, MinimisingOptions(parse_duration(duration), _limits(limit), jobs, older), json
@@ -101,12 +107,14 @@ def minimise_command(
 
 
 def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions, json: bool) -> None:
-    """Make a trace small, beside the file or in the finding's folder; then its script, if that shows it."""
+    """Minimise a trace, beside the file or in the finding's folder; then its script, if that shows the
+    error.
+    """
     source = TraceFile.read(target)
     shortest = math.inf
 
     def tell(smaller: Trace, checks: int) -> None:
-        # One line per tenth that is gone.
+        # One line for each 10 % removed.
         nonlocal shortest
         if not json and len(smaller.lines) <= 0.9 * shortest:
             shortest = len(smaller.lines)
@@ -124,30 +132,33 @@ def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions,
     if script:
         out.print(f"in SMT-LIB: {script}")
     if not report.complete:
-        say("stopped for lack of time; start it again to resume, or give it more with --time")
+        say("stopped at the time limit; repeat the command to resume, or give more time with --time")
     if not report.confirmed:
-        say("warning: a fresh process does not show it with the result; is it a matter of chance?")
+        say("warning: a fresh process does not reproduce the error with the result; it may be flaky")
 
 
 def to_smtlib_command(file: TraceArgument) -> None:
-    """Print a trace as an SMT-LIB script; what cannot be said there goes to standard error."""
+    """Print a trace as an SMT-LIB script.
+
+    Calls that SMT-LIB cannot express are listed on standard error.
+    """
     from apifuzz.engines.text import translate
 
     translation = translate(TraceFile.read(file).trace)
     for line, reason in translation.refused:
-        say(f"left out{f' line {line}' if line else ''}: {reason}")
+        say(f"skipped{f' line {line}' if line else ''}: {reason}")
     out.print(translation.script, end="")
 
 
 def model_command(
     solver: Annotated[
-        str, typer.Option("--solver", metavar="SPEC", help="Whose own actions are in it, too.")
+        str, typer.Option("--solver", metavar="SPEC", help="Include the actions that only this solver has.")
     ] = "smtlib",
-    wanted: Annotated[ModelFormat, typer.Option("--format", help="A table, or Graphviz's dot.")] = "table",
+    form: Annotated[ModelFormat, typer.Option("--format", help="Table, or dot for Graphviz.")] = "table",
 ) -> None:
-    """Print the model that runs are drawn from: its states, and the actions between them."""
+    """Print the state machine that runs are drawn from."""
     from apifuzz.model import default_model
 
     engine: Engine = Setup(solver).make()
     model = default_model(engine)
-    out.print(model.dot() if wanted == "dot" else model.table(), end="")
+    out.print(model.dot() if form == "dot" else model.table(), end="")

@@ -1,4 +1,4 @@
-"""Commands on what a campaign found: triage, report."""
+"""Commands on all findings of a campaign: triage, report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _IMPORT_SECONDS = 10.0
 Campaign = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR", help="What a hunt, or apifuzz, got as --out.", exists=True, file_okay=False
+        metavar="DIR",
+        help="Folder of the campaign: --out of hunt, replay or apifuzz.",
+        exists=True,
+        file_okay=False,
     ),
 ]
 
@@ -48,26 +51,34 @@ def triage_command(
     corpus: Annotated[
         Path | None,
         typer.Option(
-            "--corpus", metavar="FILE", help="Compare each finding with this corpus's issues.", exists=True
+            "--corpus",
+            metavar="FILE",
+            help="Compare each finding with the issues of this corpus.",
+            exists=True,
         ),
     ] = None,
     import_folder: Annotated[
         Path | None,
         typer.Option(
-            "--import", metavar="FOLDER", help="First run the formulas below FOLDER, as tests of a hunt."
+            "--import", metavar="FOLDER", help="First run the formulas of FOLDER and add their findings."
         ),
     ] = None,
     solver: Annotated[
         list[str] | None,
-        typer.Option("--solver", metavar="SPEC", help="For --import.  [default: the campaign's solvers]"),
+        typer.Option(
+            "--solver",
+            metavar="SPEC",
+            help="Only for --import: solver to run. Repeat for each solver.  [default: those of the"
+            " campaign]",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show a campaign's findings: the status of each, and the known issues that it resembles.
+    """List the findings of a campaign and what remains to be done.
 
-    With --corpus each is compared with the issues there first, and its report.md written anew. With --import
-    what another fuzzer found is confirmed and filed first, as a hunt's own findings are. Findings that have
-    one cause, by their reduced formulas and their releases, are merged.
+    With --corpus, each finding is first compared with the known issues there, and its report.md is updated.
+    With --import, formulas that another fuzzer found are first confirmed and added as findings. Findings
+    with the same cause, by their reduced formulas and affected releases, are merged.
     """
     if import_folder is not None:
         _import(import_folder, folder, solver, json)
@@ -101,23 +112,23 @@ def triage_command(
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}")
     for twin in merged:
-        out.print(f"merged, by key and releases: {twin.gone.path.name} into {twin.kept.path.name}")
+        out.print(f"merged (same key and releases): {twin.gone.path.name} into {twin.kept.path.name}")
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
         names = [named[identity] for identity in group[:_MOST_NAMED]]
-        names += [f"{len(group) - len(names)} more (--json names them)"] * (len(group) > len(names))
-        out.print(f"maybe one cause, by {sign}: {', '.join(names)}")
+        names += [f"{len(group) - len(names)} more (see --json)"] * (len(group) > len(names))
+        out.print(f"may have the same cause, by {sign}: {', '.join(names)}")
     _say_what_is_left(folder, rows)
 
 
 def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) -> None:
-    """Run the formulas below a folder as tests whose findings belong to a campaign."""
+    """Run the formulas of a folder as tests of a campaign, and file their findings there."""
     specs = solver
     if not specs:
         given = read_campaign(folder).settings.get("given")
         specs = list(given.get("solver") or ()) if isinstance(given, dict) else []
     if not specs:
-        raise typer.BadParameter(f"{folder} does not say which solvers to run: name them with --solver")
+        raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
     tests = FileTests([source])
     options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),))
     lock = lock_campaign(folder)
@@ -135,34 +146,34 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
     new = sum(not record.known for record in summary.findings)
     seen = len(summary.findings) - new + summary.duplicates
     say(
-        f"imported {summary.tests} files: {new} new findings, {seen} show findings that are there, "
-        f"{summary.unconfirmed} did not show it again, "
-        f"{max(0, summary.tests - new - seen - summary.unconfirmed)} show nothing wrong"
+        f"imported {summary.tests} files: {new} new findings, {seen} duplicates, "
+        f"{summary.unconfirmed} not confirmed, "
+        f"{max(0, summary.tests - new - seen - summary.unconfirmed)} without a bug"
     )
-    if told := skipped_line(tests):
-        say(told)
+    if line := skipped_line(tests):
+        say(line)
 
 
 def _merge(folder: Path) -> list[Merge]:
     try:
         return merge_twins(folder)
     except (InUse, OSError) as problem:
-        say(f"findings of one cause are not merged now: {problem}")
+        say(f"findings with the same cause were not merged: {problem}")
         return []
 
 
 def report_command(
     folder: Campaign,
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where the page goes; else DIR/report.html.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file.  [default: DIR/report.html]")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write one HTML page about a campaign.
+    """Write an HTML page about a campaign.
 
-    Its findings with their formulas and outputs, counts over time, outcomes per solver, strategy and
-    theory, and the releases affected. The page needs no network and runs no script. It may be made while
-    the hunt runs.
+    The page shows the findings with their formulas and outputs, counts over time, outcomes per solver,
+    strategy and theory, and the affected releases. It is one file that needs no network and no scripts. It
+    can be written while the hunt runs.
     """
     # Drawing takes a second to load; the other commands do without.
     from exhume.pages.report import write_page
@@ -173,7 +184,7 @@ def report_command(
         return
     out.print(f"{page.path}: {page.findings} findings, {page.size} bytes")
     for line in page.missing:
-        say(f"not there, so not in it: {line}")
+        say(f"still to do: {line}")
 
 
 def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
@@ -195,7 +206,7 @@ def _say_what_is_left(folder: Path, rows: list[dict[str, Any]]) -> None:
         (sum(row["reduced_size"] is None for row in rows), "not reduced", f"exhume reduce --all {folder}"),
         (
             sum(not row["complete"] for row in rows),
-            "not minimised to the end",
+            "not fully minimised",
             f"exhume reduce --all {folder}",
         ),
         (sum(not row["bisected"] for row in rows), "not bisected", f"exhume bisect --all {folder}"),

@@ -1,4 +1,4 @@
-"""What a campaign of API fuzzing puts on its page: counts of runs and calls, and the plots of them."""
+"""The page of an API fuzzing campaign: counts and plots of runs and calls."""
 
 from __future__ import annotations
 
@@ -13,46 +13,48 @@ _MOST_BARS = 24
 
 
 def call_cards(counts: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
-    """The few numbers on top."""
+    """The numbers at the top of the page."""
     if not counts.get("calls"):
         return []
     cards = [("calls", f"{counts['calls'].total():,}"), ("errors", f"{counts['errors'].total():,}")]
-    return cards + ([("of known errors", f"{counts['known'].total():,}")] if counts["known"] else [])
+    return cards + ([("known errors", f"{counts['known'].total():,}")] if counts["known"] else [])
 
 
 def call_plots(counts: Mapping[str, Counter[str]]) -> Iterator[Plot]:
-    """Runs by what became of them, calls by action, terms by theory; none where no calls were made."""
+    """Plots of runs by their end, answers, calls by action, terms by theory; empty without calls."""
     if counts.get("calls"):
         ends = Counter({name: count for name, count in counts["runs"].items() if name != "fault"})
         ends.update(counts["errors"])
         if ends:
-            yield _bars("ends", "Runs", "What became of the runs, errors by kind.", {"runs": ends})
+            yield _bars("ends", "Runs", "How runs ended; errors by kind.", {"runs": ends})
         if counts["answers"]:
-            yield _bars("answers", "Answers", "Of all checks.", {"answers": counts["answers"]})
+            yield _bars(
+                "answers", "Answers", "Answers of all satisfiability checks.", {"answers": counts["answers"]}
+            )
         if counts["tried"]:
             refused = counts["refused"]
             made = Counter({name: count - refused[name] for name, count in counts["tried"].items()})
             series = {"made": made, "refused": refused}
-            note = "Calls by action: made, and refused by the engine, as the solver cannot do them."
+            note = "Calls by action: made, or refused because the solver does not support them."
             yield _bars("actions", "Calls", note, series)
         if counts["operators"]:
             theories: Counter[str] = Counter()
             for name, count in counts["operators"].items():
                 theories[name.partition(" ")[0]] += count
             yield _bars(
-                "theories", "Terms by theory", "By the theory file of their operator.", {"terms": theories}
+                "theories", "Terms by theory", "Terms by the theory of their operator.", {"terms": theories}
             )
 
 
 def _bars(name: str, title: str, note: str, counts: Mapping[str, Mapping[str, int]]) -> Plot:
-    """Bars of each place that is counted, those of the highest sums first."""
+    """A bar per counted name, the highest sums first."""
     total: Counter[str] = Counter()
     for series in counts.values():
         total.update(series)
     places = sorted(total, key=lambda place: (-total[place], place))
     drawn: Sequence[str] = places[:_MOST_BARS]
     if len(places) > len(drawn):
-        note += f" The {_MOST_BARS} highest of {len(places)}."
+        note += f" Shown: the {_MOST_BARS} highest of {len(places)}."
     stacks = {title: [series.get(place, 0) for place in drawn] for title, series in counts.items()}
     return Plot(
         title,

@@ -1,4 +1,4 @@
-"""The plots of a campaign's page: how its tests went, and which releases its findings affect."""
+"""The plots of a campaign's page: tests, outcomes and affected releases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
 
 def campaign_plots(campaign: Campaign | None) -> list[Plot]:
-    """How the tests of a campaign went: over time, per solver, strategy and theory; none without one."""
+    """Plots of tests over time and of outcomes per solver, strategy and theory; empty without a campaign."""
     if campaign is None or not campaign.buckets:
         return []
     plots = [_over_time(campaign)]
@@ -36,7 +36,7 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     crossed: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
         if not row.outcome:
-            continue  # of another kind
+            continue  # a row of another kind
         if row.kind == CROSSING:
             crossed[row.outcome][row.solver] += row.count
             continue
@@ -56,20 +56,18 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
         note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
         plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
     if crossed:
-        note = (
-            "Models of each solver that another one confirmed or refuted, and why it is not known of others."
-        )
+        note = "Models that another solver confirmed or refuted, and why others could not be checked."
         plots.append(
-            _outcome_plot("model", "Models put into another solver", note, crossed, list(per_solver))
+            _outcome_plot("model", "Models checked by another solver", note, crossed, list(per_solver))
         )
     return plots
 
 
 def _over_time(campaign: Campaign) -> Plot:
-    """Tests and findings added up over time, from the buckets."""
+    """Cumulative tests and findings over time, from the buckets."""
     begin = min(run.started for run in campaign.runs)
     last = max(run.seen for run in campaign.runs)
-    # What a bucket counts is drawn where it ends; the last one ends with the campaign.
+    # The count of a bucket is drawn at its end; the last one ends with the campaign.
     ends = [0.0, *(min(b.start + campaign.bucket_seconds, last) - begin for b in campaign.buckets)]
     unit, seconds = ("seconds", 1) if ends[-1] < _MINUTES_FROM else ("minutes", 60)
     if ends[-1] >= _HOURS_FROM:
@@ -84,7 +82,7 @@ def _over_time(campaign: Campaign) -> Plot:
     shown = sorted({*range(0, len(times), max(1, len(times) // 24)), len(times) - 1})
     return Plot(
         "Over time",
-        "Tests, those that every solver decided, and distinct findings, added up.",
+        "Cumulative numbers of tests, of tests that every solver decided, and of findings.",
         Markup(drawing),
         [unit, *sums],
         [[f"{times[i]:.2f}", *(str(values[i]) for values in sums.values())] for i in shown],
@@ -97,9 +95,9 @@ def _outcome_plot(
     places = sorted(counts, key=lambda place: (-counts[place].total(), place))
     drawn = places[:_MOST_BARS]
     if len(places) > len(drawn):
-        note += f" The {_MOST_BARS} with most runs of {len(places)}."
+        note += f" Shown: the {_MOST_BARS} of {len(places)} with the most runs."
     series = {o: [counts[p][o] for p in drawn] for o in outcomes}
-    # As the labels of findings have them.
+    # The same colours as the labels of findings.
     colours = [_COLOURS[o] for o in outcomes] if all(o in _COLOURS for o in outcomes) else None
     return Plot(
         title,
@@ -112,34 +110,37 @@ def _outcome_plot(
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """What is drawn of a finding: its solver's family, its class, and what bisection told (or nothing)."""
+    """A finding in the plot of releases: the solver's family, the class, and the bisection (or an empty
+    one).
+    """
 
     family: str
     finding_class: FindingClass
-    told: Mapping[str, Any]
+    bisection: Mapping[str, Any]
 
 
 def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
-    """Per solver, how many findings affect each release, as Figure 4 of the HistFuzz paper has it."""
+    """Per solver, the number of findings that affect each release, as in Figure 4 of the HistFuzz paper."""
     families: dict[str, list[Affected]] = defaultdict(list)
     for finding in found:
-        if finding.told.get("first_affected"):
+        if finding.bisection.get("first_affected"):
             families[finding.family].append(finding)
     for number, (family, members) in enumerate(sorted(families.items())):
-        releases = sorted({r for f in members for r in _tried(f.told)}, key=_version)
+        releases = sorted({r for f in members for r in _tried(f.bisection)}, key=_version)
         classes = {f.finding_class.name: f.finding_class for f in members}
         classes = dict(sorted(classes.items(), key=lambda pair: pair[1].rank))
         series = {
             name: [
-                sum(_affects(f.told, r) for f in members if f.finding_class.name == name) for r in releases
+                sum(_affects(f.bisection, r) for f in members if f.finding_class.name == name)
+                for r in releases
             ]
             for name in classes
         }
         colours = [found.colour for found in classes.values()]
         left = sum(f.family == family for f in found) - len(members)
         note = (
-            f"Findings that affect each release of {family} that was tried, from the first affected release"
-            f" to the last. {len(members)} findings are bisected" + (f", {left} not yet." if left else ".")
+            f"Number of findings that affect each tested release of {family}."
+            f" Bisected findings: {len(members)}" + (f"; not bisected: {left}." if left else ".")
         )
         yield Plot(
             f"Affected releases of {family}",
@@ -150,18 +151,18 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
         )
 
 
-def _tried(told: Mapping[str, Any]) -> list[str]:
-    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
+def _tried(bisection: Mapping[str, Any]) -> list[str]:
+    entries = [entry for entry in bisection.get("tried", ()) if isinstance(entry, dict)]
     return [str(entry["release"]) for entry in entries if entry.get("state") != "skipped"]
 
 
-def _affects(told: Mapping[str, Any], release: str) -> bool:
-    first, last = str(told["first_affected"]), str(told.get("last_affected"))
+def _affects(bisection: Mapping[str, Any], release: str) -> bool:
+    first, last = str(bisection["first_affected"]), str(bisection.get("last_affected"))
     return _version(first) <= _version(release) <= _version(last)
 
 
 def _version(release: str) -> Version:
-    """For the order of releases; the lowest for what is none."""
+    """A release as a version, for sorting; 0 if it is not one."""
     try:
         return Version(release)
     except InvalidVersion:

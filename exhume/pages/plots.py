@@ -1,7 +1,7 @@
-"""The plots of a campaign's page, drawn by matplotlib (which mlxtend brings along) as SVG to stand in HTML.
+"""The plots of a campaign's page: SVG for HTML, drawn by matplotlib.
 
-Text stays text, colours are CSS variables (``--ink``, ``--faint``, ``--c0`` ...) so that they follow the
-page's theme, and nothing points outside: no fonts, no metadata, no addresses.
+Text stays text. Colours are CSS variables (``--ink``, ``--faint``, ``--c0`` ...), so that they follow the
+theme of the page. There are no external references: no fonts, no metadata, no addresses.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 COLOURS = 8
-"""How many series a plot can tell apart; the page defines ``--c0`` to ``--c7``."""
-# Stand-ins in what matplotlib writes; no plot uses them otherwise.
+"""Number of colours for series; the page defines ``--c0`` to ``--c7``."""
+# Placeholders in matplotlib's output; no plot uses these colours otherwise.
 _INK, _FAINT = "#010203", "#040506"
 _SERIES = [f"#0708{number:02x}" for number in range(COLOURS)]
 _VARIABLES = {_INK: "var(--ink)", _FAINT: "var(--faint)"} | {
@@ -55,7 +55,7 @@ _NOT_IN_HTML = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing with its words, and the numbers in it as a table."""
+    """A drawing with its title and note, and its numbers as a table."""
 
     title: str
     note: str
@@ -65,13 +65,13 @@ class Plot:
 
 
 Stacks = Mapping[str, Sequence[float]]
-"""Per series its values, one per place on the axis."""
+"""The values of each series, one per place on the axis."""
 
 
 def stacked_bars(
     name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
 ) -> str:
-    """Horizontal bars, a series after the other; ``label`` says what is counted."""
+    """Horizontal stacked bars; ``label`` names the unit."""
     height = 1.1 + 0.32 * max(1, len(places))
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(height)
@@ -92,9 +92,7 @@ def stacked_bars(
 def columns(
     name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
 ) -> str:
-    """Columns along an axis of ``places`` (releases, in order), the series on top of another; ``colours``
-    are the numbers of theirs.
-    """
+    """Stacked columns, one per place (releases, in order); ``colours`` are indices of the page's colours."""
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.4)
         bottom = [0.0] * len(places)
@@ -111,7 +109,7 @@ def columns(
 
 
 def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks, lower: Stacks) -> str:
-    """Two plots over the same times, one below the other, each with its series."""
+    """Two plots over the same times, one below the other."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 4.6), layout="constrained")
         both: Any = figure.subplots(2, 1, sharex=True)
@@ -136,7 +134,7 @@ def _colour(number: int) -> str:
 
 
 def _short(text: str) -> str:
-    """A label that leaves room for the plot; a leading underscore would hide it from the legend."""
+    """A label short enough for the plot; a leading underscore would hide it from the legend."""
     plain = "".join(c if c.isprintable() else "?" for c in text).lstrip("_") or "?"
     return plain if len(plain) <= _LABEL else plain[: _LABEL - 1] + "…"
 
@@ -148,7 +146,7 @@ def _legend(figure: Figure, axes: Axes, series: int) -> None:
 
 
 def _svg(name: str, figure: Figure) -> str:
-    """The drawing as an element of a page; ``name`` keeps its ids apart from those of other plots."""
+    """The drawing as an SVG element; ``name`` makes its ids unique in the page."""
     buffer = io.StringIO()
     with mpl.rc_context({**_STYLE, "svg.hashsalt": name, "svg.id": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

@@ -1,8 +1,8 @@
-"""One page for a campaign: what was found, and how the tests went, to be kept and passed on as a file.
+"""The HTML page of a campaign: its findings and its counts.
 
-The page holds everything itself (plots as SVG, styles) and runs no script; its content policy forbids both
-scripts and anything from outside. Whatever comes from formulas, solvers and folders is escaped: Jinja does so
-by itself, and only the plots, whose labels matplotlib escapes, are taken as they are.
+The page is self-contained (plots as SVG, styles) and runs no script; its content policy forbids scripts and
+external resources. Text from formulas, solvers and folders is escaped by Jinja. Only the plots are inserted
+unescaped; matplotlib escapes their labels.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
 
 MAX_BYTES = 5_000_000
-"""The page's size for a thousand findings; formulas and outputs are cut so that they fit."""
+"""Maximum size of the page for a thousand findings; formulas and outputs are cut to fit."""
 _FOR_TEXTS = 3_000_000
 _LONGEST_FORMULA = 20_000
 _LONGEST_PRINTED = 6_000
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
-# Where an option has another name than its setting.
+# Options whose name differs from the name of the setting.
 _OPTIONS = {"duration": "time", "settings": "set"}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What was written: where, its size, and what the page could not tell because it is not there."""
+    """A page that was written: its path, its size in bytes, and what is still missing in it."""
 
     path: Path
     size: int
@@ -66,7 +66,7 @@ class Page:
 
 
 def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Page:
-    """Write the page of the campaign in ``folder``, whole or not at all; BadOutput where that cannot be."""
+    """Write the page of the campaign in ``folder``, in one step. Raises BadOutput."""
     missing: list[str] = []
     campaign = None
     try:
@@ -76,7 +76,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
     counts = campaign.statistics if campaign else {}
     found = [_Finding(record, _state_of(record, campaign)) for record in records]
     found.sort(key=lambda f: f.order)
-    missing += _not_worked_off(found)
+    missing += _still_to_do(found)
     text = _environment().get_template("campaign.html").render(
         name=folder.resolve().name,
         folder=str(folder),
@@ -115,7 +115,7 @@ def _environment() -> Environment:
 
 
 def _printable(value: Any) -> Any:
-    """What a template shows, without control characters."""
+    """A value of the template without control characters."""
     return _CONTROLS.sub("�", value) if type(value) is str else value
 
 
@@ -123,7 +123,7 @@ def _printable(value: Any) -> Any:
 
 
 class _Finding:
-    """One finding with all that the page says of it."""
+    """One finding, as the page shows it."""
 
     def __init__(self, record: FindingRecord, state: FindingState | None) -> None:
         self.record = record
@@ -144,8 +144,8 @@ class _Finding:
     @property
     def strategy(self) -> str:
         test = self.folder.data.get("test")
-        told = test.get("strategy") if isinstance(test, dict) else None
-        return self.state.strategy if self.state else str(told or "")
+        named = test.get("strategy") if isinstance(test, dict) else None
+        return self.state.strategy if self.state else str(named or "")
 
     @property
     def affected(self) -> Affected:
@@ -156,9 +156,12 @@ class _Finding:
         return Affected(family, kind, self.folder.bisection)
 
     def shown(self, of: int) -> dict[str, Any]:
-        """For the template; the more findings there are, the less of each one's texts."""
+        """The values for the template. The more of ``of`` findings there are, the shorter the texts are
+        cut.
+        """
         room = max(800, min(_LONGEST_FORMULA + _LONGEST_PRINTED, _FOR_TEXTS // max(1, of)))
-        folder, told = self.folder, self.folder.bisection
+        folder, bisected = self.folder, self.folder.bisection
+        first = since(bisected) if bisected and bisected.get("first_affected") else ""
         reduced = folder.data["reduced"] if folder.is_reduced else None
         file, text = folder.reproduction
         return {
@@ -175,9 +178,9 @@ class _Finding:
             "reason": str(folder.data.get("reason") or ""),
             "evidence": _evidence(folder.data.get("evidence")),
             "sizes": (reduced["size_before"], reduced["size_after"]) if reduced else None,
-            "releases": f"since {since(told)}; {until(told)}" if told else None,
-            "since": since(told) if told else "",
-            "fixed": str(told.get("first_fixed") or "not fixed") if told else "",
+            "releases": f"since {first}; {until(bisected)}" if first else None,
+            "since": first,
+            "fixed": str(bisected.get("first_fixed") or "not fixed") if first else "",
             "resembles": [row for row in folder.data.get("resembles") or () if isinstance(row, dict)][:3],
             "compared": folder.data.get("resembles") is not None,
             "file": file,
@@ -203,8 +206,8 @@ def _state_of(record: FindingRecord, campaign: Campaign | None) -> FindingState 
     return next((row for row in rows if row.folder == record.path.name), None)
 
 
-def _evidence(told: Any) -> list[str]:
-    rows = told if isinstance(told, list) else []
+def _evidence(stored: Any) -> list[str]:
+    rows = stored if isinstance(stored, list) else []
     lines = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in rows]
     return [line for line in lines if line]
 
@@ -214,18 +217,18 @@ def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[:room]}\n... ({len(text) - room} more characters)"
 
 
-def _not_worked_off(found: Sequence[_Finding]) -> list[str]:
+def _still_to_do(found: Sequence[_Finding]) -> list[str]:
     folders = [f.folder for f in found]
     counts = (
-        (sum(not _is_small(folder) for folder in folders), "small formulas and traces", "reduce --all DIR"),
-        (sum(not folder.bisection for folder in folders), "affected releases", "bisect --all DIR"),
+        (sum(not _is_small(folder) for folder in folders), "reduce", "exhume reduce --all DIR"),
+        (sum(not folder.bisection for folder in folders), "bisect", "exhume bisect --all DIR"),
         (
             sum(folder.data.get("resembles") is None for folder in folders),
-            "known issues like these",
-            "triage DIR --corpus FILE",
+            "compare with known issues",
+            "exhume triage DIR --corpus FILE",
         ),
     )
-    return [f"{what}: {n} of {len(found)} findings (exhume {command})" for n, what, command in counts if n]
+    return [f"{what} {n} of {len(found)} findings: {command}" for n, what, command in counts if n]
 
 
 def _is_small(folder: FindingFolder) -> bool:
@@ -242,7 +245,7 @@ def _time(seconds: float) -> str:
 
 
 def _top(campaign: Campaign | None) -> list[tuple[str, str]]:
-    """What one wants to know first: the solvers with their versions, seed, command and time."""
+    """The first facts of the page: solvers with versions, seed, strategies, command, time."""
     if campaign is None:
         return []
     settings = campaign.settings
@@ -252,7 +255,7 @@ def _top(campaign: Campaign | None) -> list[tuple[str, str]]:
     if given and given.get("strategy") != [FILES]:
         top += [("command", _command(given))]
     if isinstance(created := settings.get("created"), int | float):
-        top += [("began", f"{_time(created)} UTC, {_span(campaign.seconds)} of wall time")]
+        top += [("started", f"{_time(created)} UTC"), ("duration", _span(campaign.seconds))]
     return [(label, value) for label, value in top if value]
 
 
@@ -273,7 +276,7 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
-    """What made the tests, and who worked on them."""
+    """The settings of the campaign and its runs."""
     if campaign is None:
         return []
     facts = [
@@ -282,13 +285,14 @@ def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
         if name not in ("created", "format") and value not in _NOTHING
     ]
     if isinstance(created := campaign.settings.get("created"), int | float):
-        facts.insert(0, ("began", _time(created) + " UTC"))
+        facts.insert(0, ("started", _time(created) + " UTC"))
     for run in campaign.runs:
         ending = run.ending or "running, or killed"
         facts.append(
             (
                 f"run on {run.host}",
-                f"{_time(run.started)} to {_time(run.seen)}, {run.jobs} jobs ({run.executor}): {ending}",
+                f"{_time(run.started)} to {_time(run.seen)}, {run.jobs} job{'s' * (run.jobs != 1)}"
+                f" ({run.executor}): {ending}",
             )
         )
     return facts
@@ -296,15 +300,15 @@ def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
 
 def _fact(value: Any) -> str:
     if isinstance(value, dict):
-        told = {str(key).replace("_", " "): inner for key, inner in value.items()}
-        return ", ".join(f"{key}: {_fact(inner)}" for key, inner in told.items() if inner not in _NOTHING)
+        named = {str(key).replace("_", " "): inner for key, inner in value.items()}
+        return ", ".join(f"{key}: {_fact(inner)}" for key, inner in named.items() if inner not in _NOTHING)
     if isinstance(value, list):
         return ", ".join(map(_fact, value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:
-    """The few numbers on top."""
+    """The numbers at the top of the page."""
     counts = Counter(f.record.finding_class for f in found)
     cards = [("findings", str(len(found)))]
     cards += [(name, str(count)) for name, count in sorted(counts.items())]
@@ -325,7 +329,7 @@ def _span(seconds: float) -> str:
 
 
 def _strategy_table(campaign: Campaign | None) -> list[dict[str, Any]]:
-    """What each strategy came to; a row per strategy, its classes added up."""
+    """Counts per strategy, summed over its classes."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for arm in campaign.arms if campaign is not None else ():
         rows[arm.strategy].update(

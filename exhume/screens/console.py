@@ -1,4 +1,4 @@
-"""What people and machines see: results on standard output, progress and messages on standard error."""
+"""Output: results on standard output, progress and messages on standard error."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class PlainConsole(Console):
-    """Prints texts as they are, without rich's markup and emoji codes: they come from issues, solvers, files.
+    """Prints text unchanged, without rich's markup and emoji codes: it comes from issues, solvers and files.
 
-    A terminal gets them without control characters. What is bold says so with a ``Text``.
+    Control characters are removed for a terminal. Bold text is passed as a ``Text``.
     """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(soft_wrap=True, highlight=False, markup=False, emoji=False, **given)
 
     def render_str(self, text: str, **given: Any) -> Text:
-        """What rich calls for each text that it is given."""
+        """Called by rich for each string."""
         return super().render_str(printable(text) if self.is_terminal else text, **given)
 
 
 def printable(text: str) -> str:
-    """``text`` without what a terminal would obey."""
+    """``text`` without control characters."""
     return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 out = PlainConsole()
-"""Results. No colour where standard output is no terminal."""
+"""Results. No colour unless standard output is a terminal."""
 
 err = PlainConsole(stderr=True)
 """Messages and progress."""
 
 
 def print_json(document: object) -> None:
-    """The one document of ``--json``."""
+    """Print the document of ``--json``."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def say(message: str) -> None:
-    """A line for people, on standard error."""
+    """Print a message on standard error."""
     err.print(message)
 
 
 def headline(head: str, rest: str = "", end: str = "\n") -> None:
-    """A result whose beginning stands out."""
+    """Print a result that starts in bold."""
     out.print(Text.assemble((printable(head), "bold"), printable(rest)), end=end)
 
 
@@ -70,9 +70,9 @@ def show_table(
     right: frozenset[int] = frozenset(),
     shrink: int | None = None,
 ) -> None:
-    """Print a plain table; ``right`` names the columns aligned to the right, from 0.
+    """Print a plain table. ``right`` has the indices of right-aligned columns.
 
-    Where a terminal is too narrow, column ``shrink`` is cut short; without one, long cells are wrapped.
+    If the terminal is too narrow, the cells of column ``shrink`` are cut; without it, long cells are wrapped.
     """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
@@ -93,7 +93,7 @@ def _width(number: int, column: str, rows: list[list[str]]) -> int:
 
 
 def show(made: Table) -> None:
-    """Print a table: as wide as the terminal, or, elsewhere, as wide as it is, for programs to read."""
+    """Print a table as wide as the terminal; elsewhere at its full width, for programs to read."""
     if out.is_terminal:
         out.print(made, soft_wrap=False)
         return
@@ -104,8 +104,8 @@ def show(made: Table) -> None:
 
 @contextmanager
 def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal, nothing elsewhere. Yields a function to tell how many are done, of how
-    many (0: not known).
+    """A progress bar on a terminal, nothing elsewhere. Yields a function of the number done and the total
+    (0 if unknown).
     """
     if quiet or not err.is_terminal:
         yield lambda done, total: None

@@ -1,4 +1,4 @@
-"""What a hunt shows while it runs."""
+"""The live screen of a hunt."""
 
 from __future__ import annotations
 
@@ -13,33 +13,29 @@ from exhume.screens.summary import calls_line, finding_line
 
 _ARMS = 10
 _TESTS_TO_WARN = 20
-"""A solver that refused all of so many tests will refuse the others."""
+"""After this many refused tests and no accepted one, the screen warns."""
 
 
 class HuntScreen(LiveScreen[Progress]):
-    """Progress of a hunt. ``tell`` shows findings as they turn up, on a terminal."""
+    """Progress of a hunt. With ``tell``, a terminal shows findings as they are confirmed."""
 
     def __init__(self, title: str, goal: str = "", quiet: bool = False, tell: bool = True) -> None:
         super().__init__(title, goal, quiet)
         self._tell = tell
 
     def show(self, event: Event) -> None:
-        """Show what an event of the hunt changes."""
+        """Update the screen after an event."""
         if isinstance(event, FindingConfirmed):
             self.found(event.record)
         elif isinstance(event, WorkersTold):
-            self.told(event.text)
+            say(f"exhume: {event.text}")
         elif isinstance(event, Progress):
             self.update(event)
 
     def found(self, record: FindingRecord) -> None:
-        """A finding turned up."""
+        """Add a confirmed finding to the latest ones."""
         if self.is_shown and self._tell and not record.known:
             self.latest.append(finding_line(record))
-
-    def told(self, text: str) -> None:
-        """Something to be said once."""
-        say(f"exhume: {text}")
 
     def counted(self, progress: Progress) -> tuple[float, int, int]:
         """Tests and decided tests."""
@@ -55,7 +51,7 @@ class HuntScreen(LiveScreen[Progress]):
         )
 
     def parts(self, progress: Progress) -> list[RenderableType]:
-        """Counts, outcomes per solver, findings, what pays."""
+        """Counts, outcomes per solver, findings, results of each arm."""
         parts: list[RenderableType] = [self._heads(progress), _outcomes(progress)]
         if progress.tests >= _TESTS_TO_WARN:
             parts += [Text(printable(f"warning: {refusal}"), style="bold") for refusal in progress.refusals]
@@ -70,7 +66,7 @@ class HuntScreen(LiveScreen[Progress]):
             f"{span(progress.seconds)}{self.goal}, {progress.jobs} job{'s' * (progress.jobs != 1)},"
             f" {size(progress.memory)}",
             f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
-            f" {progress.waiting} set aside for more time",
+            f" {progress.waiting} waiting for a longer run",
         ]
         if calls := sum(progress.statistics.get("calls", {}).values()):
             lines.append(f"{calls} calls; {calls_line(progress.statistics)}")
@@ -81,7 +77,7 @@ class HuntScreen(LiveScreen[Progress]):
         return self.latest_below(
             f"\n{progress.findings} findings",
             f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour"
-            f"\n{progress.duplicates} tests showed them again, {progress.confirming} in confirmation,"
+            f"\n{progress.duplicates} duplicates, {progress.confirming} being confirmed,"
             f" {progress.unconfirmed} not confirmed\n",
         )
 
@@ -98,7 +94,7 @@ def _outcomes(progress: Progress) -> Table:
 
 
 def _arms(progress: Progress) -> Table:
-    """What pays: the arms with the largest shares of the time, then those that found most."""
+    """The arms with the largest shares of the time, then those with the most findings."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("strategy", no_wrap=True, overflow="ellipsis")
     for name in ("share", "tests", "decided/s", "findings", "per hour"):

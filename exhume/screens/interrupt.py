@@ -1,4 +1,4 @@
-"""Ctrl-C while something long runs."""
+"""Handling of Ctrl-C in long commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        say("finishing what runs; Ctrl-C again stops at once")
+        say("finishing the running tests; press Ctrl-C again to stop immediately")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

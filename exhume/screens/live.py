@@ -1,4 +1,4 @@
-"""What anything long shows while it runs: a screen on a terminal, a line a minute elsewhere."""
+"""Progress of long commands: a live screen on a terminal, a line per minute elsewhere."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _Progress = TypeVar("_Progress")
 class LiveScreen(ABC, Generic[_Progress]):
     """Shows progress on standard error; use under ``with``.
 
-    ``title`` is its first line, ``goal`` says how far it goes ("of 1000", "of 10m"). ``quiet`` shows
-    nothing at all. What is ``latest`` are the last lines about findings.
+    ``title`` is the first line, ``goal`` the end of the run ("of 1000", "of 10m"). ``quiet`` shows nothing.
+    ``latest`` holds the last lines about findings.
     """
 
     def __init__(self, title: str, goal: str = "", quiet: bool = False) -> None:
@@ -52,11 +52,11 @@ class LiveScreen(ABC, Generic[_Progress]):
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a screen now."""
+        """Whether the screen is active."""
         return self._live is not None
 
     def update(self, progress: _Progress) -> None:
-        """Where it stands now."""
+        """Show the current progress."""
         self._past.append(self.counted(progress))
         while len(self._past) > 2 and self._past[1][0] <= self._past[-1][0] - _WINDOW:
             self._past.popleft()
@@ -67,7 +67,7 @@ class LiveScreen(ABC, Generic[_Progress]):
             say(self.line(progress))
 
     def rates(self) -> tuple[float, float]:
-        """How much each of the two counts grew per second, over the last minute."""
+        """The growth of the two counts, per second over the last minute."""
         if len(self._past) < 2:
             return 0.0, 0.0
         (start, *before), (end, *after) = self._past[0], self._past[-1]
@@ -77,11 +77,13 @@ class LiveScreen(ABC, Generic[_Progress]):
 
     def render(self, progress: _Progress) -> RenderableType:
         """The screen."""
-        hint = Text("Ctrl-C finishes what runs and shows the summary; twice stops at once", style="dim")
+        hint = Text(
+            "Ctrl-C finishes the running tests and shows the summary; twice stops immediately", style="dim"
+        )
         return Group(Text(printable(self._title), style="bold"), *self.parts(progress), hint)
 
     def latest_below(self, head: str, rest: str) -> Text:
-        """The paragraph on findings: ``head`` stands out, ``rest`` and the latest ones follow."""
+        """The paragraph on findings: ``head`` in bold, then ``rest`` and the latest findings."""
         text = Text(head, style="bold")
         text.append(rest, style="not bold")
         for line in self.latest:
@@ -99,11 +101,11 @@ class LiveScreen(ABC, Generic[_Progress]):
 
     @abstractmethod
     def parts(self, progress: _Progress) -> list[RenderableType]:
-        """What stands between the title and the hint."""
+        """The parts between the title and the hint."""
 
 
 def span(seconds: float) -> str:
-    """``75`` as ``1:15``, days and all.
+    """Seconds as hours, minutes and seconds, with days.
 
     >>> span(75), span(3675), span(90000)
     ('1:15', '1:01:15', '1d 1:00:00')
@@ -116,7 +118,7 @@ def span(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes for people.
+    """A number of bytes, readable.
 
     >>> size(3 << 20), size(5 << 30)
     ('3 MB', '5.0 GB')

@@ -1,4 +1,4 @@
-"""What a hunt came to, for people: counts, and a short table of the findings."""
+"""The summary of a hunt: counts, and a short table of the findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CAUSE_WIDTH = 56
 
 
 def show_summary(summary: HuntSummary) -> None:
-    """Print what a hunt came to."""
+    """Print the summary of a hunt."""
     rate = summary.decided / max(summary.seconds, 1e-9)
     out.print(
         f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
@@ -31,43 +31,45 @@ def show_summary(summary: HuntSummary) -> None:
 
 
 def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """What came of calls: answers, limits, errors, in one line."""
+    """Answers, limits and errors of API calls, in one line."""
     parts = []
     for kind, words in (("answers", ""), ("runs", ""), ("errors", " errors"), ("known", " known errors")):
         found = counts.get(kind, {})
         if kind == "known":
             found = {"of": sum(found.values())} if found else {}
-        told = [f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")]
-        parts += [", ".join(told) + words] * bool(told)
+        counted = [
+            f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")
+        ]
+        parts += [", ".join(counted) + words] * bool(counted)
     return "; ".join(parts) or "no answers yet"
 
 
 def crossings_line(crossings: Mapping[tuple[str, str, str], int]) -> str:
-    """What came of models put into another solver, those that could not be with their causes."""
+    """The results of the model cross-check: confirmed, refuted, and why others could not be checked."""
     counts: Counter[str] = Counter()
     for (_, _, what), count in crossings.items():
         counts[what] += count
     known = [f"{counts.pop(what, 0)} {what}" for what in ("confirmed", "refuted")]
     causes = ", ".join(f"{what} {count}" for what, count in counts.most_common())
-    rest = f", {counts.total()} not known ({causes})" if counts else ""
-    return f"models put into another solver: {', '.join(known)}{rest}"
+    rest = f", {counts.total()} not checked ({causes})" if counts else ""
+    return f"models checked by another solver: {', '.join(known)}{rest}"
 
 
 def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:
-    """Print per solver how often each outcome came."""
+    """Print a table of outcomes per solver."""
     outcomes = [o for o in Outcome if any(of_solver.get(o) for of_solver in counts.values())]
     rows = [[name, *(str(of_solver.get(o, 0)) for o in outcomes)] for name, of_solver in counts.items()]
     show_table(["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1)))
 
 
 def cause(key: str) -> str:
-    """What tells a finding from others of its class and solver: the crash's place, or the theories."""
+    """The part of a key after class and solver: the place of a crash, or theories and operators."""
     text = key.split("|", 2)[-1].replace("|", ", ")
     return text if len(text) <= _CAUSE_WIDTH else text[: _CAUSE_WIDTH - 3] + "..."
 
 
 def finding_line(record: FindingRecord) -> str:
-    """A finding in one line, for when it turns up."""
+    """A finding in one line."""
     return f"{record.finding_class} of {record.solver}: {cause(record.key)} ({record.path.name})"
 
 
@@ -76,7 +78,7 @@ def _show_findings(summary: HuntSummary) -> None:
     if not findings:
         out.print("\nno findings")
         return
-    # One row of each class and solver first, so that many of one kind do not hide the others.
+    # First one row for each class and solver, so that many findings of one kind do not hide the others.
     seen: dict[tuple[str, str], int] = {}
     ranked = []
     for place, record in enumerate(findings):
@@ -97,19 +99,19 @@ def _show_findings(summary: HuntSummary) -> None:
 
 
 def show_statistics(summary: HuntSummary) -> None:
-    """Print what was done in the calls of a campaign: the most frequent first."""
+    """Print counts of API calls, the most frequent first."""
     counts = {kind: Counter(found) for kind, found in summary.statistics.items()}
     tried, refused, idle = (counts.get(name, Counter()) for name in ("tried", "refused", "idle"))
     actions = sorted({**tried, **idle}, key=lambda name: (-tried[name], name))
     rows = [[name, str(tried[name]), str(refused[name]), str(idle[name])] for name in actions]
     out.print()
-    show_table(["action", "calls", "refused", "nothing drawn"], rows, frozenset({1, 2, 3}))
+    show_table(["action", "calls", "refused", "not possible"], rows, frozenset({1, 2, 3}))
     for title, kind in (
         ("state", "states"),
         ("sort", "sorts"),
         ("operator", "operators"),
         ("option", "options"),
-        ("terms of the corpus", "fed"),
+        ("term from the corpus", "fed"),
     ):
         if found := counts.get(kind):
             out.print()

@@ -173,7 +173,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
         (["run", "--solver", "nothing", "--out", "x"], "no engine for 'nothing'"),
         (["run", "--solver", "smtlib", "--out", "x", "--theories", "Intz"], "no theory Intz"),
         (["run", "--solver", "smtlib", "--out", "x", "--option", "produce"], "NAME=VALUE"),
-        (["run", "--solver", "smtlib", "--out", "x", "--time", "soon"], "no duration"),
+        (["run", "--solver", "smtlib", "--out", "x", "--time", "soon"], "not a duration"),
         (["replay", "nowhere"], "nowhere"),
         (["run", "--solver", "smtlib", "--out", "x", "--known", "nowhere"], "no list of known errors"),
         # As it was before there were commands.
@@ -184,7 +184,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
         (["--solver", "z3", "--out", "x"], "exhume apifuzz run ..."),
     ],
 )
-def test_usage_errors_are_told(
+def test_usage_errors_are_reported(
     exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -214,7 +214,7 @@ def test_ctrl_c_ends_a_campaign_with_its_summary(
         process.kill()
     assert process.returncode == 130
     assert json.loads(printed)["tests"] > 0
-    assert "finishing what runs" in said
+    assert "finishing the running tests" in said
 
 
 def test_help_loads_no_solver() -> None:

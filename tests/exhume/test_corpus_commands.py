@@ -20,7 +20,9 @@ STATS = (
 def test_import_tells_what_came_in_and_what_is_next(exhume: Any, formulas: Path, tmp_path: Path) -> None:
     ended = exhume("import", formulas, "--corpus", tmp_path / "c.duckdb")
     assert ended.code == 0
-    assert "3 files: 3 new (3 well sorted, 0 with a sort error, 0 not readable), 0 known" in ended.out
+    assert (
+        "3 files: 3 new (3 well sorted, 0 with a sort error, 0 not readable), 0 already imported" in ended.out
+    )
     assert "exhume learn" in ended.said
 
 

@@ -124,7 +124,7 @@ def test_formulas_of_a_folder_are_mutated_without_a_corpus(
     assert ended.code == 0
     assert "40 tests in" in ended.out
     assert "mutations: " in ended.out
-    assert "1 seeds not used: cannot be read (such as broken.smt2)" in ended.said
+    assert "skipped 1 seed formulas: cannot be read (e.g. broken.smt2)" in ended.said
     header = (tmp_path / "t" / "test-000007.smt2").read_text()
     assert "strategy typefuzz" in header
     assert "; from 1014/" in header
@@ -195,7 +195,10 @@ def test_answers_of_a_corpus_and_of_a_folder_are_found_once(
     assert (first["texts"], first["asked"], first["sat"], first["unsat"]) == (3, 3, 2, 1)
     assert exhume("label", "--seeds", formulas, "--json").json["asked"] == 0
     assert (tmp_path / "cache" / "answers.jsonl").exists()
-    assert "3 formulas, 0 asked now: 2 sat, 1 unsat, 0 not known" in exhume("label", "--seeds", formulas).out
+    assert (
+        "3 formulas (0 solved now): 2 sat, 1 unsat, 0 without a trusted answer"
+        in exhume("label", "--seeds", formulas).out
+    )
     found = exhume("label", "--corpus", corpus, "--json").json
     assert found["sat"] > 0
     assert exhume("label", "--corpus", corpus, "--json").json["asked"] == 0

@@ -34,8 +34,8 @@ PATHS = [pytest.param(path, id=" ".join(path) or "exhume") for path in ALL]
 
 
 def test_the_commands_of_the_design_are_there() -> None:
-    wanted = "demo import learn generate hunt replay query stats strategies solvers"
-    assert set(wanted.split()) <= {path[0] for path in ALL if path}
+    expected = "demo import learn generate hunt replay query stats strategies solvers"
+    assert set(expected.split()) <= {path[0] for path in ALL if path}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -105,10 +105,10 @@ def test_a_misspelt_command_gets_a_hint(exhume: Any) -> None:
 
 def test_without_arguments_the_help_is_shown(exhume: Any) -> None:
     ended = exhume()
-    assert "Commands:" in ended.out + ended.err
+    assert "Build a corpus:" in ended.out + ended.err
     assert ended.code == 2
 
 
-def test_the_version_is_told(exhume: Any) -> None:
+def test_the_version_is_printed(exhume: Any) -> None:
     ended = exhume("--version")
     assert (ended.code, ended.out.split()[0]) == (0, "exhume")

@@ -29,7 +29,7 @@ def test_replay_keeps_what_is_wrong_and_triage_imports_more(
     assert "next: exhume report" in ended.err
     shown = exhume("replay", first, "--solver", spec)
     assert "None" not in shown.out
-    assert "next: the same with --out DIR" in shown.err
+    assert "next: repeat with --out DIR" in shown.err
 
 
 def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
@@ -44,9 +44,9 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert (ended.code, "is a campaign" in ended.err) == (2, True)
     ended = exhume("reduce", "--all", out, "--time", "5s")
     assert ended.code == 0
-    assert "1 of 1 findings were worked on" in ended.err
+    assert "1 of 1 findings needed work" in ended.err
     assert f"next: exhume bisect --all {out}" in ended.err
-    assert "0 of 1 findings were worked on" in exhume("reduce", "--all", out).err
+    assert "0 of 1 findings needed work" in exhume("reduce", "--all", out).err
     ended = exhume("bisect", "--all", out)
     assert (ended.code, "is a command line: there are no releases" in ended.err) == (0, True)
     assert "--solver" in exhume("bisect", triggers / "1.smt2").err

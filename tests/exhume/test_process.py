@@ -85,7 +85,7 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
 
 
 @pytest.mark.parametrize("sleeping", [1, 3], ids=["a test", "the evidence on a finding"])
-def test_ctrl_c_twice_ends_a_hunt_at_once(
+def test_ctrl_c_twice_stops_a_hunt_immediately(
     exhume: Any,
     start: Any,
     corpus: Path,
@@ -108,7 +108,7 @@ def test_ctrl_c_twice_ends_a_hunt_at_once(
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         said = process.stderr.readline()
-        assert "again stops at once" in said, said + process.stderr.read()
+        assert "again to stop immediately" in said, said + process.stderr.read()
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
         process.communicate(timeout=60)

@@ -104,20 +104,20 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "bytes": len(text.encode()),
         "findings": 2,
         "missing": [
-            "small formulas and traces: 2 of 2 findings (exhume reduce --all DIR)",
-            "affected releases: 1 of 2 findings (exhume bisect --all DIR)",
+            "reduce 2 of 2 findings: exhume reduce --all DIR",
+            "bisect 1 of 2 findings: exhume bisect --all DIR",
         ],
     }
     page = Page(text)
     assert is_harmless(page)
     for words in (
         "Over time", "Outcomes per solver", "Outcomes by strategy", "Outcomes by theory",
-        "Models put into another solver", "no model was printed",
+        "Models checked by another solver", "no model was printed",
         "Affected releases of z3",
         "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
         "seen 42 times", "z3#9: same place", "no known issue", "since 4.8.5; fixed in 4.8.7",
         "z3-4.8.5: Z3 version 4.8.5 - 64 bit, 0.10 s",
-        "35", "finished", "1 not yet", "seconds since the campaign began",
+        "35", "finished", "not bisected: 1", "seconds since the campaign began",
     ):  # fmt: skip
         assert words in page.text, words
     # Figure 4: the finding affects 4.8.5 and no other of the releases that ran.
@@ -292,9 +292,9 @@ def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Pa
     same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
     assert same == [["1", "2"], ["0", "2"], ["0", "1"], [], []]
     out = exhume("triage", tmp_path).out
-    assert f"maybe one cause, by key: invalid-model-{0:012x}, invalid-model-{1:012x}" in out
+    assert f"may have the same cause, by key: invalid-model-{0:012x}, invalid-model-{1:012x}" in out
     first = ", ".join(f"invalid-model-{number:012x}" for number in range(3))
-    assert f"maybe one cause, by operators (all have those of the first): {first}" in out
+    assert f"may have the same cause, by operators (all have those of the first): {first}" in out
     assert "Real, /,mod" in out
 
 
@@ -333,5 +333,5 @@ def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_
     rows = exhume("triage", tmp_path, "--json").json
     assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], []]
     out = exhume("triage", tmp_path).out
-    assert f"maybe one cause, by class, theories and releases: invalid-model-{0:012x}, " in out
+    assert f"may have the same cause, by class, theories and releases: invalid-model-{0:012x}, " in out
     assert "1.0, fixed in 2.0" in out and "since 1.0 or earlier, not fixed" in out

@@ -73,8 +73,8 @@ def test_bisect_shows_what_it_found(exhume: Any, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("exhume.commands.reduce.bisect", lambda *_, **__: report)
     assert exhume("bisect", tmp_path, "--json").json["first_fixed"] == "3.0"
     shown = exhume("bisect", tmp_path).out
-    assert "first affected: 1.0 (the oldest that runs here)" in shown
-    assert "first fixed: 3.0" in shown
+    assert "first affected release: 1.0 or earlier (the oldest release that runs here)" in shown
+    assert "first fixed release: 3.0" in shown
 
 
 def test_no_network_is_exit_code_3(exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
