@@ -10,9 +10,10 @@ the known one that shares the most and has no other. Where operators say nothing
 
 Keys that differ are still one cause where what differs says nothing (seen in hunts of 20 minutes, where one
 fault of a rare operator or of one option made up to sixteen findings): the sorts of an operator's arguments
-bring theories along; what fails by default fails under options, too; an option that makes the solver die does
-so whatever the formula, and so does one that makes it err where no operator matters; a row of tactics may be
-an option or a command. A finding never folds into one that needs more options than itself.
+bring theories along, so for the same operators one theory in common is enough; what fails by default fails
+under options, too; an option that makes the solver die does so whatever the formula, and so does one that
+makes it err where no operator matters; a sequence of tactics may be an option or a command. A finding never
+folds into one that needs more options than itself.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from smtlib import (
     Declaration,
     Kind,
     ReadError,
+    Sort,
     Term,
     check_script,
     default_theories,
@@ -43,9 +45,13 @@ from smtlib import (
 from smtlib.labels import known_labels, theories_in
 from solvers.options import option_table, split_option
 from solvers.registry import PROFILES
+from solvers.running.script import Script
 
 QUICK_SECONDS = 2.0
 _MOST_OPERATORS = 12
+# Labels that name no theory of the operators: nothing at all, or the form of the formula.
+_NO_THEORY = frozenset(("Core",))
+_FORMS = frozenset(("Nonlinear", "Quantifier", "UF"))
 _TACTIC_SETTINGS = {name for family in PROFILES for name in option_table(family).tactic_settings}
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
@@ -77,16 +83,33 @@ def fingerprint(
     if not key.theories:
         return Fingerprint(candidate.key, text, True)
     deadline = time.monotonic() + seconds
-    passes = Passes(text, check, deadline, names=False)
+    finding_class = class_of(candidate.finding_class)
+    form: Callable[[str], str] = str
+    if finding_class.outlasts_falsehood and check(_with_falsehood(text)):
+        # Then operators that only make the formula unsatisfiable say nothing.
+        form = _with_falsehood
+
+    def shows(trial: str) -> bool:
+        return check(form(trial))
+
+    passes = Passes(text, shows, deadline, names=False)
     complete = passes.run(max_rounds=3)
-    left = frozenset(theories_in(passes.text))
-    if not class_of(candidate.finding_class).keyed_by_operators:
-        return Fingerprint(str(replace(key, theories=left)), passes.text, False)
-    operators, told = essential_operators(passes.text, check, deadline)
+    left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
+    if not finding_class.keyed_by_operators:
+        return Fingerprint(str(replace(key, theories=left)), reduced, False)
+    operators, told = essential_operators(passes.text, shows, deadline)
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     told &= candidate.oracle != "implication"
     found = replace(key, theories=left, operators=frozenset(operators))
-    return Fingerprint(str(found), passes.text, complete and told)
+    return Fingerprint(str(found), reduced, complete and told)
+
+
+def _with_falsehood(text: str) -> str:
+    """The script with ``false`` asserted first, which makes all its questions unsatisfiable."""
+    script = Script.of(text)
+    first = next((c.start for c in script.commands if not c.name.startswith("set-")), len(script.data))
+    data = script.data[:first] + b"(assert false)\n" + script.data[first:]
+    return data.decode("utf-8", "surrogateescape")
 
 
 def essential_operators(
@@ -236,7 +259,8 @@ class Key:
             return False
         if not self.operators:
             return self.options == known.options and (bool(self.options) or self.theories == known.theories)
-        return self.theories <= known.theories or known.theories <= self.theories
+        mine, theirs = self.theories - _NO_THEORY, known.theories - _NO_THEORY
+        return mine <= theirs or theirs <= mine or bool((mine & theirs) - _FORMS)
 
 
 def refined(key: str, release: str) -> str:
@@ -276,15 +300,16 @@ def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
     """The script with fresh functions, one per rank, in place of operator ``name`` in its assertions;
     ``number`` keeps their names apart from those of other operators.
     """
-    fresh: dict[tuple[object, ...], Declaration] = {}
+    fresh: dict[tuple[Sort, ...], Declaration] = {}
 
     def change(term: Term, args: tuple[Term, ...]) -> Term | None:
         if term.kind is not Kind.OPERATOR or term.name != name or not args:
             return None
+        # Solvers have no functions of regular expressions.
+        args = tuple(arg for arg in args if arg.sort.name != "RegLan")
         rank = (*(arg.sort for arg in args), term.sort)
         if rank not in fresh:
-            sorts = tuple(arg.sort for arg in args)
-            fresh[rank] = Declaration(f"abstract!{number}!{len(fresh)}", sorts, term.sort)
+            fresh[rank] = Declaration(f"abstract!{number}!{len(fresh)}", rank[:-1], term.sort)
         return checked.table.symbol(fresh[rank], args)
 
     lines = []

@@ -137,6 +137,8 @@ class FindingClass:
     """Whether a quick reduction is worth trying."""
     most_misses = math.inf
     """Tests that show the same at first are looked at until so many did not show it in fresh processes."""
+    outlasts_falsehood = False
+    """Whether a formula that is plainly unsatisfiable may show it."""
     follows_from_options = False
     """Whether the same option alone makes two findings one cause, whatever else is in the formula."""
 

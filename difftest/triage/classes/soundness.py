@@ -47,6 +47,7 @@ class Soundness(FindingClass):
     name = "soundness"
     rank = 0
     colour = 5
+    outlasts_falsehood = True
 
     def expect(self, expected: Expectation, answers: Mapping[str, str]) -> Expectation:
         """The answers; the right one where they all say the same."""
