@@ -7,6 +7,7 @@ may tell that they have another cause.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections import Counter, deque
@@ -15,14 +16,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difftest.campaign.events import CandidateDropped, DuplicateSeen, Event, FindingConfirmed
-from difftest.campaign.executor import Confirmation, ConfirmTask, TestName
+from difftest.campaign.events import (
+    CandidateDropped,
+    DuplicateSeen,
+    Event,
+    FindingConfirmed,
+    FindingsMerged,
+)
+from difftest.campaign.executor import Confirmation, ConfirmTask, Reduced, ReduceTask, TestName
 from difftest.campaign.modes import base_name
 from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
+from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
-from difftest.triage.folder import read_document
+from difftest.triage.folder import FindingFolder, read_document
 from difftest.triage.key import fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
 from difftest.triage.store import (
@@ -34,6 +42,7 @@ from difftest.triage.store import (
     write_finding,
 )
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
+from difftest.triage.twins import Merge, find_twins, merge, merged_into
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
@@ -46,6 +55,9 @@ _MAX_WAITING = 20
 _LOOKS = 3
 # Reducing others than the first one of a key may take so much of the workers' time.
 _LOOK_SHARE = 0.1
+# A finding that may have the cause of another one is reduced for so long, in this share of the workers' time.
+_REDUCTION = Limits(seconds=10.0)
+_REDUCTION_SHARE = 0.1
 # duplicates.txt lists so many; how many there are in all is in the campaign's state.
 _MAX_LISTED = 1_000
 
@@ -116,6 +128,10 @@ class Book:
         self._listed: dict[str, set[str]] = {}
         self._kept: dict[str, _Kept] = {}
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
+        # Keys of findings that became part of another one, and the key of that.
+        self._merged = {gone: r.key for r in self.known.values() for gone in merged_into(r.path).values()}
+        self._reductions = 0.0
+        self._tried: set[str] = set()
         if loaded:
             self._restore(loaded)
 
@@ -156,6 +172,48 @@ class Book:
         self._confirming[shown.candidate.key] = shown
         return ConfirmTask(shown.name, shown.test, shown.candidate, limits, self.reduction)
 
+    def next_reduction(self) -> ReduceTask | None:
+        """The next finding to reduce, as it may have the cause of another one; None while other work is due.
+
+        Ids in ``_tried`` were given out before.
+        """
+        if self._reductions + _REDUCTION.seconds > _REDUCTION_SHARE * self.worker_seconds():
+            return None
+        alike: dict[tuple[str, str], list[FindingRecord]] = {}
+        for record in self.records.values():
+            place = record.finding_class, self._plain(record.solver)
+            alike.setdefault(place, []).append(record)
+        for record in (record for group in alike.values() if len(group) > 1 for record in group):
+            if record.id in self._tried:
+                continue
+            self._tried.add(record.id)
+            with contextlib.suppress(DifftestError):  # someone changed its folder
+                found = FindingFolder.read(record.path)
+                if found.kind == FindingFolder.kind and not found.is_reduced:
+                    # Taken as spent, so that no other one is begun meanwhile.
+                    self._reductions += _REDUCTION.seconds
+                    return ReduceTask(TestName(found.strategy, "", found.index), record.path, _REDUCTION)
+        return None
+
+    def take_reduction(self, result: Reduced) -> Iterator[Event]:
+        """A finding was reduced: those that turn out to have one cause become one."""
+        self._reductions += result.solver_seconds - result.task.limits.seconds
+        with contextlib.suppress(DifftestError):
+            for found in find_twins(list(self.records.values())):
+                yield self._merge(found)
+
+    def _merge(self, found: Merge) -> Event:
+        merge(found)
+        kept, gone = found.kept, found.gone
+        self.records.pop(gone.key, None)
+        self.known.pop(gone.key, None)
+        for keys in (self.folded, self._merged):
+            keys.update({name: kept.key for name, key in keys.items() if key == gone.key})
+        self._own_tests.update({t: kept.key for t, key in self._own_tests.items() if key == gone.key})
+        self._merged[gone.key] = kept.key
+        self._listed.pop(kept.id, None)
+        return FindingsMerged(kept, gone)
+
     def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
         """A test shows a candidate."""
         # When it was confirmed, one of the solvers may have been found guilty.
@@ -164,6 +222,7 @@ class Book:
         if any((name.strategy, name.index, kind, label) in self._own_tests for label in labels):
             return  # a killed run had reported it, and the test was run again
         key = self.folded.get(candidate.key, candidate.key)
+        key = self._merged.get(key, key)
         if self._is_known_error(candidate.key, key):
             return
         record = self.records.get(key)
@@ -222,7 +281,8 @@ class Book:
             return
         self.looks[first_key] += 1
         if result.fingerprint is not None:
-            candidate = replace(candidate, key=fold(result.fingerprint, [*self.records, *self.known]))
+            key = fold(result.fingerprint, [*self.records, *self.known])
+            candidate = replace(candidate, key=self._merged.get(key, key))
         # What came to be about another text says nothing of the tests with the same first key.
         is_other = result.test is not None
         if not is_other:

@@ -83,6 +83,8 @@ class DaskExecutor:
     no scheduler.
     """
 
+    has_folder = False
+
     def __init__(
         self,
         address: str,

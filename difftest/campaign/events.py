@@ -44,6 +44,14 @@ class DuplicateSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingsMerged:
+    """A finding turned out to have the cause of another one, and is part of that now."""
+
+    kept: FindingRecord
+    gone: FindingRecord
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateDropped:
     """Something looked wrong on the fast path and did not show again in a fresh process."""
 
@@ -143,4 +151,13 @@ class HuntFinished:
     summary: HuntSummary
 
 
-Event = TestDone | FindingConfirmed | DuplicateSeen | CandidateDropped | WorkersTold | Progress | HuntFinished
+Event = (
+    TestDone
+    | FindingConfirmed
+    | DuplicateSeen
+    | FindingsMerged
+    | CandidateDropped
+    | WorkersTold
+    | Progress
+    | HuntFinished
+)

@@ -6,16 +6,20 @@ on another machine stand behind the same few methods (``Executor``).
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
+from difftest.errors import DifftestError
 from difftest.oracles import hunting_oracles, look, observe_test, probe
 from difftest.oracles.base import Candidate
 from difftest.reduction.pairs import pair_of
@@ -23,6 +27,7 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
 from difftest.triage.key import Fingerprint, fingerprint, needs_reduction
 from difftest.triage.known import KnownErrors
+from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
 from difftest.triage.store import Filing, Shown
 from generator.strategy import GeneratedTest
@@ -141,6 +146,25 @@ class Confirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class ReduceTask:
+    """Reduce the formula of the finding in ``folder``, for the key that it has then; the whole reduction has
+    the seconds of ``limits``.
+    """
+
+    name: TestName
+    folder: Path
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A finding was reduced, as far as it goes: what came of it stands in its folder."""
+
+    task: ReduceTask
+    solver_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """An error of ours or of the machine in a worker, to be raised where results are taken."""
 
@@ -154,8 +178,8 @@ class Notice:
     text: str
 
 
-Task = RunTask | ConfirmTask
-Result = RunResult | Confirmation | Failure | Notice
+Task = RunTask | ConfirmTask | ReduceTask
+Result = RunResult | Confirmation | Reduced | Failure | Notice
 
 
 class Executor(Protocol):
@@ -174,6 +198,11 @@ class Executor(Protocol):
     @property
     def makes_tests(self) -> bool:
         """Whether workers make the tests themselves, from their names."""
+        ...
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether workers can write in the campaign's folder."""
         ...
 
     def submit(self, task: Task) -> None:
@@ -244,8 +273,10 @@ class Worker:
         self._make = make
         self._performers: dict[str, Performer] = {}
 
-    def perform(self, task: Task) -> RunResult | Confirmation:
+    def perform(self, task: Task) -> RunResult | Confirmation | Reduced:
         """Do one task."""
+        if isinstance(task, ReduceTask):
+            return _reduce(task, self.runner)
         if (strategy := self._own.get(task.name.strategy)) is None:
             return perform(task, self._solvers, self.runner, self._make)
         performer = self._performers.get(strategy.name)
@@ -260,8 +291,18 @@ class Worker:
             performer.close()
 
 
+def _reduce(task: ReduceTask, runner: Runner) -> Reduced:
+    started = time.monotonic()
+    with contextlib.suppress(DifftestError):  # it does not show it again, or is gone: then it stays as it is
+        reduce(task.folder, seconds=task.limits.seconds, ddsmt=False, within=runner)
+    return Reduced(task, time.monotonic() - started)
+
+
 def perform(
-    task: Task, solvers: Sequence[Solver], runner: Runner, make: Make | None = None
+    task: RunTask | ConfirmTask,
+    solvers: Sequence[Solver],
+    runner: Runner,
+    make: Make | None = None,
 ) -> RunResult | Confirmation:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
     solvers = under_options(solvers, task.options)
@@ -327,6 +368,7 @@ class LocalExecutor:
     """Worker threads of this process, each with solver processes of its own; use under ``with``."""
 
     makes_tests = False
+    has_folder = True
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from difftest.campaign.book import Book
 from difftest.campaign.events import (
     Event,
     FindingConfirmed,
+    FindingsMerged,
     HuntFinished,
     HuntSummary,
     Progress,
@@ -38,12 +39,15 @@ from difftest.campaign.executor import (
     Failure,
     LocalExecutor,
     Notice,
+    Reduced,
+    ReduceTask,
     Result,
     RunResult,
     RunTask,
     Task,
     TestName,
 )
+from difftest.campaign.merging import finish_merges
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.campaign.refusals import find_refusals
 from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
@@ -120,6 +124,8 @@ def hunt(
     elsewhere than in threads of this process. Both stay open.
     """
     folder = prepare_output(options.out)
+    if state is not None:
+        finish_merges(state, folder)
     source = tests if isinstance(tests, Schedule) else ListedTests(tests, options.tests)
     with contextlib.ExitStack() as stack:
         if executor is None:
@@ -316,9 +322,11 @@ class _Hunt:
             task = self._next_task()
             if task is None:
                 return
-            name = task.name
-            options = self.modes.choose(name.strategy, name.test_class, name.index)
-            self.executor.submit(replace(task, oracles=self.options.oracles, options=options))
+            if not isinstance(task, ReduceTask):
+                name = task.name
+                options = self.modes.choose(name.strategy, name.test_class, name.index)
+                task = replace(task, oracles=self.options.oracles, options=options)
+            self.executor.submit(task)
             self.running += 1
 
     def _next_task(self) -> Task | None:
@@ -327,6 +335,8 @@ class _Hunt:
             return confirm
         if self._is_over():
             return None
+        if self.executor.has_folder and (reduction := self.book.next_reduction()) is not None:
+            return reduction
         if self.set_aside and (
             self.source is None or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY
         ):
@@ -365,16 +375,14 @@ class _Hunt:
         # written before a disk was full is told, too: its folder is whole.
         events: list[Event] = []
         problem: Exception | None = None
-        taken = (
-            self.book.take_confirmation(result)
-            if isinstance(result, Confirmation)
-            else self._take_run(result)
-        )
         try:
-            for event in taken:
+            for event in self._events_of(result):
                 events.append(event)  # noqa: PERF402 - what came before an error stays
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
                 self._commit()
+            if self.state is not None and any(isinstance(event, FindingsMerged) for event in events):
+                self._commit()
+                finish_merges(self.state, self.book.folder)
         except (OSError, ExhumeError) as error:
             if isinstance(error, OSError):
                 name_full_folder(error, self.book.folder)
@@ -382,6 +390,11 @@ class _Hunt:
         yield from events
         if problem is not None:
             raise problem
+
+    def _events_of(self, result: RunResult | Confirmation | Reduced) -> Iterator[Event]:
+        if isinstance(result, Confirmation):
+            return self.book.take_confirmation(result)
+        return self.book.take_reduction(result) if isinstance(result, Reduced) else self._take_run(result)
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task

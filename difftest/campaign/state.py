@@ -60,10 +60,11 @@ class CampaignState:
         jobs: int = 1,
         notes: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Begin a campaign in ``out``, or go on with the one there.
+        """Begin a campaign in ``out``, or resume the one there.
 
-        ``notes`` are settings that may change from run to run; the last ones are kept. Raises InUse,
-        SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is no room.
+        ``notes`` are settings that may change from run to run; the last ones are kept. Without ``jobs`` no
+        run is noted. Raises InUse, SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is
+        no room.
         """
         lock = lock_campaign(out)
         try:
@@ -78,14 +79,8 @@ class CampaignState:
                         "insert or replace into setting values (?, ?)",
                         [(name, json.dumps(value)) for name, value in (notes or {}).items()],
                     )
-                    now = time.time()
-                    row = (os.getpid(), socket.gethostname(), now, now, executor, jobs)
-                    run = opened.execute(
-                        "insert into run (pid, host, started, seen, seconds, executor, jobs)"
-                        " values (?, ?, ?, ?, 0, ?, ?)",
-                        row,
-                    ).lastrowid
-                return cls(out, opened, lock, run or 0)
+                    run = _begin_run(opened, executor, jobs) if jobs else 0
+                return cls(out, opened, lock, run)
         except BaseException:
             os.close(lock)
             raise
@@ -183,14 +178,20 @@ class CampaignState:
             [(first, key, looks) for first, (key, looks) in changes.folded.items()],
         )
 
-    def merge(self, kept: FindingState, gone: FindingState) -> None:
-        """A finding became part of another one: with its counts, and all tests that would have shown it."""
+    def merge(self, kept: str, kept_key: str, gone: str, gone_key: str) -> None:
+        """A finding became part of another one (ids and keys): with its counts, and all tests that would have
+        shown it. Nothing changes where that was done already.
+        """
         with _told(self.out), _transaction(self._opened) as opened:
-            count = gone.duplicates + 1
-            opened.execute("update finding set duplicates = duplicates + ? where id = ?", (count, kept.id))
-            opened.execute("delete from finding where id = ?", (gone.id,))
-            opened.execute("update folded set key = ? where key = ?", (kept.key, gone.key))
-            opened.execute("insert or ignore into folded values (?, ?, 1)", (gone.key, kept.key))
+            row = opened.execute("select duplicates from finding where id = ?", (gone,)).fetchone()
+            if row is None:
+                return
+            count = row[0] + 1
+            opened.execute("update finding set duplicates = duplicates + ? where id = ?", (count, kept))
+            opened.execute("delete from finding where id = ?", (gone,))
+            opened.execute("update folded set key = ? where key = ?", (kept_key, gone_key))
+            opened.execute("insert or ignore into folded values (?, ?, 1)", (gone_key, kept_key))
+            self.loaded = read_opened(opened)
 
     def mark_stored(self, identities: Iterable[str]) -> None:
         """Note that the corpus has these findings."""
@@ -250,6 +251,16 @@ def _begin(opened: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
         "insert into setting values (?, ?)",
         [(name, json.dumps(value)) for name, value in {**settings, **own}.items()],
     )
+
+
+def _begin_run(opened: sqlite3.Connection, executor: str, jobs: int) -> int:
+    now = time.time()
+    row = (os.getpid(), socket.gethostname(), now, now, executor, jobs)
+    made = opened.execute(
+        "insert into run (pid, host, started, seen, seconds, executor, jobs) values (?, ?, ?, ?, 0, ?, ?)",
+        row,
+    )
+    return made.lastrowid or 0
 
 
 def _compare(out: Path, opened: sqlite3.Connection, settings: Mapping[str, Any]) -> None:

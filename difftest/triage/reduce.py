@@ -103,6 +103,7 @@ def reduce(
     passes: bool = True,
     tries: int | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
+    within: Runner | None = None,
 ) -> ReductionReport:
     """Reduce a finding (its folder), or what is wrong with ``solvers`` on a file.
 
@@ -110,7 +111,7 @@ def reduce(
     a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
     installed. ``tries``: what is a matter of chance has to show in two of so many runs (None: in the first,
     or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
-    should.
+    should. Closing the runner ``within`` cuts it short.
     """
     source = target / ORIGINAL if target.is_dir() else target
     text = read_formula(source)
@@ -123,7 +124,7 @@ def reduce(
     use_ddsmt = expected.pair is None and is_installed() and ddsmt is not False
     per_check = 2 * expected.tries * expected.seconds * (len(expected.solvers) + 2) + _CHECK_SLACK
     plan = Plan(seconds, made_by_storm(target, text), passes, per_check if use_ddsmt else None)
-    with Confirmer(expected) as confirmer:
+    with Confirmer(expected, within=within) as confirmer:
 
         def shows(trial: str) -> bool:
             # A forked solver is not quite what a report shows: a fresh one has to show it, too.
@@ -141,7 +142,7 @@ def reduce(
         *(source, result, expected.finding_class, left, _size(text), _size(left)),
         *(len(Script.of(text).commands), len(Script.of(left).commands)),
         steps,
-        needed_options(expected, left),
+        needed_options(expected, left) if confirmed else {},
         all(step.finished for step in steps),
         confirmed,
         use_ddsmt,
@@ -197,14 +198,10 @@ def made_by_storm(target: Path, text: str) -> bool:
 def _update(folder: Path, report: ReductionReport, expected: Expectation) -> None:
     """Note what came of the reduction in the finding's folder."""
     key = str(read_document(folder)["key"])
-    left = replace(expected, solvers=tuple(with_options(expected, report.options)))
-    reduced = {
-        "file": REDUCED,
-        **report.sizes(),
-        "runs": _record_runs(folder, left),
-    }
+    reduced = {"file": REDUCED, **report.sizes()}
     if report.confirmed:
-        reduced |= conclude(key, left, report.text)
+        left = replace(expected, solvers=tuple(with_options(expected, report.options)))
+        reduced |= {"runs": _record_runs(folder, left), **conclude(key, left, report.text)}
     files = {}
     if expected.pair is not None:
         files[REDUCED_PARENT] = expected.pair.parent_of(report.text) or ""

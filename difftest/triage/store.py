@@ -13,6 +13,7 @@ import platform
 import shlex
 import shutil
 import signal
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ from solvers.running.process import Run
 from solvers.running.script import Script
 from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
 
+# A hunt's threads change different entries of one document.
+_UPDATING = threading.Lock()
 # What is noted of a test in lists.
 _LISTED = ("skeletons", "atoms", "rules", "issues", "known")
 
@@ -221,11 +224,12 @@ def write_finding(
 
 def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
     """Put further texts into a finding's folder, change entries of its document, and make its report anew."""
-    data = {**read_document(folder), **changes}
-    for name, text in (files or {}).items():
-        put_text(folder / name, text)
-    put_json(folder / DOCUMENT, data)
-    rewrite_report(folder)
+    with _UPDATING:
+        data = {**read_document(folder), **changes}
+        for name, text in (files or {}).items():
+            put_text(folder / name, text)
+        put_json(folder / DOCUMENT, data)
+        rewrite_report(folder)
 
 
 def duplicates_of(record: FindingRecord) -> set[str]:

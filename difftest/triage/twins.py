@@ -2,7 +2,8 @@
 
 A hunt keys a test by what a quick reduction leaves of it. A full reduction and the affected releases say
 more: findings whose keys are one then, and whose releases do not tell them apart, become one. The one that
-was seen most stays. What shows the other is counted as showing it again; its folder is kept in ``merged``.
+was seen most stays. What shows the other is counted as showing it again, and the other's own test is kept
+with it, so that releases may tell them apart later; the other's folder is moved to ``merged``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from difftest.triage.folder import DUPLICATES, FindingFolder, read_some
+from difftest.triage.folder import DUPLICATES, REDUCED, FindingFolder, read_some
 from difftest.triage.key import count_under
 from difftest.triage.store import FindingRecord, update_finding
+from difftest.triage.triggers import Trigger, keep_trigger
+from generator.strategy import GeneratedTest
 
 MERGED = "merged"
 """Beside the folder of findings: those that became part of another one."""
@@ -51,16 +55,27 @@ def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
 
 def merge(found: Merge) -> None:
     """Make one of two findings: all that is known of the one that goes is kept."""
-    kept, gone = found.kept.path, found.gone.path
-    data = FindingFolder.read(gone).data
-    index = str((data.get("test") or {}).get("index", ""))
-    seen = [*read_some(kept / DUPLICATES).split(), index, *read_some(gone / DUPLICATES).split()]
-    told = [
-        *(FindingFolder.read(kept).data.get("merged") or ()),
-        {"id": found.gone.id, "key": found.gone.key},
-    ]
+    kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
+    index = str((gone.data.get("test") or {}).get("index", ""))
+    seen = [*read_some(kept.path / DUPLICATES).split(), index, *read_some(gone.path / DUPLICATES).split()]
     listed = "".join(f"{number}\n" for number in dict.fromkeys(seen) if number)
-    update_finding(kept, {"merged": told}, {DUPLICATES: listed})
+    taken = merged_into(kept.path) | merged_into(gone.path) | {found.gone.id: found.gone.key}
+    told = [{"id": identity, "key": key} for identity, key in taken.items()]
+    if index:
+        test = GeneratedTest(int(index), gone.tested, gone.strategy)
+        keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
+    update_finding(kept.path, {"merged": told}, {DUPLICATES: listed})
+    move_away(gone.path)
+
+
+def merged_into(folder: Path) -> dict[str, str]:
+    """The findings that became part of the one in ``folder``: their keys by id."""
+    entries = FindingFolder.read(folder).data.get("merged") or ()
+    return {str(entry["id"]): str(entry["key"]) for entry in entries}
+
+
+def move_away(gone: Path) -> None:
+    """Move the folder of a finding that became part of another one out of the campaign's findings."""
     beside = gone.parent.parent / MERGED
     beside.mkdir(exist_ok=True)
     with contextlib.suppress(FileNotFoundError):

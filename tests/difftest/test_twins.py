@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from difftest.campaign.merging import merge_twins
+import pytest
+
+from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, hunt
+from difftest.campaign import book
+from difftest.campaign.events import FindingsMerged
+from difftest.campaign.merging import finish_merges, merge_twins
+from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState, read_campaign
+from difftest.triage import twins
 from difftest.triage.folder import FindingFolder
 from difftest.triage.store import findings_of
+from difftest.triage.triggers import read_triggers
 from difftest.triage.twins import find_twins
+from generator.strategy import GeneratedTest
 from tests.difftest.test_reports import write
 
 
@@ -42,7 +54,8 @@ def campaign(out: Path) -> None:
     finding(out, "c", "invalid-model|z3|Int|mod", "invalid-model|z3|Int|mod")
 
 
-def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
+def with_rows(tmp_path: Path) -> dict[str, str]:
+    """The campaign with its ledger; the keys of its twins."""
     campaign(tmp_path)
     keys = {"a": "invalid-model|z3|Int|div", "b": "invalid-model|z3|Int+Real|div,mod"}
     rows = [
@@ -52,6 +65,11 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     changes = Changes(new=rows, folded={"invalid-model|z3|Int+UF": (keys["a"], 1)})
     with CampaignState.open(tmp_path, {"seed": 1}) as state:
         state.commit(changes, 1.0)
+    return keys
+
+
+def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
+    keys = with_rows(tmp_path)
     (merged,) = merge_twins(tmp_path)
     # The one that was seen most stays.
     assert (merged.kept.id, merged.gone.id) == ("b", "a")
@@ -64,7 +82,79 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert [(row.id, row.duplicates) for row in stored.findings] == [("b", 3)]
     assert stored.folded["invalid-model|z3|Int+UF"][0] == keys["b"]
     assert stored.folded[keys["a"]][0] == keys["b"]
+    assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7]
     assert merge_twins(tmp_path) == []
+    assert len(stored.runs) == 1
+
+
+@pytest.mark.parametrize("done", ["nothing", "document", "folder"])
+def test_a_merge_that_was_killed_is_finished_by_the_next_run(tmp_path: Path, done: str) -> None:
+    keys = with_rows(tmp_path)
+    (found,) = find_twins(findings_of(tmp_path))
+    child = os.fork()
+    if child == 0:
+        if done == "document":
+            twins.move_away = lambda gone: os.kill(os.getpid(), signal.SIGKILL)
+        if done != "nothing":
+            twins.merge(found)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    with CampaignState.open(tmp_path, {"seed": 1}) as state:
+        finish_merges(state, tmp_path / "findings")
+        left = [(row.id, row.duplicates) for row in state.loaded.findings]
+        folded = {first: key for first, (key, _) in state.loaded.folded.items()}
+    if done == "nothing":
+        assert (len(left), len(findings_of(tmp_path))) == (2, 3)
+        return
+    assert left == [("b", 3)]
+    assert folded == {"invalid-model|z3|Int+UF": keys["b"], keys["a"]: keys["b"]}
+    assert [record.id for record in findings_of(tmp_path)] == ["b", "c"]
+    assert (tmp_path / "merged" / "a" / "finding.json").is_file()
+
+
+class Divisions:
+    """Tests that all divide: two, then others of the same two kinds."""
+
+    name = "divisions"
+    fingerprint = "none"
+
+    def generate(self, start: int, stop: int) -> Any:
+        others = (
+            '(declare-const s String)(assert (= (str.++ s "b") "ab"))',
+            "(declare-const v (_ BitVec 4))(assert (= (bvadd #x1 v) #x2))",
+        )
+        for index in range(start, min(stop, 8)):
+            text = f"(declare-const x Int)(assert (= (div x 3) {index})){others[index % 2]}(check-sat)\n"
+            yield GeneratedTest(index, text, self.name)
+
+
+def test_twins_merge_while_the_hunt_runs(
+    tmp_path: Path, fake: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book, "_REDUCTION", Limits(seconds=20.0))
+    monkeypatch.setattr(book, "_REDUCTION_SHARE", 1e9)
+    solvers = [fake("say('sat')", "honest"), fake("say('unsat' if '(div ' in text else 'sat')", "liar")]
+    out = tmp_path / "out"
+    # Without a quick reduction the key is that of all theories.
+    options = HuntOptions(out, reduction=0.0, stages=(Stage(5.0, 1.0),))
+    with CampaignState.open(out, {"seed": 1}) as state:
+        schedule = Schedule([Divisions()], 1, False, 6, state.loaded)
+        events = list(hunt(schedule, solvers, options, state=state))
+    assert sum(isinstance(event, FindingConfirmed) for event in events) == 2
+    (merged,) = (event for event in events if isinstance(event, FindingsMerged))
+    assert isinstance(events[-1], HuntFinished)
+    (left,) = events[-1].summary.findings
+    assert left.id == merged.kept.id
+    assert [record.id for record in findings_of(out)] == [left.id]
+    # Six tests showed it, before the merge and after.
+    (row,) = read_campaign(out).findings
+    assert (row.id, row.duplicates) == (left.id, 5)
+    with CampaignState.open(out, {"seed": 1}) as state:
+        schedule = Schedule([Divisions()], 1, False, 8, state.loaded)
+        events = list(hunt(schedule, solvers, options, state=state))
+    assert not any(isinstance(event, FindingConfirmed) for event in events)
+    (row,) = read_campaign(out).findings
+    assert (row.id, row.duplicates) == (left.id, 7)
 
 
 def test_what_releases_tell_apart_or_is_not_reduced_stays(tmp_path: Path) -> None:
