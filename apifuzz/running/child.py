@@ -26,6 +26,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apifuzz.driving import generate, new_run, replay
+from apifuzz.engines.coverage import calls_counted
 from apifuzz.engines.kept import KEPT
 from apifuzz.feeding.terms import Feed
 from apifuzz.run import Ending, Settings
@@ -91,7 +92,7 @@ def _counting(setup: Setup, wanted: bool) -> Iterator[set[str]]:
     if not wanted:
         yield set()
         return
-    with importlib.import_module(f"apifuzz.engines.{setup.solver}.coverage").calls_counted() as called:
+    with calls_counted(setup.solver) as called:
         yield called
 
 

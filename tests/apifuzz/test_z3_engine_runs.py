@@ -11,11 +11,11 @@ import pytest
 import z3
 
 from apifuzz.driving import generate, replay
+from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.witness import Witness
 from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.actions import ACTIONS
 from apifuzz.engines.z3.actions.goals import _draw_tactic
-from apifuzz.engines.z3.coverage import api_functions, calls_counted
 from apifuzz.engines.z3.limits import known_limit
 from apifuzz.engines.z3.session import message_of, misread, translate
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
@@ -483,9 +483,9 @@ def test_runs_end_well_and_replay_to_the_same_trace(seed: int) -> None:
 
 
 def test_a_dozen_runs_reach_a_third_of_what_z3_offers() -> None:
-    functions = api_functions()
+    functions = api_functions("z3")
     assert len(functions) > 600
-    with calls_counted() as called:
+    with calls_counted("z3") as called:
         for seed in range(20, 32):
             run(seed, 80)
         for name, arguments in CALLS.items():
@@ -496,7 +496,7 @@ def test_a_dozen_runs_reach_a_third_of_what_z3_offers() -> None:
 
 def test_counting_leaves_no_trace() -> None:
     before = z3.z3core.Z3_mk_int_sort
-    with calls_counted() as called:
+    with calls_counted("z3") as called:
         z3.IntSort(z3.Context())
         assert z3.z3core.Z3_mk_int_sort is not before
     assert z3.z3core.Z3_mk_int_sort is before

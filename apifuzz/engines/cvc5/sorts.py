@@ -6,32 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apifuzz.datatypes import names_in
+from apifuzz.engines.cvc5.making import QUESTIONS, SORTS, make
 from apifuzz.engines.cvc5.reading import declared_datatypes, declared_sort
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported, expect
+from apifuzz.engines.rows import words_of
+from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
 from smtlib import Sort, make_sort
 from smtlib.sorts import subsorts
-
-_PLAIN = {
-    "Bool": "getBooleanSort",
-    "Int": "getIntegerSort",
-    "Real": "getRealSort",
-    "String": "getStringSort",
-    "RegLan": "getRegExpSort",
-    "RoundingMode": "getRoundingModeSort",
-    "UnitTuple": "mkTupleSort",
-}
-
-_APPLIED = {
-    "Array": "mkArraySort",
-    "Set": "mkSetSort",
-    "Bag": "mkBagSort",
-    "Seq": "mkSequenceSort",
-    "Nullable": "mkNullableSort",
-    "Tuple": "mkTupleSort",
-    "BitVec": "mkBitVectorSort",
-    "FloatingPoint": "mkFloatingPointSort",
-}
 
 # Formats that cvc5 solves by default; others only with the expert option fp-exp.
 _FORMATS = frozenset(((8, 24), (11, 53)))
@@ -81,26 +62,11 @@ class Sorts:
         declared = self.declared.get(sort.name)
         if declared is not None:
             return declared.instantiate(args) if args else declared
-        # The solver's double of mkTupleSort takes no arguments at all: it hands on a list of lists.
-        maker = self.session.manager if sort.name in ("Tuple", "UnitTuple") else self.session.maker
-        if sort.name in _PLAIN:
-            return getattr(maker, _PLAIN[sort.name])()
-        if sort.name in _APPLIED:
-            return getattr(maker, _APPLIED[sort.name])(*args, *sort.indices)
-        if sort.name == "FiniteField":
-            return self._finite_field(sort.indices[0])
-        if sort.name == "->":
-            return self.function(args[:-1], args[-1])
-        raise Unsupported(f"no sort {sort.name}")
+        routes = SORTS.find(sort.name, [""] * len(args))
+        return make(self.session, f"sort {sort.name}", routes, args, sort.indices, function=self._function)
 
-    def _finite_field(self, size: int) -> Any:
-        maker = self.session.maker
-        way = self.session.random.randrange(3)
-        if way == 0:
-            return maker.mkFiniteFieldSort(size)
-        if way == 1:
-            return maker.mkFiniteFieldSort(str(size))
-        return maker.mkFiniteFieldSort(f"{size:x}", 16)
+    def _function(self, args: list[Any]) -> Any:
+        return self.function(args[:-1], args[-1])
 
     def function(self, params: list[Any], result: Any) -> Any:
         """The sort of functions from ``params`` to ``result``; a function as result is flattened."""
@@ -179,7 +145,8 @@ class Sorts:
             declaration = maker.mkDatatypeDecl(spec.name)
         for name, fields in spec.constructors:
             declaration.addConstructor(self._constructor(spec, name, fields, params, unresolved))
-        _expect(declaration, spec)
+        word = words_of((), (), {"declaration": declaration, "spec": spec}.__getitem__)
+        QUESTIONS.ask("sort", f"the declaration of {spec.name}", word, "datatype declaration")
         return declaration
 
     def _constructor(
@@ -234,10 +201,3 @@ def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:
     if unresolved.getUninterpretedSortConstructorArity() != len(params):
         raise Unsupported("datatypes of one group with different parameters")
     return unresolved.instantiate(list(params.values()))
-
-
-def _expect(declaration: Any, spec: DatatypeSpec) -> None:
-    expect("sort", declaration.getName(), spec.name, "name of a datatype declaration")
-    expect("sort", declaration.getNumConstructors(), len(spec.constructors), f"constructors of {spec.name}")
-    expect("sort", declaration.isParametric(), bool(spec.parameters), f"{spec.name} is parametric")
-    expect("sort", declaration.isNull(), False, f"{spec.name} is null")

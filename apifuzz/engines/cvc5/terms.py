@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cvc5 import Kind
 
-from apifuzz.engines.cvc5.operators import kind_of
+from apifuzz.engines.cvc5.making import OPERATORS, kind_of, make, make_value, operation
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
 from apifuzz.engines.cvc5.sorts import Sorts
-from apifuzz.engines.cvc5.special import is_special, special_term
-from apifuzz.engines.cvc5.values import make_value
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
 from smtlib import REAL, Sort
 
@@ -21,22 +19,6 @@ LARGEST_EXPONENT = 8
 
 LARGEST_REPETITION = 50
 """Larger indices of ``re.^`` and ``re.loop`` are not made: cvc5 writes the repetitions out."""
-
-# Methods of a term that make the same as a kind, by the number of arguments.
-_METHODS: dict[Kind, str] = {
-    Kind.NOT: "notTerm",
-    Kind.AND: "andTerm",
-    Kind.OR: "orTerm",
-    Kind.XOR: "xorTerm",
-    Kind.IMPLIES: "impTerm",
-    Kind.EQUAL: "eqTerm",
-    Kind.ITE: "iteTerm",
-}
-
-_LEFT = frozenset(
-    (Kind.ADD, Kind.MULT, Kind.SUB, Kind.XOR, Kind.AND, Kind.OR, Kind.STRING_CONCAT, Kind.BITVECTOR_ADD)
-)
-"""Of the left-associative kinds, those that are sometimes nested by hand."""
 
 _BINDERS = {
     "forall": Kind.FORALL,
@@ -106,17 +88,16 @@ class Terms:
 
     def _operator(self, head: Head, sort: Sort, args: Sequence[ApiTerm], handles: list[Any]) -> Any:
         self._refuse(head, args)
-        if is_special(head.name):
-            handle = self.sorts.of(sort)
-            return special_term(self.session, head.name, head.indices, handle, handles)
-        kind = kind_of(head.name, [arg.sort.sort for arg in args])
+        sorts = [arg.sort.sort for arg in args]
+        kind = kind_of(head.name, sorts)
         if kind is None:
-            raise Unsupported(f"no operator {head.name}")
-        if len(args) == 1 and (kind in (Kind.AND, Kind.OR) or args[0].sort.sort is sort is REAL):
+            routes = OPERATORS.find(head.name, [s.name for s in sorts])
+            what, handle = f"operator {head.name}", self.sorts.of(sort)
+            return make(self.session, what, routes, handles, head.indices, sort=handle)
+        if len(args) == 1 and (kind in (Kind.AND, Kind.OR) or (kind is Kind.TO_REAL and sorts[0] is REAL)):
             # What cvc5 itself makes of a conjunction of one, and of the conversion of a real to a real.
-            if kind in (Kind.AND, Kind.OR, Kind.TO_REAL):
-                return handles[0]
-        return self.operation(kind, head.indices, handles)
+            return handles[0]
+        return operation(self.session, head.name, kind, head.indices, handles)
 
     @staticmethod
     def _refuse(head: Head, args: Sequence[ApiTerm]) -> None:
@@ -124,21 +105,6 @@ class Terms:
             raise Unsupported("^ wants a small value as exponent")
         if head.name in ("re.^", "re.loop") and max(head.indices) > LARGEST_REPETITION:
             raise Unsupported("too many repetitions")
-
-    def operation(self, kind: Kind, indices: tuple[int, ...], args: list[Any]) -> Any:
-        """A kind with indices, applied: said in one of the ways."""
-        session = self.session
-        if indices:
-            operator = session.maker.mkOp(kind, *_indices(session, kind, indices))
-            return session.maker.mkTerm(operator, *args)
-        way = session.random.randrange(6)
-        if way == 0:
-            return session.maker.mkTerm(session.maker.mkOp(kind), *args)
-        if way == 1 and kind in _METHODS and len(args) <= 3 and (len(args) < 3 or kind is Kind.ITE):
-            return getattr(args[0], _METHODS[kind])(*args[1:])
-        if way == 2 and kind in _LEFT and len(args) > 2:
-            return nested(session.maker.mkTerm, kind, args)
-        return session.maker.mkTerm(kind, *args)
 
     def _apply(self, handles: list[Any]) -> Any:
         function, *args = handles
@@ -283,20 +249,6 @@ def member_term(session: Session, handle: Any, head: Head) -> Any:
 def _named(members: Any, name: str) -> Any:
     """The constructor of a datatype, or the selector of a constructor, with this name."""
     return next(member for member in members if member.getName() == name)
-
-
-def nested(make: Callable[..., Any], kind: Kind, args: Sequence[Any]) -> Any:
-    """Two arguments at a time, from the left."""
-    made = args[0]
-    for arg in args[1:]:
-        made = make(kind, made, arg)
-    return made
-
-
-def _indices(session: Session, kind: Kind, indices: tuple[int, ...]) -> tuple[int | str, ...]:
-    if kind is Kind.DIVISIBLE and session.chance(0.5):
-        return (str(indices[0]),)
-    return indices
 
 
 def _is_small(exponent: Any) -> bool:

@@ -1,0 +1,98 @@
+"""Which functions of a solver's interface there are, and which of them are called: for benchmarks only.
+
+What counts stands in the file ``coverage.toml`` of the engine's folder: classes with public methods, or a
+module with functions and patterns of those that do not count.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import gc
+import importlib
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+
+@lru_cache(maxsize=4)
+def _told(solver: str) -> dict[str, Any]:
+    file = Path(__file__).parent / solver / "coverage.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def _core(solver: str) -> Any:
+    return importlib.import_module(f"{solver}.{_told(solver)['functions']}")
+
+
+def api_functions(solver: str) -> tuple[str, ...]:
+    """The functions that count, ``Class.method`` or ``function``; none where the engine does not say."""
+    told = _told(solver)
+    if "functions" in told:
+        core, left_out = _core(solver), [entry["pattern"] for entry in told["left-out"]]
+        # Functions that ask the library have the library's as a default argument.
+        names = [n for n in dir(core) if getattr(getattr(core, n), "__defaults__", None) and n[0] != "_"]
+        return tuple(sorted(n for n in names if not any(re.search(pattern, n) for pattern in left_out)))
+    if "classes" not in told:
+        return ()
+    module, doubles = importlib.import_module(solver), told.get("doubles", {})
+    left = set(vars(getattr(module, doubles["of"]))) - set(doubles["except"]) if doubles else set()
+    return tuple(
+        f"{name}.{method}"
+        for name in told["classes"]
+        for method, value in sorted(vars(getattr(module, name)).items())
+        if not method.startswith("_") and callable(value)
+        if not (name == doubles.get("by") and method in left)
+    )
+
+
+@contextmanager
+def calls_counted(solver: str) -> Iterator[set[str]]:
+    """Inside, the set that is yielded takes the names of the functions that are called."""
+    called: set[str] = set()
+    changed: list[tuple[dict[str, Any], str, Any]] = []
+    for name in api_functions(solver):
+        for members, key in _places(solver, name):
+            changed.append((members, key, members[key]))
+            members[key] = _noting(name, members[key], called)
+    _forget_cached_methods(solver)
+    try:
+        yield called
+    finally:
+        for members, key, original in changed:
+            members[key] = original
+        _forget_cached_methods(solver)
+
+
+def _places(solver: str, name: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The dictionaries where a function is to be found."""
+    owner, _, method = name.rpartition(".")
+    if owner:
+        # Classes of C cannot be changed by the usual means: their dictionaries are, behind their backs.
+        yield gc.get_referents(getattr(importlib.import_module(solver), owner).__dict__)[0], method
+        return
+    function = getattr(_core(solver), name)
+    for place, module in list(sys.modules.items()):
+        # Modules took the names over when they were imported.
+        if place.partition(".")[0] == solver and vars(module).get(name) is function:
+            yield vars(module), name
+
+
+def _noting(name: str, function: Callable[..., Any], called: set[str]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def noted(*args: Any, **keywords: Any) -> Any:
+        called.add(name)
+        return function(*args, **keywords)
+
+    return noted
+
+
+def _forget_cached_methods(solver: str) -> None:
+    for name in _told(solver).get("classes", ()):
+        made = getattr(importlib.import_module(solver), name)
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(made))

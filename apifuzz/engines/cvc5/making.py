@@ -1,0 +1,107 @@
+"""Terms and sorts by the rows of ``calls.toml``: what their words mean to cvc5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cvc5
+from cvc5 import Kind
+
+from apifuzz.engines.cvc5.session import Session
+from apifuzz.engines.literals import bit_words, read_value
+from apifuzz.engines.questions import Questions
+from apifuzz.engines.rows import Route, Word, associativity, choose, fold, read_rows, words_of
+from apifuzz.interface import Unsupported
+from smtlib import Sort
+
+_ROWS = read_rows(Path(__file__).with_name("calls.toml"))
+QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
+OPERATORS, VALUES, SORTS = (_ROWS[name] for name in ("operators", "values", "sorts"))
+
+_NAMED = {entry.name: entry for kinds in (cvc5.RoundingMode, Kind) for entry in kinds}
+_PRINTABLE = re.compile(r"[ -~]*\Z")
+_LEFT = ":left-assoc"
+
+# Methods of a term that make the same as a kind.
+_METHODS: dict[Kind, str] = {
+    Kind.NOT: "notTerm",
+    Kind.AND: "andTerm",
+    Kind.OR: "orTerm",
+    Kind.XOR: "xorTerm",
+    Kind.IMPLIES: "impTerm",
+    Kind.EQUAL: "eqTerm",
+    Kind.ITE: "iteTerm",
+}
+
+
+def make(
+    session: Session,
+    what: str,
+    routes: Sequence[Route],
+    args: Sequence[Any] = (),
+    indices: Sequence[int] = (),
+    **words: Any,
+) -> Any:
+    """What one of the routes makes, which is ``what``. Raises :class:`Unsupported` where there is none."""
+    word = words_of(args, indices, word_of(session), words)
+    route = choose(routes, word, session.random)
+    if route is None:
+        raise Unsupported(f"no {what}")
+    return route.make(word)
+
+
+def word_of(session: Session) -> Word:
+    """What a word means: a kind, a rounding mode, a method of what makes terms."""
+
+    def word(name: str) -> Any:
+        if name in _NAMED:
+            return _NAMED[name]
+        match name:
+            case "manager":
+                return session.manager
+            case "bits":
+                return lambda n, width: make(session, "bits", VALUES.find("BitVec"), **bit_words(n, width))
+            case "escape":
+                return lambda n: f"\\u{{{n:x}}}"
+            case "is_printable":
+                return _PRINTABLE.match
+        return getattr(session.maker, name)
+
+    return word
+
+
+def make_value(session: Session, sort: Sort, handle: Any, text: str) -> Any:
+    """The value that ``text`` writes, of sort ``sort`` with handle ``handle``."""
+    try:
+        name, words = read_value(sort, text)
+    except ValueError as error:
+        raise Unsupported(f"{text[:80]} is no value of {sort}") from error
+    rows = VALUES if name in VALUES else OPERATORS
+    return make(session, f"value of {sort}", rows.find(name), (), sort.indices, sort=handle, **words)
+
+
+def kind_of(name: str, sorts: Sequence[Sort]) -> Kind | None:
+    """The kind for an operator at arguments of these sorts; None where it takes other calls."""
+    plain = OPERATORS.plain(name, [sort.name for sort in sorts])
+    return _NAMED[plain] if plain else None
+
+
+def operation(session: Session, name: str, kind: Kind, indices: tuple[int, ...], args: Sequence[Any]) -> Any:
+    """A kind with indices, applied in one of the ways that there are."""
+    if indices:
+        maker = session.maker
+        as_text = kind is Kind.DIVISIBLE and session.chance(0.5)
+        operator = maker.mkOp(kind, *(map(str, indices) if as_text else indices))
+        return session.maker.mkTerm(operator, *args)
+    way = session.random.randrange(6)
+    if way == 1 and kind in _METHODS and len(args) <= 3 and (len(args) < 3 or kind is Kind.ITE):
+        return getattr(args[0], _METHODS[kind])(*args[1:])
+    make_term = session.maker.mkTerm
+    if way == 0:
+        return make_term(session.maker.mkOp(kind), *args)
+    if way == 2 and len(args) > 2 and associativity(name) == _LEFT:
+        return fold(_LEFT, args, lambda one, two: make_term(kind, one, two), make_term)
+    return make_term(kind, *args)

@@ -1,0 +1,218 @@
+"""Rows that say by which calls a solver makes something, or what it answers: read from a TOML file.
+
+A row has a name and a call, or several calls that come to the same. A call is written as Python writes it,
+``fpToUBV(a, b, sort)``: names, constants, calls, attributes, items, and Python's operators; nothing else. The
+letters ``a`` to ``d`` are the arguments, of which there must be as many; ``args`` are all of them, ``rest``
+all but the first; ``i`` and ``j`` the first indices, ``indices`` all. What other words mean is up to the
+solver. A word alone is applied to the arguments as the theory files say: two at a time from the left, in a
+chain... With ``{call = "...", when = "..."}`` a call is there under a condition only.
+
+A row may be for some sorts of arguments only, which stand behind its name: ``to_fp BitVec``, or for the first
+of any number ``str.++ Seq ...``. Such a row is used instead of the general one.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from itertools import combinations, pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from smtlib import default_theories
+
+LETTERS = "abcd"
+
+Word = Callable[[str], Any]
+"""What a word of a row stands for."""
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
+    **{
+        ast.Mod: operator.mod,
+        ast.Pow: operator.pow,
+        ast.LShift: operator.lshift,
+        ast.RShift: operator.rshift,
+    },
+    **{ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor},
+    **{ast.USub: operator.neg, ast.Invert: operator.invert, ast.Not: operator.not_},
+    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le},
+    **{ast.Gt: operator.gt, ast.GtE: operator.ge, ast.In: lambda one, some: one in some},
+}
+
+
+def evaluate(tree: ast.expr, word: Word) -> Any:
+    """What an expression of a row comes to. Raises ValueError for one that rows do not have."""
+    match tree:
+        case ast.Name(id=name):
+            return word(name)
+        case ast.Constant(value=value):
+            return value
+        case ast.Call(func=func, args=args, keywords=keywords):
+            function = evaluate(func, word)
+            given: list[Any] = []
+            for arg in args:
+                if isinstance(arg, ast.Starred):
+                    given.extend(evaluate(arg.value, word))
+                else:
+                    given.append(evaluate(arg, word))
+            return function(*given, **{str(k.arg): evaluate(k.value, word) for k in keywords})
+        case ast.Attribute(value=inner, attr=name):
+            return getattr(evaluate(inner, word), name)
+        case ast.Subscript(value=inner, slice=place):
+            return evaluate(inner, word)[evaluate(place, word)]
+        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _OPERATORS[type(op)](evaluate(left, word), evaluate(right, word))
+        case ast.UnaryOp(op=op, operand=inner):
+            return _OPERATORS[type(op)](evaluate(inner, word))
+        case ast.BoolOp(op=op, values=values):
+            return (all if isinstance(op, ast.And) else any)(evaluate(value, word) for value in values)
+        case ast.Tuple(elts=parts):
+            return tuple([evaluate(part, word) for part in parts])
+        case ast.List(elts=parts):
+            return [evaluate(part, word) for part in parts]
+        case ast.Slice(lower=low, upper=high):
+            return slice(evaluate(low, word) if low else None, evaluate(high, word) if high else None)
+    raise ValueError(f"no expression of a row: {ast.unparse(tree)}")
+
+
+def parsed(text: str) -> ast.expr:
+    """The expression that ``text`` is."""
+    return ast.parse(text, mode="eval").body
+
+
+class Route:
+    """One of the calls of a row; ``plain`` is the word where it is one alone, else empty."""
+
+    __slots__ = ("_tree", "_when", "plain", "text", "words")
+
+    def __init__(self, text: str, when: str = "") -> None:
+        self.text = text
+        self._tree = parsed(text)
+        self._when = parsed(when) if when else None
+        self.plain = self._tree.id if isinstance(self._tree, ast.Name) else ""
+        trees = (self._tree, self._when) if self._when else (self._tree,)
+        self.words = frozenset(n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name))
+
+    def takes(self, count: int, least: int) -> bool:
+        """Whether it takes so many arguments: as many as it has letters; where it has none, any number, or
+        ``least`` for a call with all of them.
+        """
+        named = [place for place, letter in enumerate(LETTERS, 1) if letter in self.words]
+        return count == named[-1] if named else bool(self.plain) or count >= least
+
+    def holds(self, word: Word) -> bool:
+        """Whether its condition does."""
+        return self._when is None or bool(evaluate(self._when, word))
+
+    def make(self, word: Word) -> Any:
+        """What the call gives."""
+        return evaluate(self._tree, word)
+
+
+class Rows:
+    """The rows of one table, by name."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self._routes = {name: tuple(_routes(value)) for name, value in table.items()}
+        self._found: dict[tuple[str, tuple[str, ...]], tuple[Route, ...]] = {}
+
+    def find(self, name: str, sorts: Sequence[str] = ()) -> tuple[Route, ...]:
+        """The routes for ``name`` at arguments of sorts of these names; their conditions are still open."""
+        key = (name, tuple(sorts))
+        found = self._found.get(key)
+        if found is None:
+            keys = [" ".join((name, *sorts)), *(f"{name} {first} ..." for first in sorts[:1]), name]
+            row = next((k for k in keys if k in self._routes), "")
+            routes = self._routes.get(row, ())
+            least = least_arguments(name) if row == name else 0
+            found = self._found[key] = tuple(r for r in routes if r.takes(len(sorts), least))
+        return found
+
+    def plain(self, name: str, sorts: Sequence[str]) -> str:
+        """The first word that stands alone for ``name`` at these sorts; empty where there is none."""
+        return next((route.plain for route in self.find(name, sorts) if route.plain), "")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._routes
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[Route, ...]]]:
+        return iter(self._routes.items())
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All words of all rows."""
+        return frozenset(word for routes in self._routes.values() for r in routes for word in r.words)
+
+
+def _routes(value: Any) -> Iterator[Route]:
+    for one in value if isinstance(value, list) else [value]:
+        yield Route(one) if isinstance(one, str) else Route(one["call"], one["when"])
+
+
+def read_rows(file: Path) -> dict[str, Rows]:
+    """The tables of a file by name."""
+    return {name: Rows(table) for name, table in tomllib.loads(file.read_text("utf-8")).items()}
+
+
+def choose(routes: Sequence[Route], word: Word, chance: Random) -> Route | None:
+    """One of the routes whose conditions hold, drawn where there are several; None where there is none."""
+    fitting = [route for route in routes if route.holds(word)]
+    if len(fitting) > 1:
+        return fitting[int(chance.random() * len(fitting))]
+    return fitting[0] if fitting else None
+
+
+_PYTHON: dict[str, Any] = {
+    f.__name__: f for f in (abs, bool, chr, format, hash, int, len, list, sorted, str, sum, tuple)
+}
+
+
+def words_of(
+    args: Sequence[Any], indices: Sequence[int], other: Word, more: Mapping[str, Any] | None = None
+) -> Word:
+    """What the words of every solver's rows mean for some arguments and indices; others as ``other`` says."""
+    known = {**_PYTHON, **dict(zip(LETTERS, args, strict=False)), **dict(zip("ij", indices, strict=False))}
+    known |= {"args": args, "rest": args[1:], "indices": indices, **(more or {})}
+
+    def word(name: str) -> Any:
+        return known[name] if name in known else other(name)
+
+    return word
+
+
+# Operators that take more arguments than two
+
+
+@lru_cache(maxsize=1024)
+def associativity(name: str) -> str:
+    """How an operator of the theory files takes more than two arguments; empty where it does not."""
+    found = default_theories().functions.get(name, ())
+    return next((s.associativity for s in found if s.associativity), "")
+
+
+@lru_cache(maxsize=1024)
+def least_arguments(name: str) -> int:
+    """How many arguments such an operator has at least; 0 for any other."""
+    found = default_theories().functions.get(name, ())
+    return next((s.minimum for s in found if s.associativity), 0)
+
+
+def fold(kind: str, args: Sequence[Any], call: Callable[..., Any], both: Callable[..., Any]) -> Any:
+    """What ``call`` makes of the arguments, taken as ``kind`` of associativity says; ``both`` makes one
+    formula of several.
+    """
+    match kind:
+        case ":left-assoc":
+            return reduce(call, args)
+        case ":right-assoc":
+            return reduce(lambda made, arg: call(arg, made), reversed(args))
+        case ":chainable" | ":pairwise":
+            pairs = pairwise(args) if kind == ":chainable" else combinations(args, 2)
+            made = [call(*pair) for pair in pairs]
+            return made[0] if len(made) == 1 else both(*made)
+    return call(*args)

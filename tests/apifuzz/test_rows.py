@@ -1,0 +1,109 @@
+"""Rows: what they say, that they are there for every operator, and what of a solver's interface has none."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cvc5
+import pytest
+
+from apifuzz.engines import make_engine
+from apifuzz.engines.cvc5 import making as cvc5_making
+from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, words_of
+from apifuzz.operators import operators_for
+
+
+def words(**known: Any) -> Callable[[str], Any]:
+    return known.__getitem__
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("f(1, x)", (1, 5)),
+        ("f(*some, x)", (7, 8, 5)),
+        ("x - 2 << 1", 6),
+        ("-x < ~x", False),
+        ("some[1:]", [8]),
+        ("some[0]", 7),
+        ("x.real", 5),
+        ("not x in some and x > 3", True),
+        ("(x, [1, 'a'])", (5, [1, "a"])),
+    ],
+)
+def test_a_call_is_what_python_would_make_of_it(text: str, value: object) -> None:
+    word = words(x=5, some=[7, 8], f=lambda *args: args)
+    assert evaluate(parsed(text), word) == value
+
+
+@pytest.mark.parametrize("text", ["lambda: 1", "[x for x in y]", "x if y else z", "f'{x}'", "1 < x < 3"])
+def test_other_expressions_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no expression of a row"):
+        evaluate(parsed(text), words(x=1, y=[1], z=1))
+
+
+def test_a_row_for_sorts_goes_before_the_general_one() -> None:
+    rows = Rows({"f": "GENERAL", "f Int": "ONE", "f Seq ...": "SEQUENCES"})
+    assert rows.plain("f", ["Int"]) == "ONE"
+    assert rows.plain("f", ["Int", "Int"]) == "GENERAL"
+    assert rows.plain("f", ["Seq", "Int"]) == "SEQUENCES"
+    assert rows.find("g", ["Int"]) == ()
+
+
+def test_letters_say_how_many_arguments_a_call_takes() -> None:
+    rows = Rows({"bvadd": ["one(a)", "two(a, b)", "all_of(*args)", "KIND"]})
+    texts = [[route.text for route in rows.find("bvadd", ["BitVec"] * n)] for n in (1, 2, 3)]
+    assert texts == [["one(a)", "KIND"], ["two(a, b)", "all_of(*args)", "KIND"], ["all_of(*args)", "KIND"]]
+
+
+def test_a_call_whose_condition_does_not_hold_is_not_drawn() -> None:
+    routes = [Route("f(a)", "a > 3"), Route("g(a)")]
+    drawn = {
+        number: {getattr(choose(routes, words_of([number], (), words()), random.Random(seed)), "text", "")
+                 for seed in range(20)}
+        for number in (3, 4)
+    }  # fmt: skip
+    assert drawn == {3: {"g(a)"}, 4: {"f(a)", "g(a)"}}
+    assert choose(routes[:1], words_of([3], (), words()), random.Random(1)) is None
+
+
+def test_more_than_two_arguments_are_taken_as_the_theory_files_say() -> None:
+    made = {
+        kind: fold(kind, "xyz", lambda *args: f"({''.join(args)})", lambda *args: "&".join(args))
+        for kind in (":left-assoc", ":right-assoc", ":chainable", ":pairwise", "")
+    }
+    assert list(made.values()) == ["((xy)z)", "(x(yz))", "(xy)&(yz)", "(xy)&(xz)&(yz)", "(xyz)"]
+
+
+@pytest.mark.parametrize(("solver", "making"), [("cvc5", cvc5_making)])
+def test_every_operator_of_the_theory_files_has_a_row_and_no_row_is_for_another(
+    solver: str, making: Any
+) -> None:
+    engine = make_engine(solver)
+    known = engine.capabilities()
+    found = operators_for(engine.families, known, known.theories | {"FiniteFields"}).signatures
+    lacking = {
+        signature.name
+        for signature in found
+        if not making.OPERATORS.find(signature.name, [p.name for p in signature.params])
+    }
+    assert lacking == set()
+    names = {signature.name for signature in found} | NOT_DRAWN[solver]
+    assert {name.partition(" ")[0] for name, _ in making.OPERATORS} <= names
+
+
+NOT_DRAWN = {
+    "cvc5": set("const eqrange set.complement set.universe ff.add ff.mul ff.neg ff.bitsum".split()),
+}
+"""Kinds that neither a row nor the engine's code makes."""
+
+
+@pytest.mark.parametrize(("solver", "making", "kinds"), [("cvc5", cvc5_making, cvc5.Kind)])
+def test_which_kinds_are_not_made(solver: str, making: Any, kinds: Any) -> None:
+    sources = [file.read_text("utf-8") for file in Path(making.__file__).parent.rglob("*.py")]
+    in_code = set(re.findall(r"\bKind\.([A-Z0-9_]+)", " ".join(sources)))
+    assert {kind.name for kind in kinds} - making.OPERATORS.words - in_code == WITHOUT_ROW[solver]
