@@ -30,11 +30,13 @@ class Questions:
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)
 
-    def ask(self, kind: str, about: str, word: Word, *names: str) -> None:
+    def ask(self, kind: str, about: object, word: Word, *names: str) -> None:
         """Ask the questions of some tables; Misbehaviour of ``kind`` where another answer comes."""
         for name in names:
             for text, question, answer in self._tables.get(name, ()):
-                expect(kind, evaluate(question, word), evaluate(answer, word), f"{text} of {about}")
+                found, expected = evaluate(question, word), evaluate(answer, word)
+                if found != expected:
+                    expect(kind, found, expected, f"{text} of {about!s:.300}")
 
     def ask_which(self, handle: Any, name: str, about: str) -> None:
         """Ask a sort every question that sorts of one name only answer with yes."""

@@ -176,11 +176,14 @@ def words_of(
     args: Sequence[Any], indices: Sequence[int], other: Word, more: Mapping[str, Any] | None = None
 ) -> Word:
     """What the words of every solver's rows mean for some arguments and indices; others as ``other`` says."""
-    known = {**_PYTHON, **dict(zip(LETTERS, args, strict=False)), **dict(zip("ij", indices, strict=False))}
-    known |= {"args": args, "rest": args[1:], "indices": indices, **(more or {})}
+    known: dict[str, Any] = {"args": args, "rest": args[1:], "indices": indices, **(more or {})}
+    known.update(zip(LETTERS, args, strict=False))
+    known.update(zip("ij", indices, strict=False))
 
     def word(name: str) -> Any:
-        return known[name] if name in known else other(name)
+        if name in known:
+            return known[name]
+        return _PYTHON[name] if name in _PYTHON else other(name)
 
     return word
 

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bitwuzla
 import cvc5
 import pytest
 
 from apifuzz.engines import make_engine
-from apifuzz.engines.cvc5 import making as cvc5_making
+from apifuzz.engines.bitwuzla import session as bitwuzla_session
+from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, words_of
 from apifuzz.operators import operators_for
 
@@ -79,7 +81,7 @@ def test_more_than_two_arguments_are_taken_as_the_theory_files_say() -> None:
     assert list(made.values()) == ["((xy)z)", "(x(yz))", "(xy)&(yz)", "(xy)&(xz)&(yz)", "(xyz)"]
 
 
-@pytest.mark.parametrize(("solver", "making"), [("cvc5", cvc5_making)])
+@pytest.mark.parametrize(("solver", "making"), [("cvc5", cvc5_calls), ("bitwuzla", bitwuzla_session)])
 def test_every_operator_of_the_theory_files_has_a_row_and_no_row_is_for_another(
     solver: str, making: Any
 ) -> None:
@@ -92,12 +94,13 @@ def test_every_operator_of_the_theory_files_has_a_row_and_no_row_is_for_another(
         if not making.OPERATORS.find(signature.name, [p.name for p in signature.params])
     }
     assert lacking == set()
-    names = {signature.name for signature in found} | NOT_DRAWN[solver]
+    names = {s.name for s in found} | NOT_DRAWN[solver]
     assert {name.partition(" ")[0] for name, _ in making.OPERATORS} <= names
 
 
 NOT_DRAWN = {
     "cvc5": set("const eqrange set.complement set.universe ff.add ff.mul ff.neg ff.bitsum".split()),
+    "bitwuzla": set(),
 }
 """Operators that are there with some options, or in some builds."""
 
@@ -114,11 +117,15 @@ WITHOUT_ROW = {
         *"INST_ADD_TO_POOL SKOLEM_ADD_TO_POOL NULLABLE_LIFT RELATION_AGGREGATE RELATION_TABLE_JOIN".split(),
         *"TABLE_AGGREGATE TABLE_JOIN WITNESS".split(),
     },
+    "bitwuzla": set(),
 }
 """Kinds that neither a row nor the engine's code makes."""
 
 
-@pytest.mark.parametrize(("solver", "making", "kinds"), [("cvc5", cvc5_making, cvc5.Kind)])
+@pytest.mark.parametrize(
+    ("solver", "making", "kinds"),
+    [("cvc5", cvc5_calls, cvc5.Kind), ("bitwuzla", bitwuzla_session, bitwuzla.Kind)],
+)
 def test_which_kinds_are_not_made(solver: str, making: Any, kinds: Any) -> None:
     sources = [file.read_text("utf-8") for file in Path(making.__file__).parent.rglob("*.py")]
     in_code = set(re.findall(r"\bKind\.([A-Z0-9_]+)", " ".join(sources)))

@@ -15,7 +15,6 @@ from apifuzz.engines.bitwuzla.limits import Terminator, translate
 from apifuzz.engines.bitwuzla.options import Settings, describe_options
 from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.engines.bitwuzla.terms import BitwuzlaTerms
-from apifuzz.engines.bitwuzla.values import check_value
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -252,7 +251,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
             if not value.is_value() and inspection.has_binder(value):
                 raise Unsupported("the value of a term with quantifiers")
             if sort.name in BASIC_SORTS:
-                check_value(self.session, sort, value)
+                inspection.check_value(self.session, sort, value)
         return found
 
     def equate(self, term: ApiTerm, value: Any) -> Any:

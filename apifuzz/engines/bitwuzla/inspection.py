@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from random import Random
 from typing import Any
 
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.engines.bitwuzla.session import Session
-from apifuzz.engines.bitwuzla.values import check_value
+from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
+from apifuzz.engines.literals import exact_number
+from apifuzz.engines.rows import words_of
 from apifuzz.interface import Misbehaviour, Unsupported
 from smtlib import Sort, quote_symbol
 
+_SHORT_EXPONENT = 11
+"""Values are asked for the number that they are up to this width of the exponent: above, it fills pages."""
+
 MAX_NODES = 3000
 """Larger terms are not read back."""
-
-_IS = {
-    "Bool": "is_bool",
-    "BitVec": "is_bv",
-    "FloatingPoint": "is_fp",
-    "RoundingMode": "is_rm",
-    "Array": "is_array",
-    "->": "is_fun",
-}
-_ALL_IS = (*_IS.values(), "is_uninterpreted", "is_null")
 
 _NORMAL = {Kind.IFF: Kind.EQUAL}
 """Kinds that bitwuzla turns into another when the term is made."""
@@ -36,35 +31,15 @@ _BINDERS = (Kind.FORALL, Kind.EXISTS, Kind.LAMBDA)
 
 def inspect_sort(session: Session, handle: Any, sort: Sort) -> None:
     """Compare all that a sort says of itself with ``sort``."""
-
-    def require(asked: str, said: Any, expected: Any) -> None:
-        if said != expected:
-            raise Misbehaviour("sort", f"{sort}: {asked} says {said}, expected {expected}")
-
-    expected = _IS.get(sort.name, "is_uninterpreted")
-    for name in _ALL_IS:
-        require(name, getattr(handle, name)(), name == expected)
-    if sort.name == "BitVec":
-        require("bv_size", handle.bv_size(), sort.indices[0])
-    elif sort.name == "FloatingPoint":
-        require("fp_exp_size", handle.fp_exp_size(), sort.indices[0])
-        require("fp_sig_size", handle.fp_sig_size(), sort.indices[1])
-    elif sort.name == "Array":
-        inspect_sort(session, handle.array_index(), sort.args[0])
-        inspect_sort(session, handle.array_element(), sort.args[1])
-    elif sort.is_function:
-        require("fun_arity", handle.fun_arity(), len(sort.args) - 1)
-        for part, arg in zip((*handle.fun_domain(), handle.fun_codomain()), sort.args, strict=True):
-            inspect_sort(session, part, arg)
-    elif sort.name not in _IS:
-        require("uninterpreted_symbol", quote_symbol(handle.uninterpreted_symbol()), quote_symbol(sort.name))
-    if not sort.is_function:  # which bitwuzla prints as A -> B
-        require("str", str(handle), _text(sort))
+    about, own = f"sort {sort}", sort.name if sort.name in QUESTIONS.is_ else "declared"
+    args = [session.sort(part) for part in sort.args]
+    words = {"sort": handle, "same": session.sort(sort), "text": _text(sort), "quoted": quote_symbol}
+    word = words_of(args, sort.indices, session.word, words)
+    QUESTIONS.ask_which(handle, own, about)
+    QUESTIONS.ask("sort", about, word, own, "sort")
+    if not sort.is_function:
+        QUESTIONS.ask("sort", about, word, "readable")
         _read_sort_back(session, handle, sort)
-    same = session.sort(sort)
-    require("==", handle == same, True)
-    require("id", handle.id(), same.id())
-    require("hash", hash(handle), hash(same))
 
 
 def _read_sort_back(session: Session, handle: Any, sort: Sort) -> None:
@@ -88,43 +63,59 @@ def _text(sort: Sort) -> str:
 
 def inspect_term(session: Session, term: Any, sort: Sort) -> None:
     """Compare all that a term says of itself; make it again from its kind, children and indices."""
-
-    def require(asked: str, said: Any, expected: Any) -> None:
-        if said != expected:
-            raise Misbehaviour("term", f"{str(term)[:300]}: {asked} says {said}, expected {expected}")
-
-    kind = term.kind()
-    children = term.children()
-    indices = term.indices()
-    require("is_null", term.is_null(), False)
-    require("is_const", term.is_const(), kind == Kind.CONSTANT)
-    require("is_variable", term.is_variable(), kind == Kind.VARIABLE)
-    require("is_value", term.is_value(), kind == Kind.VALUE)
-    require("num_children", term.num_children(), len(children))
-    require("num_indices", term.num_indices(), len(indices))
-    for place, child in enumerate(children):
-        require(f"[{place}]", term[place], child)
-    require("hash", hash(term), term.id())
-    made = session.made.get(term.id())
-    if made is not None:
-        require("kind", kind, _NORMAL.get(made[0], made[0]))
-        require("children", tuple(c.id() for c in children), made[1])
-        require("indices", tuple(indices), made[2])
-    name = session.names.get(term.id())
-    if name is not None:
-        require("symbol", term.symbol(), name)
-    if kind == Kind.VALUE:
-        if not term.sort().is_uninterpreted():
-            check_value(session, sort, term)
-    elif kind not in _LEAVES:
-        require("mk_term", _again(session, term, kind, children, indices), term)
-    require("str", str(term), term.str())
+    kind, children, indices = term.kind(), term.children(), term.indices()
+    words = {"term": term, "kind": kind, "children": children, "indices": indices}
+    words |= {
+        "items": [term[place] for place in range(len(children))],
+        "ids_of_children": tuple(c.id() for c in children),
+    }
+    tables = ["term"]
+    if made := session.made.get(term.id()):
+        words |= {"made_kind": _NORMAL.get(made[0], made[0]), "made_ids": made[1], "made_indices": made[2]}
+        tables.append("made")
+    if (name := session.names.get(term.id())) is not None:
+        words["symbol"] = name
+        tables.append("named")
+    if kind not in _LEAVES:
+        words["again"] = _again(session, term, kind, children, indices)
+        tables.append("made again")
+    QUESTIONS.ask("term", term, words_of((), indices, session.word, words), *tables)
+    if kind == Kind.VALUE and not term.sort().is_uninterpreted():
+        check_value(session, sort, term)
 
 
 def _again(session: Session, term: Any, kind: Any, children: list[Any], indices: list[int]) -> Any:
     if kind == Kind.CONST_ARRAY:
         return session.manager.mk_const_array(term.sort(), children[0])
     return session.manager.mk_term(kind, children, indices)
+
+
+def check_value(session: Session, sort: Sort, value: Any) -> None:
+    """Compare what a value says of itself in its different ways; Misbehaviour where they differ."""
+    if not value.is_value():
+        raise Misbehaviour("value", f"{value} of sort {sort} is no value")
+    words = {"term": value}
+    tables = [f"value of {sort.name}"]
+    if sort.name == "FloatingPoint":
+        exponent, significand = sort.indices
+        fields = value.value(2, True)
+        sign, biased, fraction = (int(field, 2) for field in fields)
+        make, width = session.manager.mk_bv_value, session.manager.mk_bv_sort
+        words["parts"] = [make(width(len(field)), int(field, 2)) for field in fields]
+        words |= {"fields": fields, "sign": sign, "biased": biased, "fraction": fraction}
+        words["as_number"] = _as_number
+        words["number"] = exact_number(sign, biased, fraction, exponent, significand)
+        if words["number"] is not None and exponent <= _SHORT_EXPONENT:
+            tables.append("number")
+    QUESTIONS.ask("value", value, words_of((), sort.indices, session.word, words), *tables)
+
+
+def _as_number(text: str) -> Fraction:
+    """``1/3``, ``-1.5`` or the SMT-LIB way to write it."""
+    bare = text.replace("(", " ").replace(")", " ").split()
+    sign = "-" if "-" in bare else ""
+    numbers = [word for word in bare if word not in ("-", "/")]
+    return Fraction(sign + "/".join(word.removesuffix(".0") for word in numbers))
 
 
 def nodes(term: Any, limit: int) -> Iterator[Any]:

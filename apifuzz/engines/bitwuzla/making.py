@@ -14,7 +14,7 @@ from apifuzz.actions.own import Own
 from apifuzz.call import SortArg, Terms, one_of
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.rounding import rounded
-from apifuzz.engines.bitwuzla.values import ROUNDING_MODES
+from apifuzz.engines.bitwuzla.session import kind_named
 from apifuzz.interface import ApiTerm, Misbehaviour, TermKind
 from apifuzz.run import Run
 from apifuzz.store import Store
@@ -118,7 +118,7 @@ class MakeRounded(Own):
         manager, sort = core.session.manager, self.sort
         sign = "-" if self.sign == "-" else ""
         number = Fraction(self.numerator, self.denominator) * (-1 if sign else 1)
-        mode = manager.mk_rm_value(ROUNDING_MODES[self.mode])
+        mode = manager.mk_rm_value(kind_named(self.mode))
         above, below = f"{sign}{self.numerator}", str(self.denominator)
         if self.denominator == 1 and core.random.random() < 0.5:
             made = manager.mk_fp_value(sort.handle, mode, above)

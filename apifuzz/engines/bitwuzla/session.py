@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import bitwuzla
+from bitwuzla import Kind, RoundingMode
 
 from apifuzz.engines.bitwuzla.limits import FLOAT_FORMATS
 from apifuzz.engines.kept import KEPT
+from apifuzz.engines.questions import Questions
+from apifuzz.engines.rows import read_rows, words_of
 from apifuzz.interface import Unsupported
 from smtlib import Sort
+
+QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
+_ROWS = read_rows(Path(__file__).with_name("calls.toml"))
+OPERATORS, VALUES, SORTS = (_ROWS[name] for name in ("operators", "values", "sorts"))
+_NAMED = {entry.name: entry for kinds in (RoundingMode, Kind) for entry in kinds}
+
+
+def kind_named(name: str) -> Any:
+    """A kind, or a rounding mode."""
+    return _NAMED[name]
 
 
 class Session:
@@ -33,29 +47,24 @@ class Session:
 
     def sort(self, sort: Sort) -> Any:
         """bitwuzla's sort for ``sort``."""
-        manager = self.manager
-        if sort.name == "Bool":
-            return manager.mk_bool_sort()
-        if sort.name == "RoundingMode":
-            return manager.mk_rm_sort()
-        if sort.name == "BitVec":
-            return manager.mk_bv_sort(sort.indices[0])
-        if sort.name == "FloatingPoint":
-            # Asked here because bitwuzla checks the format of sorts, but not of the results of conversions.
-            if sort.indices not in FLOAT_FORMATS:
-                raise Unsupported(f"floating-point format {sort}")
-            return manager.mk_fp_sort(*sort.indices)
-        if sort.name == "Array":
-            index, element = sort.args
-            if index.is_function or element.is_function:
-                raise Unsupported("functions in arrays")
-            return manager.mk_array_sort(self.sort(index), self.sort(element))
-        if sort.is_function:
-            *params, result = (self.sort(a) for a in sort.args)
-            return manager.mk_fun_sort(params, result)
         if sort.name in self.declared and not sort.args:
             return self.declared[sort.name]
-        raise Unsupported(f"sort {sort}")
+        # Asked here because bitwuzla checks the format of sorts, but not of the results of conversions.
+        if sort.name == "FloatingPoint" and sort.indices not in FLOAT_FORMATS:
+            raise Unsupported(f"floating-point format {sort}")
+        if sort.name == "Array" and any(part.is_function for part in sort.args):
+            raise Unsupported("functions in arrays")
+        args = [self.sort(part) for part in sort.args]
+        routes = SORTS.find(sort.name, [""] * len(args))
+        if not routes:
+            raise Unsupported(f"sort {sort}")
+        return routes[0].make(words_of(args, sort.indices, self.word))
+
+    def word(self, name: str) -> Any:
+        """What a word of a row means: a kind, a rounding mode, a function of the manager."""
+        if name == "make":
+            return lambda kind, *args: self.make(kind, args)
+        return _NAMED[name] if name in _NAMED else getattr(self.manager, name)
 
     def make(self, kind: Any, args: Sequence[Any], indices: Sequence[int] = ()) -> Any:
         """``mk_term`` of arguments and indices as they are; remembered for inspection."""

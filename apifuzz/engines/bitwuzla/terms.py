@@ -12,7 +12,6 @@ from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
 from apifuzz.engines.bitwuzla.operators import Operators
 from apifuzz.engines.bitwuzla.session import Session
-from apifuzz.engines.bitwuzla.values import make_value
 from apifuzz.interface import (
     ApiSort,
     ApiTerm,
@@ -36,12 +35,6 @@ class BitwuzlaTerms(Engine):
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
         """A sort of a theory file, or a declared one."""
-        if sort.name == "Array" and len(args) == 2:
-            self.session.sort(sort)  # refuses functions in arrays
-            return self.session.manager.mk_array_sort(args[0].handle, args[1].handle)
-        if sort.is_function and len(args) > 1:
-            *params, result = (a.handle for a in args)
-            return self.session.manager.mk_fun_sort(params, result)
         return self.session.sort(sort)
 
     def declare_sort(self, name: str, arity: int) -> Any:
@@ -64,7 +57,7 @@ class BitwuzlaTerms(Engine):
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
         """The value that ``text`` writes."""
-        return make_value(self.session, self.random, sort.sort, text)
+        return Operators(self.session, self.random).make_value(sort.sort, text)
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
         """A free constant."""
@@ -102,7 +95,7 @@ class BitwuzlaTerms(Engine):
         sorts = [a.sort.sort for a in args]
         if operators.gives_unknown_format(sort.sort):
             raise Unsupported(f"floating-point format {sort.sort}")
-        return Operators(self.session, self.random).make(head.name, head.indices, sort.sort, handles, sorts)
+        return Operators(self.session, self.random).make(head, sort.sort, handles, sorts)
 
     def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         """A quantifier over all variables at once, or one inside the other."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from cvc5 import Kind, RoundingMode, SortKind
 
-from apifuzz.engines.cvc5.making import QUESTIONS, kind_of
+from apifuzz.engines.cvc5.calls import QUESTIONS, kind_of
 from apifuzz.engines.cvc5.sorts import Sorts
 from apifuzz.engines.rows import Word, words_of
 from apifuzz.interface import ApiTerm, DatatypeSpec, HeadKind, TermKind, expect

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apifuzz.datatypes import names_in
-from apifuzz.engines.cvc5.making import QUESTIONS, SORTS, make
+from apifuzz.engines.cvc5.calls import QUESTIONS, SORTS, make
 from apifuzz.engines.cvc5.reading import declared_datatypes, declared_sort
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.rows import words_of

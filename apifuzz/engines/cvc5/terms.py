@@ -7,7 +7,7 @@ from typing import Any
 
 from cvc5 import Kind
 
-from apifuzz.engines.cvc5.making import OPERATORS, kind_of, make, make_value, operation
+from apifuzz.engines.cvc5.calls import OPERATORS, kind_of, make, make_value, operation
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
 from apifuzz.engines.cvc5.sorts import Sorts
