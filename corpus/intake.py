@@ -88,10 +88,6 @@ class Intake:
             rows.append(row | {"text_id": next(bodies) if issue.body else None})
         return self._upsert("issue", ("tracker_id", "number"), rows)
 
-    def add_issue(self, tracker_id: int, issue: Issue) -> Added:
-        """Store one issue."""
-        return self.add_issues(tracker_id, [issue])[0]
-
     def add_comments(self, threads: Sequence[tuple[int, Sequence[Comment]]]) -> list[Added]:
         """Store comments, given per issue id in the order they were written; keyed by issue and position."""
         texts = iter(self.corpus.add_texts(comment.body for _, comments in threads for comment in comments))
@@ -143,21 +139,9 @@ class Intake:
         self.corpus.insert("formula", _FORMULA_COLUMNS, rows)
         return added
 
-    def add_formula(self, source: FormulaSource, on_checked: OnChecked | None = None) -> Added:
-        """Read, check and store one formula."""
-        return self.add_formulas([source], on_checked)[0]
-
     def knows(self, source: str, sha256: str) -> bool:
         """Whether the formula with this identity is stored."""
         return (storable(source), sha256) in self._known_formulas()
-
-    def supersede(self, old: int, new: int) -> None:
-        """Let formula ``new`` stand for ``old``, which stays but counts no more."""
-        self.corpus.execute("update formula set superseded_by = ? where id = ?", [new, old])
-
-    def link_near_duplicate(self, formula: int, of: int) -> None:
-        """Note that ``formula`` is a form of the formula ``of``."""
-        self.corpus.execute("update formula set near_duplicate_of = ? where id = ?", [of, formula])
 
     def _known_formulas(self) -> dict[tuple[str, str], int]:
         if self._formulas is None:
@@ -197,12 +181,9 @@ class Intake:
                     updates[old[0]] = values
                 known[name] = (old[0], *values)
         self.corpus.insert(table, ["id", *wanted], list(inserts.values()))
-        settings = ", ".join(f"{column} = ?" for column in wanted if column not in key)
-        positions = [i for i, column in enumerate(wanted) if column not in key]
-        for ident, values in updates.items():
-            self.corpus.execute(
-                f"update {table} set {settings} where id = ?", [*(values[i] for i in positions), ident]
-            )
+        changing = [(i, column) for i, column in enumerate(wanted) if column not in key]
+        rows_to_set = [(ident, *(values[i] for i, _ in changing)) for ident, values in updates.items()]
+        self.corpus.update(table, [column for _, column in changing], rows_to_set)
         return added
 
 

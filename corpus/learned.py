@@ -116,39 +116,6 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def store_decompositions(corpus: Corpus, formulas: Iterable[tuple[int, Iterable[Decomposition]]]) -> None:
-    """Store the assertions of several formulas and refresh the counts, in one transaction."""
-    with corpus.transaction():
-        decompositions = Decompositions(corpus)
-        for formula_id, assertions in formulas:
-            decompositions.add(formula_id, assertions)
-        decompositions.flush()
-        refresh_counts(corpus)
-
-
-def load_skeletons(corpus: Corpus) -> dict[int, Skeleton]:
-    """The skeletons of current formulas, by id, in order."""
-    rows = corpus.rows("select id, text from skeleton where assertions > 0 order by id")
-    return {ident: Skeleton.parse(text) for ident, text in rows}
-
-
-def load_atoms(corpus: Corpus) -> dict[int, Atom]:
-    """The atoms of current formulas, by id, in order."""
-    rows = corpus.rows(
-        """
-        select
-            atom.id, atom.text, segments, occurrences, slots, prelude,
-            fine.text, coarse.text, theories, size
-        from atom
-        join signature as fine on fine.id = signature_id
-        join signature as coarse on coarse.id = coarse_signature_id
-        where uses > 0
-        order by atom.id
-        """
-    )
-    return {row[0]: atom_of(row[1:]) for row in rows}
-
-
 def atom_of(row: Sequence[Any]) -> Atom:
     """The atom of a row: text, segments, occurrences, slots, prelude, signatures, theories, size."""
     text, segments, occurrences, slots, prelude, signature, coarse, theories, size = row

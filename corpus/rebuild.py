@@ -75,12 +75,6 @@ def _rebuild_chunk(corpus: Corpus, learner: Learner, formulas: list[int]) -> dic
         statuses[ident] = examined.status
         error = (examined.status, examined.error, examined.line, examined.column)
         rows.append((ident, *error, *trait_values(examined), taken))
-    columns = ("id", *_COLUMNS)
-    lists = ", ".join(f"unnest(?::{corpus.type_of('formula', c)}[]) as {c}" for c in columns)
-    settings = ", ".join(f"{c} = again.{c}" for c in _COLUMNS)
-    corpus.execute(
-        f"update formula set {settings} from (select {lists}) as again where again.id = formula.id",
-        [list(column) for column in zip(*rows, strict=True)],
-    )
+    corpus.update("formula", _COLUMNS, rows)
     learner.flush()
     return statuses

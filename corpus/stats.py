@@ -20,20 +20,9 @@ select
         where id = (select max(id) from rule_set where not coarse)) as rules
 """
 
-STATISTICS = (
-    "issues",
-    "blocks",
-    "formulas",
-    "formulas_read",
-    "formulas_well_sorted",
-    "assertions",
-    "skeletons",
-    "atoms",
-    "signatures",
-    "rules",
-)
-
 
 def stats(corpus: Corpus) -> dict[str, int]:
     """The counts that ``exhume stats`` shows. ``rules`` are those of the newest fine rule set."""
-    return dict(zip(STATISTICS, map(int, corpus.rows(_COUNTS)[0]), strict=True))
+    cursor = corpus.connection.execute(_COUNTS)
+    (row,) = cursor.fetchall()
+    return {name: int(count) for (name, *_), count in zip(cursor.description or (), row, strict=True)}

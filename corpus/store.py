@@ -190,10 +190,12 @@ class Corpus:
         if not self._depth:
             raise ReadOnly(f"{self.path}: a write outside of a transaction", self.path)
 
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Insert many rows at once.
+    def insert(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]], replace: bool = False
+    ) -> None:
+        """Insert many rows at once; with ``replace``, in place of those with the same primary key.
 
-        They travel as one list per column: ``executemany`` takes 0.3 ms a row, this 0.01.
+        DuckDB gets one list per column: ``executemany`` takes 0.3 ms per row, this takes 0.01 ms.
         """
         self._require_transaction()
         if not rows:
@@ -201,7 +203,21 @@ class Corpus:
         types = [self._types[table, column] for column in columns]
         lists = ", ".join(f"unnest(?::{kind}[])" for kind in types)
         values = [list(column) for column in zip(*rows, strict=True)]
-        self._execute(f"insert into {table} ({', '.join(columns)}) select {lists}", values)
+        verb = "insert or replace" if replace else "insert"
+        self._execute(f"{verb} into {table} ({', '.join(columns)}) select {lists}", values)
+
+    def update(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Set ``columns`` of many rows, each given as its id and the values."""
+        self._require_transaction()
+        if not rows:
+            return
+        names = ("id", *columns)
+        lists = ", ".join(f"unnest(?::{self.type_of(table, c)}[]) as {c}" for c in names)
+        settings = ", ".join(f"{c} = given.{c}" for c in columns)
+        self._execute(
+            f"update {table} set {settings} from (select {lists}) as given where given.id = {table}.id",
+            [list(column) for column in zip(*rows, strict=True)],
+        )
 
     def clear(self, table: str) -> None:
         """Delete all rows of ``table``; its ids start again from 1."""

@@ -25,7 +25,6 @@ CLASSES = (
     "none",
 )
 GROUPS = ("class", "area", "severity", "version", "commit", "fixed-by", "introduced-by")
-PLACES = ("title", "label", "text", "output", "formula")
 
 # Reading further than this tells nothing more of what an issue is about.
 _BODY_READ = 12_000

@@ -28,7 +28,6 @@ __all__ = [
     "Expected",
     "Extraction",
     "Formula",
-    "Fragment",
     "LocatedBlock",
     "Output",
     "extract_file",
@@ -83,16 +82,6 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
-    """SMT-LIB that is no formula by itself: options, an assertion that was quoted, bare declarations."""
-
-    text: str
-    where: str
-    block: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class Extraction:
     """All that an issue's text gave. ``prose`` is its text without code, normalised, by where it stands:
     ``title``, ``body`` or ``comment:<id>``.
@@ -102,7 +91,6 @@ class Extraction:
     number: int
     blocks: tuple[LocatedBlock, ...] = ()
     formulas: tuple[Formula, ...] = ()
-    fragments: tuple[Fragment, ...] = ()
     runs: tuple[Run, ...] = ()
     prose: Mapping[str, str] = field(default_factory=dict)
 
@@ -126,7 +114,7 @@ def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction
 
 
 def extract_issue(issue: Issue) -> Extraction:
-    """Everything an issue holds: formulas, fragments, runs, blocks."""
+    """Extract everything that an issue contains: blocks, formulas, solver runs and prose."""
     sections: list[Section] = []
     texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     earlier: list[Draft] = []
@@ -188,15 +176,12 @@ def _named_above(section: Section, index: int) -> str:
 
 def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping[str, str]) -> Extraction:
     kept: list[tuple[Section, Draft]] = []
-    fragments: list[Fragment] = []
     for section in sections:
         for place, draft in enumerate(section.drafts):
             if is_formula(draft):
                 kept.append((section, draft))
             elif is_model(draft, section.drafts[max(0, place - 20) : place + 20]):
                 section.models.append(draft)
-            else:
-                fragments.append(_fragment(section, draft))
     runs = [run for section in sections for run in runs_of(section)]
     attached = attach(runs, kept)
     expected = expectations(tracker, prose["title"], kept, attached)
@@ -233,7 +218,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         for section in sections
         for index, block in enumerate(section.blocks)
     ]
-    return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(fragments), tuple(runs), prose)
+    return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
 
 
 _IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)
@@ -257,11 +242,6 @@ def _link_continued(kept: Sequence[tuple[Section, Draft]], likes: list[Likeness]
         base = places.get(id(draft.base)) if draft.base is not None else None
         if base is not None and likes[base] == Likeness() and likes[place].duplicate_of is None:
             likes[base] = Likeness(None, place)
-
-
-def _fragment(section: Section, draft: Draft) -> Fragment:
-    text = "\n".join(piece.text for piece in draft.pieces)
-    return Fragment(text, section.where, draft.block, draft.pieces[0].line)
 
 
 def _all_pieces(draft: Draft) -> list[Piece]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -28,14 +28,13 @@ class Block:
 
     ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``span`` (of code in a paragraph), ``html``,
     ``heading`` and ``paragraph``; ``text`` is normalised for reading; ``line`` (from 1) is where it begins in
-    the body; ``container`` names what it is nested in, outermost first (``quote``, ``list``, ``details``).
+    the body.
     """
 
     kind: str
     language: str
     text: str
     line: int
-    container: tuple[str, ...] = ()
 
     @property
     def is_code(self) -> bool:
@@ -72,12 +71,12 @@ def normalise(text: str) -> str:
 _ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
 
 
-def block_of(kind: str, language: str, text: str, line: int, container: tuple[str, ...] = ()) -> Block:
+def block_of(kind: str, language: str, text: str, line: int) -> Block:
     """A block of ``text`` as it was written; a fence that was pasted from a page has its entities read."""
     read = normalise(text)
     if kind == "fenced" and "&" in read and _ENTITY_OPERATOR.search(read):
         read = html.unescape(read)
-    return Block(kind, language, read, line, container)
+    return Block(kind, language, read, line)
 
 
 _HAS_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -162,7 +161,8 @@ class _Collector:
         self.lines = lines
         self.origin = origin
         self.blocks: list[Block] = []
-        self.container: list[str] = []
+        # Open quotes, list items and <details>; and how many of them are <details>.
+        self.depth = self.details = 0
         # The loose text that is open: its first and last source line, while commands go on in it.
         self.loose: tuple[int, int] | None = None
 
@@ -173,12 +173,10 @@ class _Collector:
 
     def _take(self, token: Token) -> None:
         match token.type:
-            case "blockquote_open":
-                self.container.append("quote")
-            case "list_item_open":
-                self.container.append("list")
+            case "blockquote_open" | "list_item_open":
+                self.depth += 1
             case "blockquote_close" | "list_item_close":
-                self.container.pop()
+                self.depth -= 1
             case "fence":
                 self._fence(token)
             case "code_block":
@@ -195,7 +193,7 @@ class _Collector:
         return line + 1
 
     def _add(self, kind: str, language: str, text: str, line: int) -> None:
-        self.blocks.append(block_of(kind, language, text, line, tuple(self.container)))
+        self.blocks.append(block_of(kind, language, text, line))
 
     def _fence(self, token: Token) -> None:
         self.loose = None
@@ -216,10 +214,12 @@ class _Collector:
         content = _COMMENT.sub(_blank, token.content) if "<!--" in token.content else token.content
         lowered = content.lower()
         if "<details" in lowered:
-            self.container.append("details")
+            self.depth += 1
+            self.details += 1
         if "</details" in lowered:
-            if "details" in self.container:
-                self.container.remove("details")
+            if self.details:
+                self.depth -= 1
+                self.details -= 1
             return
         self.loose = None
         found = False
@@ -245,7 +245,7 @@ class _Collector:
         has_commands = bool(_COMMAND_LINE_START.search(content))
         kind = "heading" if token.level and not has_commands and self._is_heading(token) else "paragraph"
         if has_commands:
-            if not self.container and token.map:
+            if not self.depth and token.map:
                 self.loose = (token.map[0], token.map[1])
                 content = "\n".join(self.lines[token.map[0] : token.map[1]])
             content = _loose_text(content)
@@ -265,7 +265,7 @@ class _Collector:
 
     def _continue_loose(self, token: Token, content: str) -> bool:
         """Add to the bare SMT-LIB above what blank lines or markup cut off it."""
-        if self.loose is None or self.container or not token.map or not self.blocks:
+        if self.loose is None or self.depth or not token.map or not self.blocks:
             return False
         first, last = self.loose
         start = content.lstrip()
@@ -280,7 +280,7 @@ class _Collector:
         written = "\n".join(self.lines[first : token.map[1]])
         old = self.blocks[-1]
         text = normalise(_loose_text(written))
-        self.blocks[-1] = Block(old.kind, old.language, text, old.line, old.container)
+        self.blocks[-1] = replace(old, text=text)
         return True
 
 

@@ -285,15 +285,5 @@ class Reading:
         """Note what was read of which issues."""
         tracker = self.archive.tracker_id
         columns = ("number", "digest", "stored", "attachments")
-        new = [(tracker, *row) for row in rows if row[0] not in self._known]
-        self.corpus.insert("mined_issue", ("tracker_id", *columns), new)
-        changed = [row for row in rows if row[0] in self._known and self._known[row[0]] != row[1:]]
-        if changed:
-            self.corpus.execute(
-                """update mined_issue
-                set digest = now.digest, stored = now.stored, attachments = now.attachments
-                from (select unnest(?::integer[]) as number, unnest(?::varchar[]) as digest,
-                    unnest(?::boolean[]) as stored, unnest(?::varchar[]) as attachments) as now
-                where mined_issue.tracker_id = ? and mined_issue.number = now.number""",
-                [*(list(column) for column in zip(*changed, strict=True)), tracker],
-            )
+        changed = [(tracker, *row) for row in rows if self._known.get(row[0]) != row[1:]]
+        self.corpus.insert("mined_issue", ("tracker_id", *columns), changed, replace=True)

@@ -134,7 +134,7 @@ class Storer:
             values = tuple(_storable(getattr(source, column)) for column in _SAID)
             if stored[ident] != values:
                 changed.append((ident, *values))
-        self._update("formula", _SAID, changed)
+        self.corpus.update("formula", _SAID, changed)
 
     def _link_formulas(self, issues: Sequence[_Stored]) -> None:
         """Say which formulas repeat or reduce others, and which have taken the place of earlier ones."""
@@ -149,7 +149,7 @@ class Storer:
             wanted = by_issue[issue_id].links_of(ident, source, sha256, *links)
             if wanted != tuple(links):
                 changed.append((ident, *wanted))
-        self._update("formula", ("superseded_by", "near_duplicate_of", "block_id"), changed)
+        self.corpus.update("formula", ("superseded_by", "near_duplicate_of", "block_id"), changed)
 
     def _drop_stale_blocks(self, issues: Sequence[_Stored]) -> None:
         """An edited issue may have fewer blocks than before."""
@@ -175,18 +175,6 @@ class Storer:
             )
         kept = {row for row in stored if row[0] not in stale}
         self.corpus.insert("issue_link", columns, [row for row in wanted if row not in kept])
-
-    def _update(self, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
-        """Set columns of many rows, each given as its id and the values."""
-        if not rows:
-            return
-        names = ("id", *columns)
-        lists = ", ".join(f"unnest(?::{self.corpus.type_of(table, c)}[]) as {c}" for c in names)
-        settings = ", ".join(f"{c} = said.{c}" for c in columns)
-        self.corpus.execute(
-            f"update {table} set {settings} from (select {lists}) as said where said.id = {table}.id",
-            [list(column) for column in zip(*rows, strict=True)],
-        )
 
 
 _SAID = (

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from rules._names import AtomNames, ScriptNames
-from smtlib import INT, REAL, Kind, Sort, Term, read_sexps
+from smtlib import Kind, Sort, Term, read_sexps
 from smtlib.environment import is_parameter
 from smtlib.reader import SExp
 from smtlib.sorts import indexed
@@ -93,21 +93,6 @@ class Signatures:
         return found
 
 
-def written_signature(term: Term, signatures: Signatures) -> str:
-    """The coarse signature as a tool without sorts would see it: what is written without decimals
-    is Int, even where the context makes it a Real. For comparison with published rules only."""
-    text = signatures.coarse(term)
-    if "const_Real" not in text or not term.args:
-        return text
-    operands = []
-    for arg in term.args:
-        operand = ("var_" if signatures.holds_symbol(arg) else "const_") + arg.sort.name
-        if operand == "const_Real" and _is_written_as_int(arg):
-            operand = "const_Int"
-        operands.append(operand)
-    return f"({_coarse_head(term)} {' '.join(operands)})"
-
-
 def operator_of(signature: str) -> str:
     """The head of a signature: ``>`` of ``(> const_Real var_Real)``, empty for a single symbol."""
     if signature[0] != "(":
@@ -115,19 +100,6 @@ def operator_of(signature: str) -> str:
     if signature[1] == "(":
         return signature[1 : signature.index(")") + 1]
     return signature[1:].split(" ", 1)[0]
-
-
-def _is_written_as_int(root: Term) -> bool:
-    """Whether every literal below ``root`` is written without decimals."""
-    stack = [root]
-    seen = {root}
-    while stack:
-        term = stack.pop()
-        if term.op.kind is Kind.LITERAL and term.sort in (INT, REAL) and "." in term.op.text:
-            return False
-        stack += (a for a in term.args if a not in seen)
-        seen.update(term.args)
-    return True
 
 
 def _is_symbol(term: Term) -> bool:

@@ -129,7 +129,7 @@ def test_an_issue_that_was_mined_keeps_what_is_known_of_it(tmp_path: Path, folde
         with corpus.transaction():
             intake = Intake(corpus)
             tracker = intake.add_tracker(Tracker("z3", "github"))
-            intake.add_issue(tracker, Issue("z3", 7, title="wrong answer"))
+            intake.add_issues(tracker, [Issue("z3", 7, title="wrong answer")])
         import_paths(corpus, [folder])
         assert (
             corpus.scalar("select title from issue where number = 7 and tracker_id = ?", [tracker])

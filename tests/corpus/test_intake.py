@@ -10,7 +10,7 @@ import pytest
 
 from corpus.intake import Intake
 from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
-from corpus.stats import STATISTICS, stats
+from corpus.stats import stats
 from corpus.store import Corpus
 
 ISSUE = Issue(
@@ -52,19 +52,21 @@ def test_provenance_is_kept_to_the_last_step(corpus: Corpus) -> None:
                 )
             ]
         )
-        formula = intake.add_formula(
-            FormulaSource(
-                "Z3Prover/z3#1014/comment-1/0",
-                text,
-                tracker,
-                issue.id,
-                comment.id,
-                block.id,
-                command_line="z3 a.smt2",
-                solver="z3",
-                solver_version="4.8.5",
-                expected="sat",
-            )
+        [formula] = intake.add_formulas(
+            [
+                FormulaSource(
+                    "Z3Prover/z3#1014/comment-1/0",
+                    text,
+                    tracker,
+                    issue.id,
+                    comment.id,
+                    block.id,
+                    command_line="z3 a.smt2",
+                    solver="z3",
+                    solver_version="4.8.5",
+                    expected="sat",
+                )
+            ]
         )
         assert formula == Added(1, True)
         row = corpus.rows(
@@ -92,7 +94,7 @@ def test_adding_again_changes_nothing_and_an_edit_is_taken_over(corpus: Corpus) 
                 tracker = intake.add_tracker(Tracker("z3"))
                 first = intake.add_issues(tracker, [ISSUE, Issue("z3", 2)])
                 second = intake.add_issues(tracker, [Issue("z3", 3), ISSUE])
-                edited = intake.add_issue(tracker, replace(ISSUE, title="Edited", labels=("fixed",)))
+                [edited] = intake.add_issues(tracker, [replace(ISSUE, title="Edited", labels=("fixed",))])
                 intake.add_comments(
                     [(1, [Comment(7, "a"), Comment(8, "b")]), (1, [Comment(7, "a"), Comment(8, "c")])]
                 )
@@ -127,7 +129,7 @@ def test_formulas_are_known_by_source_and_text(corpus: Corpus) -> None:
         added = intake.add_formulas([a, a, replace(a, text="(exit)"), replace(a, source="z3#2/0")])
         assert [(x.id, x.new) for x in added] == [(1, True), (1, False), (2, True), (3, True)]
         assert corpus.rows("select text_id from formula order by id") == [(1,), (2,), (1,)]
-        assert not Intake(corpus).add_formula(a).new
+        assert not Intake(corpus).add_formulas([a])[0].new
 
 
 def test_a_superseded_formula_stays_and_counts_no_more(corpus: Corpus) -> None:
@@ -141,10 +143,8 @@ def test_a_superseded_formula_stays_and_counts_no_more(corpus: Corpus) -> None:
             ]
         )
         assert stats(corpus)["formulas"] == 2
-        intake.supersede(old.id, new.id)
-        intake.link_near_duplicate(new.id, old.id)
+        corpus.execute("update formula set superseded_by = ? where id = ?", [new.id, old.id])
         counts = stats(corpus)
-        assert tuple(counts) == STATISTICS
         assert (counts["formulas"], counts["assertions"]) == (1, 1)
         assert corpus.scalar("select count(*) from formula") == 2
         assert corpus.verify() == []

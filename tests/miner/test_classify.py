@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus.records import Comment, Issue
-from miner.classify import CLASSES, GROUPS, PLACES, classify, is_wanted, rules
+from miner.classify import CLASSES, GROUPS, classify, is_wanted, rules
 from miner.expected import expectation_in
 from miner.extract import extract_issue
 from miner.text_rules import Rule, read_rules
@@ -28,7 +28,7 @@ def test_rules_name_known_groups_places_and_classes() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
     for rule in RULES:
         assert rule.group in GROUPS
-        assert rule.where <= set(PLACES)
+        assert rule.where <= {"title", "label", "text", "output", "formula"}
         assert rule.value in CLASSES if rule.group == "class" else True
         assert rule.value or "v" in rule.pattern.groupindex
     assert {rule.value for rule in RULES if rule.group == "class"} == set(CLASSES) - {"none"}

@@ -25,20 +25,6 @@ def test_lines_are_those_of_the_text_where_details_are_taken_apart() -> None:
     assert found == {"fenced": 4, "pre": 9}
 
 
-@pytest.mark.parametrize(
-    ("text", "container"),
-    [
-        ("> ```\n> x\n> ```", ("quote",)),
-        ("1. a\n\n   ```\n   x\n   ```", ("list",)),
-        ("> - a\n>\n>   ```\n>   x\n>   ```", ("quote", "list")),
-        ("<details>\n\n```\nx\n```\n\n</details>", ("details",)),
-        ("<details>\n</details>\n\n```\nx\n```", ()),
-    ],
-)
-def test_containers_are_told_from_the_outside_in(text: str, container: tuple[str, ...]) -> None:
-    assert [block.container for block in blocks_of(text) if block.is_code] == [container]
-
-
 def test_typography_in_code_is_read_as_plain_characters() -> None:
     block = _only("```\n(assert\u00a0(= s “a”))\n```")
     assert block.text == '(assert (= s "a"))\n'
