@@ -1,14 +1,17 @@
-"""Keeping a corpus fresh: mine, extract and learn for all trackers that ``exhume.toml`` names."""
+"""Refreshes a corpus: mines all trackers of ``exhume.toml``, then learns."""
 
 from __future__ import annotations
 
+import re
 import time
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from datetime import date, datetime
+from dataclasses import asdict, dataclass, field
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
 
 from base.nearest import did_you_mean, nearest
 from corpus.learn import learn
@@ -25,10 +28,38 @@ from solvers.registry import TRACKER
 
 CONFIG = "exhume.toml"
 
-_ASKED = ("host", "api-url", "since", "all", "attachments")
-_TOP = ("corpus", "trackers", "tracker", *_ASKED, "learn")
-_TRACKER = ("name", *_ASKED)
-_LEARN = ("min-support", "min-confidence")
+
+class _Asked(msgspec.Struct, rename="kebab", forbid_unknown_fields=True, kw_only=True):
+    """The keys of ``exhume.toml`` that may stand at its top, for all trackers, and in a ``[[tracker]]``."""
+
+    host: str = ""
+    api_url: str = ""
+    since: date | None = None
+    all: bool | None = None
+    attachments: bool | None = None
+
+    def options(self, default: MineOptions) -> MineOptions:
+        return MineOptions(
+            since=default.since if self.since is None else self.since,
+            everything=default.everything if self.all is None else self.all,
+            attachments=default.attachments if self.attachments is None else self.attachments,
+        )
+
+
+class _Tracker(_Asked):
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Learn(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
+    min_support: Annotated[int, msgspec.Meta(ge=1)] = MIN_SUPPORT
+    min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = MIN_CONFIDENCE
+
+
+class _File(_Asked):
+    corpus: Annotated[str, msgspec.Meta(min_length=1)]
+    trackers: list[str] = []
+    tracker: list[_Tracker] = []
+    learn: _Learn = msgspec.field(default_factory=_Learn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +72,7 @@ class TrackerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What ``exhume.toml`` says; ``corpus`` is relative to its folder."""
+    """The content of ``exhume.toml``. ``corpus``: the path of the corpus file."""
 
     corpus: Path
     trackers: tuple[TrackerConfig, ...]
@@ -50,7 +81,7 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """Read a configuration. Raises BadInput with the place of what is wrong."""
+    """Read a configuration. Raises BadInput, which says where the mistake is."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,114 +90,46 @@ def read_config(path: Path) -> Config:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
-    said = _Table(path, "", data, _TOP)
-    corpus = said.text("corpus")
-    if not corpus:
-        raise BadInput(f'{path}: corpus is missing; name the file, such as corpus = "corpus.duckdb"')
-    options = said.options(MineOptions())
-    found = [TrackerConfig(said.place(name), options) for name in said.texts("trackers")]
-    for place, table in enumerate(said.tables("tracker")):
-        one = _Table(path, f"tracker {place + 1}, ", table, _TRACKER)
-        name = one.text("name")
-        if not name:
-            raise BadInput(f"{path}: {one.where}name is missing")
-        found.append(TrackerConfig(said.place(name, one), one.options(options)))
-    if not found:
+    try:
+        file = msgspec.convert(data, _File)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{path}: {error}{_hint(str(error))}") from None
+    default = file.options(MineOptions())
+    trackers = [TrackerConfig(_place(name, file, _Asked()), default) for name in file.trackers]
+    trackers += [TrackerConfig(_place(one.name, file, one), one.options(default)) for one in file.tracker]
+    if not trackers:
         raise BadInput(f'{path} names no trackers; write trackers = ["{TRACKER}"]')
-    names = [tracker.place.name.lower() for tracker in found]
+    names = [tracker.place.name.lower() for tracker in trackers]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"{path} names {', '.join(sorted(twice))} twice")
-    learning = _Table(path, "learn: ", said.table("learn"), _LEARN)
-    support = learning.number("min-support", MIN_SUPPORT, 1, 1e9)
-    confidence = learning.number("min-confidence", MIN_CONFIDENCE, 0.0, 1.0)
-    return Config(path.parent / corpus, tuple(found), int(support), float(confidence))
+    learn = file.learn
+    return Config(path.parent / file.corpus, tuple(trackers), learn.min_support, learn.min_confidence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A table of the file, read with its own complaints."""
-
-    path: Path
-    where: str
-    data: Mapping[str, Any]
-    known: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        for key in self.data:
-            if key not in self.known:
-                hint = did_you_mean(nearest(key, self.known)) or f"; it may hold {', '.join(self.known)}"
-                raise BadInput(f"{self.path}: {self.where}{key} is not known{hint}")
-
-    def _value(self, key: str, kind: type | tuple[type, ...], name: str) -> Any:
-        value = self.data.get(key)
-        if value is not None and not isinstance(value, kind):
-            raise BadInput(f"{self.path}: {self.where}{key} is {value!r}, not {name}")
-        return value
-
-    def text(self, key: str) -> str:
-        return self._value(key, str, "a text") or ""
-
-    def texts(self, key: str) -> list[str]:
-        values = self._value(key, list, "a list of texts") or []
-        for value in values:
-            if not isinstance(value, str):
-                raise BadInput(f"{self.path}: {self.where}{key} holds {value!r}, not only texts")
-        return values
-
-    def table(self, key: str) -> Mapping[str, Any]:
-        return self._value(key, dict, "a table") or {}
-
-    def tables(self, key: str) -> list[Mapping[str, Any]]:
-        values = self._value(key, list, "written as [[tracker]]") or []
-        if not all(isinstance(value, dict) for value in values):
-            raise BadInput(f"{self.path}: {self.where}{key} is not written as [[{key}]]")
-        return values
-
-    def number(self, key: str, default: float, least: float, most: float) -> float:
-        value = self._value(key, (int, float), "a number")
-        if value is None:
-            return default
-        if isinstance(value, bool) or not least <= value <= most:
-            raise BadInput(f"{self.path}: {self.where}{key} is {value}, not between {least:g} and {most:g}")
-        return float(value)
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self._value(key, bool, "true or false")
-        return default if value is None else bool(value)
-
-    def place(self, name: str, own: _Table | None = None) -> Place:
-        """Where a tracker is: as its ``own`` table says, or its address, or else this table."""
-        host, api_url = (
-            (own.text(key) if own is not None else "") or ("" if "://" in name else self.text(key))
-            for key in ("host", "api-url")
-        )
-        return locate(name, host or None, api_url or None)
-
-    def options(self, default: MineOptions) -> MineOptions:
-        since = self._value("since", (str, date), "a date") if "since" in self.known else None
-        return replace(
-            default,
-            since=default.since if since is None else parse_date(since),
-            everything=self.flag("all", default.everything),
-            attachments=self.flag("attachments", default.attachments),
-        )
+def _hint(message: str) -> str:
+    """The known key nearest to the unknown one that a message of msgspec names."""
+    unknown = re.search(r"unknown field `(.*?)`", message)
+    known = {key for kind in (_File, _Tracker, _Learn) for key in kind.__struct_encode_fields__}
+    return did_you_mean(nearest(unknown[1], sorted(known))) if unknown else ""
 
 
-def parse_date(value: str | date) -> date:
-    """A date as TOML and people write it, 2024-05-31. Raises BadInput."""
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
+def _place(name: str, file: _Asked, own: _Asked) -> Place:
+    """The location of a tracker: from its ``own`` table, else its address, else the top of the file."""
+    outer = _Asked() if "://" in name else file
+    return locate(name, own.host or outer.host or None, own.api_url or outer.api_url or None)
+
+
+def parse_date(text: str) -> date:
+    """A date such as 2024-05-31; a time after it is ignored. Raises BadInput."""
     try:
-        return date.fromisoformat(value.strip()[:10])
+        return date.fromisoformat(text.strip()[:10])
     except ValueError:
-        raise BadInput(f"{value} is no date; write 2024-05-31") from None
+        raise BadInput(f"{text} is not a date; write 2024-05-31") from None
 
 
 @dataclass(slots=True)
 class RefreshReport:
-    """What a refresh brought. ``problems`` are trackers that could not be fetched, with the reason."""
+    """The result of a refresh. ``problems``: the trackers that could not be fetched, with the reason."""
 
     new_issues: int = 0
     new_formulas: int = 0
@@ -181,11 +144,11 @@ class RefreshReport:
     exit_code: int = 0
 
     def to_json(self) -> dict[str, object]:
-        """All fields, as JSON has them."""
+        """All fields as JSON."""
         return asdict(self)
 
     def summary(self) -> str:
-        """The one line."""
+        """The report in one line."""
         line = (
             f"{self.new_issues} new issues, {self.new_formulas} new formulas,"
             f" {self.new_skeletons} new skeletons;"
@@ -202,10 +165,10 @@ def refresh(
     listener: Listener | None = None,
     downloader: Downloader | None = None,
 ) -> RefreshReport:
-    """Mine all trackers of a configuration, then learn. A second run changes nothing.
+    """Mine all trackers of a configuration, then learn. Running it again changes nothing.
 
-    ``clients`` are by the address of their API. A tracker that cannot be fetched is a problem of the report:
-    the others are mined, and what is stored is learned from.
+    ``clients``: by the address of their API. A tracker that cannot be fetched becomes a problem in the
+    report; the others are still mined, and learning uses everything that is stored.
     """
     start = time.monotonic()
     report = RefreshReport()
@@ -245,6 +208,6 @@ def _skeletons(corpus: Corpus) -> set[int]:
 
 
 def _rules(corpus: Corpus) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The rules over full signatures that are in use."""
+    """The current rules over full signatures."""
     rows = corpus.rows("select antecedent, consequent from current_rule where not coarse")
     return {(tuple(sorted(a)), tuple(sorted(c))) for a, c in rows}
