@@ -1,4 +1,4 @@
-"""What every package needs and none of them is about: errors, files, locks, the cache, the version.
+"""Basics for every package: exceptions, files, locks, the cache, the version.
 
-Imports none of the others.
+Imports no other package of exhume.
 """

@@ -1,4 +1,4 @@
-"""The cache folder of the user, and JSON documents in it. Losing the cache costs time, nothing else."""
+"""The user's cache folder, and JSON documents in it. Deleting the cache loses no results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MAX_SIZE = 64 << 20
 
 
 def cache_folder() -> Path:
-    """Where exhume keeps what it can get again: ``EXHUME_CACHE``, else the platform's cache folder."""
+    """The folder for data that can be recreated: ``EXHUME_CACHE``, else the platform's cache folder."""
     override = os.environ.get("EXHUME_CACHE")
     return Path(override) if override else Path(platformdirs.user_cache_dir("exhume"))
 
 
 def load_cached(file: Path) -> dict[str, Any] | None:
-    """The JSON object in ``file``; None if there is none, or none that can be read."""
+    """The JSON object in ``file``; None if it is missing or unreadable."""
     with suppress(OSError, ValueError, RecursionError):
         if file.stat().st_size <= _MAX_SIZE:
             found = json.loads(file.read_bytes())
@@ -31,7 +31,7 @@ def load_cached(file: Path) -> dict[str, Any] | None:
 
 
 def keep_cached(file: Path, document: dict[str, Any]) -> None:
-    """Write ``document`` to ``file`` in one step; nothing happens if the cache cannot be written."""
+    """Write ``document`` to ``file`` atomically. Does nothing if the cache cannot be written."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         put_bytes(file, json.dumps(document).encode())

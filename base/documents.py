@@ -1,5 +1,5 @@
-"""Dataclasses as JSON documents. Fields that a document lacks have their defaults, unknown ones are ignored:
-so files of earlier versions open.
+"""Dataclasses as JSON documents. Missing fields get their defaults and unknown fields are ignored, so that
+files of earlier versions can be read.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ _T = TypeVar("_T")
 
 
 def to_document(value: Any) -> Any:
-    """``value`` (a dataclass, or anything made of them) as JSON has it; sets and dictionaries are sorted."""
+    """``value`` (a dataclass, or containers of them) as a JSON document; sets and dictionaries are sorted."""
     return msgspec.to_builtins(value, order="deterministic")
 
 
 def from_document(data: Any, kind: type[_T]) -> _T:
-    """The ``kind`` that a document is. Raises ValueError, which names the field that does not fit."""
+    """Convert a document to ``kind``. Raises ValueError, which names the invalid field."""
     return msgspec.convert(data, kind)

@@ -1,4 +1,4 @@
-"""The root of all errors that a user can cause or must know about, with the exit code of the command line."""
+"""The base class of all exceptions that are shown to users, with the exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What a command's exit code says."""
+    """The exit codes of commands."""
 
     DONE = 0
     FINDINGS = 1
@@ -16,10 +16,9 @@ class Exit(IntEnum):
 
 
 class ExhumeError(Exception):
-    """The message says what happened to what, and what to do; the command line prints it as one line.
+    """The message says what happened and what to do; the command line prints it as one line.
 
-    ``exit_code`` is the exit code of the command line. Our own bugs raise other exceptions: they show a
-    traceback.
+    ``exit_code``: the exit code of the command. Bugs in exhume raise other exceptions: they show a traceback.
     """
 
     exit_code: int = Exit.USAGE

@@ -1,4 +1,4 @@
-"""Locks between processes (``flock``). They end with the process that holds them, however it ends."""
+"""Locks between processes (``flock``), which are released when the process ends."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import TextIO
 
 @contextmanager
 def locked(file: Path) -> Iterator[TextIO]:
-    """``file`` open for appending text, locked; waits for other processes. It is created if it is missing."""
-    # The file stays: if it were removed, a third process could lock another file of the same name.
+    """``file``, opened for appending text and locked; waits for other processes. Creates a missing file."""
+    # The file is not deleted: otherwise a third process could lock another file with the same name.
     with file.open("a", encoding="utf-8") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield handle
 
 
 def lock_folder(folder: Path) -> int:
-    """Lock an existing folder without leaving a file in it: a descriptor, which unlocks it when closed.
+    """Lock an existing folder without a lock file. Returns a descriptor; closing it releases the lock.
 
-    Raises BlockingIOError at once if another process holds the lock, OSError if the folder cannot be opened.
-    On a file system without locks the folder is not locked.
+    Raises BlockingIOError immediately if another process holds the lock, OSError if the folder cannot be
+    opened. On a file system without locks the folder is not locked.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

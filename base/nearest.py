@@ -1,4 +1,4 @@
-"""Hints for misspelt names."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str], most: int = 1, least: float = 0.6) -> tuple[str, ...]:
-    """Up to ``most`` of the ``known`` names that are like ``name``, the most similar first.
+    """Up to ``most`` of the ``known`` names that resemble ``name``, most similar first.
 
-    ``least`` is the least similarity, from 0 (anything) to 1 (equal).
+    ``least``: the minimum similarity, from 0 (anything) to 1 (equal).
     """
     return tuple(difflib.get_close_matches(name, tuple(known), most, least))
 

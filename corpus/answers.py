@@ -1,11 +1,10 @@
-"""Answers that can be trusted: z3 and cvc5 both found them, and agree.
+"""Trusted answers: those on which the reference solvers agree.
 
-They are found in processes (:mod:`solvers.running.tasks`) under each solver's own resource limit, which
-counts the same on every machine; a limit on time is there for what does not heed it. cvc5 is asked first, and
-z3 only about what it decided: most of the time would go into what both cannot decide. They are stored by
-the text's SHA-256 and the solver's version, in the corpus (table ``answer``) or, for formulas that
-are in no corpus, in a file of the user's cache, so that the same text has the same answer each time.
-What a text claims of itself (``:status``) is not looked at.
+They are computed in processes (:mod:`solvers.running.tasks`) under the solvers' own resource limits, which
+are the same on every machine; a time limit covers cases that ignore them. The second solver is asked only
+about texts that the first one decided, as undecided texts take most of the time. Answers are stored by the
+text's SHA-256 and the solver's version: in the corpus (table ``answer``) or, for formulas outside of a
+corpus, in a file of the user's cache. The ``:status`` of a text is ignored.
 """
 
 from __future__ import annotations
@@ -30,25 +29,24 @@ REFERENCES: tuple[str, ...] = tuple(reversed(registry.REFERENCES))
 """The solvers that must agree, in the order in which they are asked."""
 
 SECONDS = 10.0
-"""For what does not heed its resource limit. What is decided at all takes two seconds at most, even where ten
-processes share a core."""
+"""The time limit. Decided texts take at most two seconds, even if ten processes share a core."""
 
 _CHUNK = 1000
 _STORED = 25
-"""Answers are stored when so many have come in: a run that is interrupted goes on from there."""
+"""Answers are stored in groups of this size, from which an interrupted run resumes."""
 
 _DECIDED = ("sat", "unsat")
 
 
 class AnswerStore(Protocol):
-    """Where outcomes are kept."""
+    """Where outcomes are stored."""
 
     def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
-        """What this solver answered, by the text's SHA-256."""
+        """The solver's outcomes by the text's SHA-256."""
         ...
 
     def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
-        """Keep what this solver answered."""
+        """Store outcomes of the solver."""
         ...
 
 
@@ -59,7 +57,7 @@ class CorpusAnswers:
         self.corpus = corpus
 
     def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
-        """What this solver answered, by the text's SHA-256."""
+        """The solver's outcomes by the text's SHA-256."""
         return dict(
             self.corpus.rows(
                 "select sha256, outcome from answer join solver on solver.id = solver_id"
@@ -69,7 +67,7 @@ class CorpusAnswers:
         )
 
     def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
-        """Keep what this solver answered."""
+        """Store outcomes of the solver."""
         ident = solver_id(self.corpus, solver, version)
         with self.corpus.transaction():
             rows = [(digest, ident, outcome) for digest, outcome in outcomes.items()]
@@ -77,13 +75,13 @@ class CorpusAnswers:
 
 
 class CachedAnswers:
-    """Outcomes in a file of the user's cache: a line of JSON each, added at the end."""
+    """Outcomes in a file of the user's cache: one appended JSON line each."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder() / "answers.jsonl"
 
     def outcomes(self, solver: str, version: str) -> Mapping[str, str]:
-        """What this solver answered, by the text's SHA-256. Lines that are no such row are passed over."""
+        """The solver's outcomes by the text's SHA-256. Malformed lines are ignored."""
         found: dict[str, str] = {}
         try:
             with self.path.open(encoding="utf-8", errors="replace") as lines:
@@ -99,16 +97,16 @@ class CachedAnswers:
         return found
 
     def store(self, solver: str, version: str, outcomes: Mapping[str, str]) -> None:
-        """Keep what this solver answered."""
+        """Store outcomes of the solver."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps([solver, version, d, o]) + "\n" for d, o in outcomes.items())
         with locked(self.path) as file:
-            # A line that a killed process left unfinished must not swallow the next one.
+            # An incomplete line of a killed process must not merge with the next one.
             file.write("\n" + lines)
 
 
 def trusted_answers(store: AnswerStore) -> dict[str, Answer]:
-    """The answers that the references, in their installed versions, agree on, by SHA-256 of the text."""
+    """The answers on which the installed reference solvers agree, by SHA-256 of the text."""
     first, *others = [store.outcomes(solver, version_of(solver)) for solver in REFERENCES]
     agreed: dict[str, Answer] = {}
     for digest, outcome in first.items():
@@ -119,9 +117,9 @@ def trusted_answers(store: AnswerStore) -> dict[str, Answer]:
 
 @dataclass(frozen=True, slots=True)
 class LabelReport:
-    """What came of asking: texts in all, asked in this run, trusted answers by kind.
+    """The numbers of texts in total, texts asked about in this run, and trusted answers by kind.
 
-    ``contradictions`` are digests of texts on which the references disagree: findings in themselves.
+    ``contradictions``: digests of texts on which the references disagree, each of which is a finding.
     """
 
     texts: int
@@ -138,11 +136,11 @@ def find_answers(
     progress: Callable[[int, int], None] = lambda done, total: None,
     total: int = 0,
 ) -> LabelReport:
-    """Ask the references about each of ``texts``, pairs of the digest to store by and the text to solve.
+    """Ask the reference solvers about ``texts``, pairs of a digest (to store by) and the text to solve.
 
-    One is not asked what the other could not decide. What is stored already is not asked again; what was
-    answered is stored as it goes. ``progress`` gets the number of texts done and ``total``. A text
-    declares, asserts and ends with its one ``check-sat``: it must be one that we printed.
+    A text must be one that we printed: declarations, assertions and one ``check-sat`` at the end. Stored
+    answers are not computed again, and new ones are stored during the run. ``progress`` gets the number of
+    texts done and ``total``.
     """
     versions = {solver: version_of(solver) for solver in REFERENCES}
     known = {solver: dict(store.outcomes(solver, versions[solver])) for solver in REFERENCES}
@@ -181,12 +179,12 @@ def find_answers(
 
 
 def _ask(prober: Prober, texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Outcomes by digest, some at a time, as they come in."""
+    """Outcomes by digest, in groups."""
     answers = zip(texts, prober.probe(texts.values()), strict=True)
     while some := {digest: answer.outcome for digest, answer in islice(answers, _STORED)}:
         yield some
 
 
 def _settled(outcomes: Iterable[str], solver: str) -> int:
-    """How many of a solver's answers are the last that is wanted for their text."""
+    """How many of a solver's outcomes settle their text, so that no other solver is asked."""
     return sum(solver == REFERENCES[-1] or outcome not in _DECIDED for outcome in outcomes)

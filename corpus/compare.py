@@ -1,8 +1,8 @@
-"""Two corpora side by side: their rules, skeletons and signatures.
+"""Compares two corpora by their rules, skeletons and signatures.
 
-What the paper's Figure 2 asks: how many of the rules learned from formulas that broke solvers are also
-learned from normal benchmarks, at each support. And the reverse of it: which signatures the first corpus
-has more often than the second, by more than chance.
+Answers the question of the paper's Figure 2: how many of the rules learned from bug-triggering formulas are
+also learned from normal benchmarks, at each support. Also finds the signatures that are significantly more
+frequent in the first corpus.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUPPORTS = (5, 6, 7, 8, 9, 10)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One corpus as it is compared: its transactions and in how many formulas each skeleton stands."""
+    """One corpus: its transactions, and the number of formulas with each skeleton."""
 
     name: str
     formulas: int
@@ -35,13 +35,13 @@ class Side:
 
     @property
     def signatures(self) -> Counter[str]:
-        """In how many formulas each signature stands."""
+        """The number of formulas with each signature."""
         return Counter(item for basket in self.baskets for item in basket)
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """How many things of a kind both corpora have, and each of them."""
+    """The numbers of things of a kind in each corpus and in both."""
 
     first: int
     second: int
@@ -49,7 +49,7 @@ class Shared:
 
     @property
     def share(self) -> float:
-        """Of the first corpus's, how many the second has too."""
+        """The share of the first corpus's things that the second has too."""
         return self.both / self.first if self.first else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -64,8 +64,9 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class RuleOverlap:
-    """The rules of both at one support. ``length`` is the size of the largest rules that are counted,
-    where one side had too many; None: all of them."""
+    """The rules of both corpora at one support. ``length``: the size of the largest rules counted, if one
+    side had too many; None: all rules.
+    """
 
     support: int
     rules: Shared
@@ -74,7 +75,7 @@ class RuleOverlap:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A signature that the first corpus has more often; ``q`` is ``p`` corrected for the number tested."""
+    """A signature that is more frequent in the first corpus. ``q``: ``p`` corrected for multiple tests."""
 
     signature: str
     first: int
@@ -85,9 +86,11 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class CorpusComparison:
-    """What :func:`compare_corpora` found. ``only_first`` and ``only_second`` are rules at ``support``, the
-    ones with the highest lift first; ``skeletons_only_first`` are ``(skeleton, formulas)``, the most used
-    first."""
+    """The result of :func:`compare_corpora`.
+
+    ``only_first`` and ``only_second``: rules at ``support``, highest lift first. ``skeletons_only_first``:
+    ``(skeleton, formulas)``, most frequent first.
+    """
 
     first: Side
     second: Side
@@ -102,7 +105,7 @@ class CorpusComparison:
     excess: tuple[Excess, ...]
 
     def to_json(self, limit: int | None = None) -> dict[str, Any]:
-        """As JSON has it; at most ``limit`` items in each list of rules, skeletons and signatures."""
+        """As JSON, with at most ``limit`` items in each list of rules, skeletons and signatures."""
         return {
             "first": _side_json(self.first),
             "second": _side_json(self.second),
@@ -152,18 +155,23 @@ def compare_corpora(
     sample: int | None = None,
     seed: int = 0,
 ) -> CorpusComparison:
-    """Compare two corpus files, opened for reading one after the other.
+    """Compare two corpus files, which are opened for reading one after the other.
 
-    ``bug_class`` narrows the first to formulas of such bugs. Support is a count, so corpora of different
-    sizes compare fairly only when as many formulas are drawn from each: ``sample``. Rules are mined afresh,
-    so that both were found under the same conditions; those listed are the ones at ``support``.
+    Args:
+        supports: the supports (numbers of formulas) at which the rules are compared.
+        support: the support of the listed rules.
+        bug_class: restricts the first corpus to formulas of bugs of this class.
+        sample: how many formulas to draw from each corpus. As support is a count, corpora of different sizes
+            compare fairly only with equal samples.
+
+    Rules are mined again, so that both sets were found under the same conditions. Raises QueryError.
     """
     if not supports or min(*supports, support) < 1:
-        raise QueryError("a support is a count of formulas of at least 1")
+        raise QueryError("expected a support (a number of formulas) of at least 1")
     if not 0 < min_confidence <= 1:
-        raise QueryError(f"confidence is above 0 and at most 1, not {min_confidence:g}")
+        raise QueryError(f"expected a confidence above 0 and at most 1, got {min_confidence:g}")
     if sample is not None and sample < 1:
-        raise QueryError("a sample has at least 1 formula")
+        raise QueryError("expected a sample of at least 1 formula")
     one = _side(first, coarse, bug_class, sample, seed)
     other = _side(second, coarse, None, sample, seed)
     wanted = sorted({*supports, support})
@@ -225,7 +233,7 @@ def _side(path: Path | str, coarse: bool, bug_class: str | None, sample: int | N
 def _rule_sets(
     first: Side, second: Side, supports: Sequence[int], min_confidence: float
 ) -> Iterable[tuple[int, tuple[list[Rule], list[Rule], int | None]]]:
-    """Per support both sides' rules, up to the same length, and that length where it was cut."""
+    """For each support, both sides' rules up to the same length, and that length if it was limited."""
     miners = [_miner(side, min(supports), min_confidence) for side in (first, second)]
     for support in supports:
         mined = [miner(support) for miner in miners]
@@ -239,7 +247,7 @@ def _rule_sets(
 
 
 def _miner(side: Side, least: int, min_confidence: float) -> Callable[[int], RuleSet]:
-    """Gives the rules at a support. Those at the least hold all others, where none was left out."""
+    """A function from a support to the rules at it. Rules at the least support include all others."""
     base = mine(side.baskets, least, min_confidence)
 
     def at(support: int) -> RuleSet:
@@ -270,7 +278,7 @@ def _only(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[tuple[st
 
 
 def _excess(first: Side, second: Side) -> tuple[Excess, ...]:
-    """The first's signatures, those least likely by chance first."""
+    """The first corpus's signatures, lowest p-value first."""
     ours, theirs = first.signatures, second.signatures
     names = sorted(ours)
     if not names:

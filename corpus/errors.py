@@ -1,4 +1,4 @@
-"""Errors of the corpus. Each says what happened to which file and what to do."""
+"""Exceptions of the corpus. Every message names the file and says what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from base.errors import ExhumeError
 
 
 class CorpusError(ExhumeError):
-    """Base of all errors of this package. ``path`` is the corpus file, where one is concerned."""
+    """Base class of the exceptions of this package. ``path``: the corpus file, if one is involved."""
 
     def __init__(self, message: str, path: Path | None = None) -> None:
         super().__init__(message)
@@ -20,11 +20,11 @@ class CorpusError(ExhumeError):
 
 
 class CorpusMissing(CorpusError):
-    """There is no such file, or its folder does not exist."""
+    """The file or its folder does not exist."""
 
 
 class NotACorpus(CorpusError):
-    """The file is something else: no DuckDB file, or one of another program."""
+    """The file is not a DuckDB file, or belongs to another program."""
 
 
 class SchemaMismatch(CorpusError):
@@ -37,7 +37,7 @@ class SchemaMismatch(CorpusError):
 
 
 class CorpusLocked(CorpusError):
-    """Another process has the file open. ``pid`` is its id where DuckDB tells it, else 0."""
+    """Another process has the file open. ``pid``: its id if known, else 0."""
 
     def __init__(self, message: str, path: Path, pid: int = 0) -> None:
         super().__init__(message, path)
@@ -45,7 +45,7 @@ class CorpusLocked(CorpusError):
 
 
 class StorageFull(CorpusError):
-    """Nothing more can be written: the disk is full or a size limit is reached."""
+    """The disk is full or a size limit was reached."""
 
 
 class ReadOnly(CorpusError):
@@ -57,18 +57,18 @@ class BadReference(CorpusError):
 
 
 class QueryError(CorpusError):
-    """A query that cannot be run: wrong SQL, an unknown name or parameter, a write."""
+    """A query that cannot be run: invalid SQL, an unknown name or parameter, a write."""
 
 
 class QueryTimeout(QueryError):
-    """A query that was stopped at its deadline."""
+    """A query exceeded its time limit."""
 
 
 _HOLDER = re.compile(r"lock is held in (.*?) \(PID (\d+)\)")
 
 
 def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
-    """The error that a failure of ``duckdb.connect`` on ``path`` means."""
+    """The exception for a failure of ``duckdb.connect`` on ``path``."""
     text = str(error)
     holder = _HOLDER.search(text)
     if holder or "Could not set lock" in text:
@@ -87,7 +87,7 @@ def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
 
 
 def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:
-    """A :class:`StorageFull` when that is what ``error`` speaks of."""
+    """A :class:`StorageFull` if that is the cause of ``error``."""
     text = str(error)
     signs = ("No space left", "File too large", "Disk quota exceeded", "disk full", "Out of disk")
     if any(sign.lower() in text.lower() for sign in signs):

@@ -1,4 +1,4 @@
-"""What a formula's text says of itself: whether it reads, whether it is well sorted, and its traits."""
+"""Examines the text of a formula: whether it can be read, whether it is well sorted, and its traits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MADE_BY_DATATYPES = frozenset(("constructor", "selector", "tester", "updater"))
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Counts and names that people ask for; stored with the formula."""
+    """Counts and names that are stored with a formula, for queries."""
 
     logic: str | None
     commands: int
@@ -43,7 +43,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A formula's status, the error behind it, and its traits where it could be read."""
+    """A formula's status, its first error, and its traits if it could be read."""
 
     status: str
     error: str | None = None
@@ -54,7 +54,7 @@ class Examination:
 
 
 def examine(text: str) -> Examination:
-    """Read and check ``text``. Never raises for what the text holds, however odd."""
+    """Read and check ``text``. Never raises, whatever the text contains."""
     try:
         script = read_script(text)
     except ReadError as error:
@@ -66,8 +66,8 @@ def examine(text: str) -> Examination:
         traits = _traits(script, checked)
     except (RecursionError, MemoryError) as error:
         return Examination(ERROR, f"too large to check ({type(error).__name__})")
-    except Exception as error:  # noqa: BLE001 - a fault of the checker must not cost an import of days
-        return Examination(READ, f"exhume's own fault: {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - a bug in the checker must not end a long import
+        return Examination(READ, f"a bug in exhume: {type(error).__name__}: {error}")
     if checked.errors:
         first = checked.errors[0]
         return Examination(READ, first.message, first.line or None, first.column or None, traits, checked)

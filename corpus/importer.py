@@ -1,4 +1,4 @@
-"""Import of folders of ``.smt2`` files: tracker and issue number are read off path or name."""
+"""Imports folders of ``.smt2`` files. Tracker and issue number are derived from paths and names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from corpus.store import Corpus, storable
 from solvers.registry import named_solver
 
 MAX_BYTES = 16 << 20
-"""Larger files become rows with an error."""
+"""Larger files (in bytes) become rows with an error."""
 
-# A transaction holds this many files, or this many bytes: enough to be fast, few enough that a
-# killed import loses little.
+# Maximum files and bytes per transaction: large enough to be fast, small enough that a killed import loses
+# little.
 _CHUNK_FILES = 400
 _CHUNK_BYTES = 8 << 20
 
@@ -36,7 +36,7 @@ _NUMBERED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a file's path tells: its tracker, issue number (None without one) and position in it."""
+    """What a file's path says: its tracker, issue number (None without one) and position in the issue."""
 
     tracker: str
     issue: int | None
@@ -45,7 +45,7 @@ class Origin:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did. ``skipped`` tells paths that are no plain files, with the reason."""
+    """The result of an import. ``skipped``: paths that are not regular files, with the reason."""
 
     files: int = 0
     new: int = 0
@@ -74,10 +74,13 @@ def import_paths(
     before_commit: Callable[[], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Import files and folders, in the order of their names; what is known already is left alone.
+    """Import files and folders in the order of their names; known formulas stay unchanged.
 
-    ``tracker`` is used instead of what the paths tell. ``on_checked`` and ``before_commit`` let
-    :mod:`corpus.learn` decompose in the same pass. ``progress`` gets files done and files in all.
+    Args:
+        tracker: overrides the trackers derived from the paths.
+        max_bytes: larger files become rows with an error.
+        on_checked, before_commit: hooks that let :mod:`corpus.learn` decompose in the same pass.
+        progress: called with the number of files done and the total.
     """
     report = ImportReport()
     files = list(_walk(paths, report))
@@ -126,7 +129,7 @@ def _import_chunk(
 
 
 def _issue_ids(intake: Intake, tracker_id: int, name: str, numbers: list[int]) -> dict[tuple[str, int], int]:
-    """Ids of the issues; those that a miner stored already are not touched."""
+    """The ids of the issues; mined issues stay unchanged."""
     stored = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
     missing = [number for number in numbers if number not in stored]
     added = intake.add_issues(tracker_id, [Issue("", number) for number in missing])
@@ -151,7 +154,7 @@ def _count_statuses(corpus: Corpus, report: ImportReport) -> None:
 
 
 def origin_of(relative: str, folder: str = "") -> Origin:
-    """Tracker, issue and position of a file, from its path below the imported folder and that folder's name.
+    """Derive tracker, issue and position from a path below the imported folder and the folder's name.
 
     >>> origin_of("z3/z3_1014_0.smt2")
     Origin(tracker='z3', issue=1014, position=0)
@@ -160,7 +163,7 @@ def origin_of(relative: str, folder: str = "") -> Origin:
     stem = parts[-1].removesuffix(".smt2")
     folders = [f for f in (folder, *parts[:-1]) if f]
     match = _NAMED.fullmatch(stem)
-    # Another word before a number is only believed when a folder of that name holds the file.
+    # Other words before a number count only if a folder of that name contains the file.
     if match and (named_solver(match["tracker"]) or match["tracker"] in folders):
         return Origin(match["tracker"], int(match["issue"]), int(match["position"] or 0))
     match = _NUMBERED.fullmatch(stem)
@@ -172,14 +175,14 @@ def origin_of(relative: str, folder: str = "") -> Origin:
 
 
 def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:
-    """The files to import, sorted; links, pipes and devices inside folders are reported instead."""
+    """The files to import, sorted. Links, pipes and devices inside folders are skipped and reported."""
     for root in map(Path, paths):
         if not root.exists():
             raise CorpusError(f"there is no file or folder {root}")
-        # A link that the user names is meant; links found on the way are not followed.
+        # A link that the user names is followed; links inside folders are not.
         real = root.resolve()
         if not real.is_dir():
-            yield _File(real, _shown(root.name), _shown(real.parent.name))
+            yield _File(real, storable(root.name), storable(real.parent.name))
             continue
         folders = [real]
         found: list[_File] = []
@@ -188,7 +191,7 @@ def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:
             try:
                 entries = list(os.scandir(folder))
             except OSError as error:
-                report.skipped.append((_shown(str(folder)), error.strerror or str(error)))
+                report.skipped.append((storable(str(folder)), error.strerror or str(error)))
                 continue
             for entry in entries:
                 path = Path(entry.path)
@@ -197,15 +200,11 @@ def _walk(paths: Iterable[Path | str], report: ImportReport) -> Iterator[_File]:
                 elif entry.name.endswith(".smt2"):
                     if entry.is_file(follow_symlinks=False):
                         found.append(
-                            _File(path, _shown(path.relative_to(real).as_posix()), _shown(real.name))
+                            _File(path, storable(path.relative_to(real).as_posix()), storable(real.name))
                         )
                     else:
-                        report.skipped.append((_shown(entry.path), "not a plain file"))
+                        report.skipped.append((storable(entry.path), "not a regular file"))
         yield from sorted(found, key=lambda file: file.relative)
-
-
-def _shown(name: str) -> str:
-    return storable(name)
 
 
 def _chunks(files: list[_File]) -> Iterator[list[_File]]:
@@ -253,12 +252,12 @@ def _read(
 
 
 def _bytes_of(path: Path, limit: int) -> tuple[bytes | None, int]:
-    """The bytes of a plain file (None where there are more than ``limit``) and its size."""
+    """The bytes of a regular file (None if there are more than ``limit``) and its size."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a plain file")
+            raise OSError(errno.EINVAL, "not a regular file")
         if status.st_size > limit:
             return None, status.st_size
         data = file.read(limit + 1)
@@ -266,7 +265,7 @@ def _bytes_of(path: Path, limit: int) -> tuple[bytes | None, int]:
 
 
 def decode(data: bytes) -> str:
-    """The text of a file: UTF-8, or UTF-16 with its mark. Raises UnicodeError with a plain message."""
+    """The text of a file: UTF-8, or UTF-16 with a byte order mark. Raises UnicodeError, which says why."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:

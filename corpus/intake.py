@@ -1,9 +1,8 @@
-"""Putting trackers, issues, comments, blocks and formulas into the corpus.
+"""Adds trackers, issues, comments, blocks and formulas to the corpus.
 
-Every ``add_*`` takes many records and says for each its id and whether it is new: what is known
-already is found by its natural key and, where it changed, brought up to date. Call them inside
-``Corpus.transaction``; an :class:`Intake` lives no longer than the work that it serves, and is
-thrown away when a transaction fails.
+Every ``add_*`` method takes many records and returns the id of each and whether it is new. Known records are
+found by their natural key and updated if they changed. Call the methods inside ``Corpus.transaction``, and
+discard the :class:`Intake` if the transaction fails.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from corpus.store import Corpus, digest, storable
 from smtlib import CheckedScript
 
 OnChecked = Callable[[int, CheckedScript], None]
-"""Called with the id and meaning of each new formula that could be read, in the same transaction."""
+"""Called with the id and the checked script of each new readable formula, in the same transaction."""
 
 _FORMULA_COLUMN_NAMES = """
 id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
@@ -35,18 +34,18 @@ _ISSUE_COLUMNS = [
 _COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_record_id")
 
 TRAIT_COLUMNS = tuple(field.name for field in fields(Traits))
-"""The columns of ``formula`` that hold its traits."""
+"""The columns of ``formula`` with its traits."""
 
 
 class Intake:
-    """Adds records to an open corpus; remembers what is there already."""
+    """Adds records to an open corpus. Caches the identities of the stored formulas."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self._formulas: dict[tuple[str, str], int] | None = None
 
     def add_tracker(self, tracker: Tracker) -> int:
-        """The id of the tracker of this name."""
+        """The id of the tracker with this name, which is added if it is missing."""
         found = self.corpus.scalar("select id from tracker where name = ?", [tracker.name])
         if found is not None:
             return int(found)
@@ -56,7 +55,7 @@ class Intake:
         return ident
 
     def add_raw_records(self, tracker_id: int, records: Sequence[RawRecord]) -> list[Added]:
-        """Store what a tracker sent; a newer answer to the same request takes the old one's place."""
+        """Store answers of a tracker's API. A newer answer to the same request replaces the old one."""
         texts = self.corpus.add_texts(record.body for record in records)
         rows = [
             {
@@ -89,7 +88,7 @@ class Intake:
         return self._upsert("issue", ("tracker_id", "number"), rows)
 
     def add_comments(self, threads: Sequence[tuple[int, Sequence[Comment]]]) -> list[Added]:
-        """Store comments, given per issue id in the order they were written; keyed by issue and position."""
+        """Store comments, given per issue id in chronological order; keyed by issue and position."""
         texts = iter(self.corpus.add_texts(comment.body for _, comments in threads for comment in comments))
         rows = [
             {"issue_id": issue_id, "position": position, "remote_id": comment.id}
@@ -115,7 +114,7 @@ class Intake:
     def add_formulas(
         self, sources: Sequence[FormulaSource], on_checked: OnChecked | None = None
     ) -> list[Added]:
-        """Read, check and store formulas, keyed by source and hash; known ones cost nothing."""
+        """Read, check and store formulas, keyed by source and hash; known ones are not read again."""
         known = self._known_formulas()
         added, new = [], []
         for source in sources:
@@ -140,7 +139,7 @@ class Intake:
         return added
 
     def knows(self, source: str, sha256: str) -> bool:
-        """Whether the formula with this identity is stored."""
+        """Whether a formula with this identity is stored."""
         return (storable(source), sha256) in self._known_formulas()
 
     def _known_formulas(self) -> dict[tuple[str, str], int]:
@@ -150,11 +149,11 @@ class Intake:
         return self._formulas
 
     def _upsert(self, table: str, key: tuple[str, str], rows: Sequence[dict[str, Any]]) -> list[Added]:
-        """Insert the rows that are new, update those that changed; ids in the order given."""
+        """Insert new rows and update changed ones; returns the ids in the given order."""
         wanted = list(dict.fromkeys(column for row in rows for column in row))
         if not rows:
             return []
-        # Few rows are asked for, however large the table: the miner adds issue by issue.
+        # Reads only rows that may match, however large the table is.
         narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.type_of(table, c)}[]))" for c in key)
         stored = self.corpus.rows(
             f"select id, {', '.join(wanted)} from {table} where {narrowed}",
@@ -188,12 +187,12 @@ class Intake:
 
 
 def identity(text: str | None) -> str:
-    """The hash that is part of a formula's identity."""
+    """The hash in a formula's identity."""
     return digest(storable(text)) if text is not None else sha256(b"").hexdigest()
 
 
 def _known(value: Any) -> Any:
-    """A value as a column has it: null where a text is empty."""
+    """A value for a column: None instead of an empty text."""
     return None if value == "" else value
 
 
@@ -206,7 +205,7 @@ def _clean(value: Any) -> Any:
 
 
 def trait_values(examined: Examination) -> tuple[object, ...]:
-    """A formula's traits, in the order of :data:`TRAIT_COLUMNS`; all null where it could not be read."""
+    """A formula's traits in the order of :data:`TRAIT_COLUMNS`; all None if it could not be read."""
     if examined.traits is None:
         return (None,) * len(TRAIT_COLUMNS)
     values = (getattr(examined.traits, column) for column in TRAIT_COLUMNS)

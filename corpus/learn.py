@@ -1,7 +1,7 @@
-"""Learning: every formula taken apart, then rules mined from their signatures.
+"""Learning: decomposes every formula, then mines rules from the signatures.
 
-A formula with a sort error in one command still gives its other assertions: trackers are full of
-formulas that their reporters' solver took and others do not.
+If one command of a formula has a sort error, the other assertions are still used: many formulas in trackers
+are accepted by the reporter's solver but not by others.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _CHUNK = 500
 
 
 Progress = Callable[[int, int], None]
-"""Gets how much is done, and of how much."""
+"""Called with the number of items done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """Formulas taken apart in one run, and those that could not be."""
+    """The numbers of formulas decomposed in one run, and of failures."""
 
     formulas: int
     failed: int
@@ -35,11 +35,11 @@ class Decomposed:
 
 @dataclass(frozen=True, slots=True)
 class LearnReport:
-    """What learning came to: formulas taken apart in this run, and the rules now in use.
+    """The result of learning: the formulas decomposed in this run, and the current rules.
 
-    ``new_rule_sets`` is how many of the two rule sets differ from those before. ``complete`` is False
-    where rules between many signatures were left out for their number. ``skipped`` counts, over the whole
-    corpus, assertions that were left out or lost atoms, by reason.
+    ``new_rule_sets``: how many of the two rule sets changed. ``complete``: False if rules between many
+    signatures were left out because there are too many. ``skipped``: over the whole corpus, the number of
+    assertions that were skipped or lost atoms, by reason.
     """
 
     decomposed: int
@@ -51,7 +51,7 @@ class LearnReport:
     skipped: dict[str, int]
 
     def to_json(self) -> dict[str, object]:
-        """All fields, as JSON has them; ``rules`` is a count of ``exhume stats``, too."""
+        """All fields as JSON."""
         return asdict(self)
 
 
@@ -62,7 +62,7 @@ def learn(
     *,
     progress: Progress | None = None,
 ) -> LearnReport:
-    """Take apart what was not yet, then mine rules over full and over coarse signatures.
+    """Decompose new formulas, then mine rules over full and over coarse signatures.
 
     Raises ValueError for a support below 1 or a confidence outside ``(0, 1]``.
     """
@@ -97,19 +97,21 @@ def learn(
 
 
 class Learner:
-    """Takes formulas apart while they are added: its methods are the hooks of
-    :meth:`corpus.intake.Intake.add_formulas` and :func:`corpus.importer.import_paths`, so that a
-    formula is read once. :meth:`flush` is to be called inside the transaction."""
+    """Decomposes formulas while they are added, so that a formula is read once.
+
+    Its methods are hooks of :meth:`corpus.intake.Intake.add_formulas` and
+    :func:`corpus.importer.import_paths`. Call :meth:`flush` inside the transaction.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         self._decompositions = Decompositions(corpus)
 
     def take(self, formula_id: int, checked: CheckedScript) -> None:
-        """Take a formula apart."""
+        """Decompose a formula."""
         self._decompositions.add(formula_id, decompose_script(checked))
 
     def flush(self) -> None:
-        """Store what was taken apart."""
+        """Store the decomposed formulas."""
         self._decompositions.flush()
 
 
@@ -121,7 +123,7 @@ def import_and_decompose(
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """:func:`corpus.importer.import_paths`, with each formula taken apart in the same pass."""
+    """Import files and decompose them in the same pass; see :func:`corpus.importer.import_paths`."""
     learner = Learner(corpus)
     report = import_paths(
         corpus,
@@ -137,9 +139,9 @@ def import_and_decompose(
 
 
 def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decomposed:
-    """Take apart every current formula that could be read and was not yet, and refresh the counts.
+    """Decompose every current readable formula that is not yet decomposed, and refresh the counts.
 
-    A formula that cannot be checked (a fault of ours) is left, and counted as failed.
+    A formula that our checker fails on is skipped and counted as failed.
     """
     pending = [
         ident

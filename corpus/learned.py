@@ -1,7 +1,7 @@
-"""Storing what was learned: skeletons, atoms and signatures of assertions, and rule sets.
+"""Stores skeletons, atoms and signatures of assertions, and rule sets.
 
-The same skeleton, atom or signature is one row; counts are brought up to date by
-:func:`refresh_counts`. A rule set whose inputs and parameters were seen before is not stored again.
+Equal skeletons, atoms or signatures share one row; :func:`refresh_counts` updates the counts. A rule set that
+equals the newest one is not stored again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, operator_of
 class Decompositions:
     """Collects decomposed assertions; :meth:`flush` stores them, inside a transaction.
 
-    Lives no longer than its work: after an undone transaction it is thrown away.
+    Discard it if the transaction fails.
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -36,7 +36,7 @@ class Decompositions:
         self._formulas: list[int] = []
 
     def add(self, formula_id: int, assertions: Iterable[Decomposition]) -> None:
-        """Take in all assertions of a formula, in order."""
+        """Add all assertions of a formula, in order."""
         links = self._rows["assertion_atom"]
         for position, assertion in enumerate(assertions):
             ident = self.corpus.new_ids("assertion", 1)[0]
@@ -88,7 +88,7 @@ class Decompositions:
         return ident
 
     def flush(self) -> None:
-        """Store what was taken in."""
+        """Store what was added."""
         for table, rows in self._rows.items():
             self.corpus.insert(table, _COLUMNS[table], rows)
             rows.clear()
@@ -117,7 +117,7 @@ def _json(value: object) -> str:
 
 
 def atom_of(row: Sequence[Any]) -> Atom:
-    """The atom of a row: text, segments, occurrences, slots, prelude, signatures, theories, size."""
+    """The atom of a row with text, segments, occurrences, slots, prelude, signatures, theories, size."""
     text, segments, occurrences, slots, prelude, signature, coarse, theories, size = row
     return Atom(
         text=text,
@@ -134,7 +134,7 @@ def atom_of(row: Sequence[Any]) -> Atom:
     )
 
 
-# Each counts over current formulas only, and touches only the rows whose counts changed.
+# Each statement counts over current formulas only, and updates only rows whose counts changed.
 _REFRESH = (
     """
     with counted as (
@@ -172,14 +172,14 @@ _REFRESH = (
 
 
 def refresh_counts(corpus: Corpus) -> None:
-    """Bring the counts of skeletons, atoms and signatures up to date, in one transaction."""
+    """Update the counts of skeletons, atoms and signatures, in one transaction."""
     with corpus.transaction():
         for statement in _REFRESH:
             corpus.execute(statement)
 
 
 def transactions(corpus: Corpus, coarse: bool = False) -> dict[int, tuple[str, ...]]:
-    """Per current formula the signatures of its atoms, sorted; formulas without one are left out."""
+    """The sorted signatures of each current formula by formula id, without formulas that have none."""
     column = "coarse_signature_id" if coarse else "signature_id"
     rows = corpus.rows(
         f"""
@@ -204,8 +204,9 @@ def store_rule_set(
     min_confidence: float,
     version: str,
 ) -> Added:
-    """Store what mining ``baskets`` gave, unless the newest rule set of its kind is the same in input,
-    parameters and rules. ``version`` is that of exhume."""
+    """Store the rules mined from ``baskets``, unless the newest rule set of this kind has the same input,
+    parameters and rules. ``version``: of exhume.
+    """
     rules = [(r.antecedent, r.consequent, r.support, r.confidence, r.lift) for r in mined]
     key = digest(_json([coarse, min_support, min_confidence, rules, [list(b) for b in baskets]]))
     newest = corpus.rows(
@@ -269,8 +270,9 @@ _FINGERPRINT = (
 
 
 def fingerprint(corpus: Corpus) -> str:
-    """A hash of all that generation depends on: skeletons, atoms, where they stand, what accepts
-    them, current rules; ids included."""
+    """A hash of everything that generation depends on, including ids: skeletons, atoms, their occurrences and
+    acceptance, current rules.
+    """
     hashed = sha256()
     for sql in _FINGERPRINT:
         hashed.update(repr(corpus.rows(sql)).encode())

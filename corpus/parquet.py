@@ -1,6 +1,6 @@
-"""A corpus as a folder of Parquet files, one a table, for other tools and for publishing; and back.
+"""Exports a corpus to a folder of Parquet files, one per table, and imports it again.
 
-``manifest.json`` names the schema version and each table's rows. Views come from the schema.
+``manifest.json`` has the schema version and the number of rows of each table. Views come from the schema.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an exported folder holds: the schema's version, and per table its number of rows."""
+    """The manifest of an exported folder: the schema version, and the number of rows of each table."""
 
     schema: int
     tables: dict[str, int]
 
 
 def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
-    """Write every table to ``folder``, which must not exist: whole or not at all, in the order of ids."""
+    """Write every table, sorted by id, to ``folder``, which must not exist. Atomic."""
     folder = Path(folder)
     if folder.exists():
         raise CorpusError(f"{folder} exists already: name a new folder", corpus.path)
     if not folder.parent.is_dir():
-        raise CorpusError(f"cannot make {folder}: there is no folder {folder.parent}", corpus.path)
+        raise CorpusError(f"cannot create {folder}: there is no folder {folder.parent}", corpus.path)
     draft = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -59,7 +59,7 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
 
 
 def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
-    """Make the corpus file ``path``, which must not exist, of an exported folder of the current schema."""
+    """Create the corpus file ``path``, which must not exist, from an exported folder."""
     folder, path = Path(folder), Path(path)
     manifest = read_manifest(folder)
     if path.exists():
@@ -74,14 +74,14 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What an exported folder says of itself; raises where it is none, or of another schema."""
+    """Read the manifest of an exported folder. Raises CorpusError if it is missing or of another schema."""
     try:
         said = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         if said["format"] != FORMAT:
             raise ValueError(f"its format is {said['format']}")
         manifest = Manifest(int(said["schema"]), {str(k): int(v) for k, v in said["tables"].items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorpusError(f"{folder} is no exported corpus: {error}", folder) from error
+        raise CorpusError(f"{folder} is not an exported corpus: {error}", folder) from error
     known = len(schema.migrations())
     if manifest.schema != known:
         raise SchemaMismatch(

@@ -1,4 +1,4 @@
-"""Asking the solvers which of the corpus's formulas they accept."""
+"""Asks solvers which formulas of the corpus they accept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """For one solver: formulas asked about in this run, and how many it accepted."""
+    """For one solver, how many formulas it was asked about in this run, and how many it accepted."""
 
     solver: str
     version: str
@@ -25,7 +25,7 @@ class ProbeReport:
 
 
 def solver_id(corpus: Corpus, spec: str, version: str) -> int:
-    """The id of a solver in one version, which is stored where it is not yet."""
+    """The id of a solver in one version, which is added if it is missing."""
     found = corpus.scalar("select id from solver where spec = ? and version = ?", [spec, version])
     if found is not None:
         return int(found)
@@ -41,10 +41,10 @@ def probe_formulas(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[ProbeReport]:
-    """Ask each solver, in its installed version, about every formula it was not asked about.
+    """Ask each solver, in its installed version, about every formula that it was not asked about yet.
 
-    Well-sorted formulas are asked about as exhume prints them, for that is how their parts are
-    used; others as they were written. What was answered is stored as it goes.
+    Well-sorted formulas are printed by exhume first, because their parts are used in this form; others are
+    sent as written. Answers are stored during the run.
     """
     versions = {solver: version_of(solver) for solver in solvers}
     ids = {solver: solver_id(corpus, solver, versions[solver]) for solver in solvers}
@@ -74,7 +74,7 @@ def probe_formulas(
 
 
 def store_acceptance(corpus: Corpus, solver: int, answers: Sequence[tuple[int, str, Acceptance]]) -> None:
-    """Store what a solver said to formulas: per formula its id, the form asked about, the answer."""
+    """Store a solver's answers, each as ``(formula id, form, answer)``."""
     columns = ("formula_id", "solver_id", "form", "accepted", "outcome", "message", "cause")
     rows = [
         (formula, solver, form, a.accepted, a.outcome, a.message or None, a.cause or None)
@@ -94,7 +94,7 @@ def _unasked(corpus: Corpus, solver: int) -> set[int]:
 
 
 def _forms(corpus: Corpus, formulas: list[int]) -> list[tuple[int, str, str]]:
-    """Id, form and text of each formula."""
+    """The id, form and text of each formula."""
     rows = corpus.rows(
         """select formula.id, status, body from formula join text on text.id = text_id
         where formula.id in (select unnest(?::integer[])) order by formula.id""",

@@ -1,7 +1,7 @@
-"""Questions to a corpus: own SQL and named queries, read-only, with a deadline and a row cap.
+"""Runs named queries and users' SQL on a corpus, read-only, with a time limit and a row limit.
 
-The SQL of a user sees the corpus and nothing else: no files, no network, no settings, no writes.
-Results are formatted here; printing is the caller's.
+The SQL has access to the corpus only: no files, network, settings or writes. Results are formatted here and
+printed by the caller.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FORMATS: tuple[Format, ...] = ("table", "json", "ndjson", "csv", "parquet")
 
 QUERIES = Path(__file__).with_name("queries")
 
-# Locked, so that the SQL cannot lift them. Without a temporary folder nothing is spilt to disk.
+# Locked, so that SQL cannot change them. Without a temporary folder nothing is written to disk.
 _CONFINED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "temp_directory": "",
@@ -48,7 +48,7 @@ _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A ``$name`` of a query. Without a default it must be given."""
+    """A ``$name`` in a query."""
 
     name: str
     type: str
@@ -59,7 +59,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A question that ships with exhume: one SQL file with a header."""
+    """A query that ships with exhume: an SQL file with a header."""
 
     name: str
     about: str
@@ -70,7 +70,7 @@ class NamedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The rows of a query; ``truncated`` when there were more than the cap allowed."""
+    """The rows of a query. ``truncated``: there were more rows than the limit. ``seconds``: the run time."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
@@ -80,12 +80,12 @@ class Result:
 
 
 def named_queries() -> list[NamedQuery]:
-    """Every query that ships, by name."""
+    """All named queries, sorted by name."""
     return [_read_query(file) for file in sorted(QUERIES.glob("*.sql"))]
 
 
 def find_query(name: str) -> NamedQuery:
-    """The query of this name; the error offers near names."""
+    """The query with this name. Raises QueryError, which suggests similar names."""
     known = {query.name: query for query in named_queries()}
     if name in known:
         return known[name]
@@ -124,12 +124,12 @@ def _read_query(file: Path) -> NamedQuery:
 
 
 def parse_parameters(given: Iterable[str]) -> dict[str, str]:
-    """``name=value`` texts of a command line as a dictionary."""
+    """Parse the ``name=value`` arguments of a command line."""
     found = {}
     for item in given:
         name, equals, value = item.partition("=")
         if not equals or not name.isidentifier():
-            raise QueryError(f"a parameter is given as NAME=VALUE, not as {item!r}")
+            raise QueryError(f"expected a parameter as NAME=VALUE, got {item!r}")
         found[name] = value
     return found
 
@@ -142,10 +142,10 @@ def run_query(
     deadline: float = 30.0,
     max_rows: int | None = 10_000,
 ) -> Result:
-    """Run ``query`` on the corpus file ``path``. ``max_rows=None`` lifts the cap.
+    """Run ``query`` on the corpus file ``path``. ``max_rows=None``: no limit.
 
-    Raises :class:`QueryError` for SQL that is wrong or more than a question, and
-    :class:`QueryTimeout` when it is not done after ``deadline`` seconds.
+    Raises :class:`QueryError` for SQL that is invalid or does more than read, and :class:`QueryTimeout` after
+    ``deadline`` seconds.
     """
     path = Path(path)
     if isinstance(query, NamedQuery):
@@ -162,7 +162,7 @@ def run_query(
 
 
 def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> None:
-    """Raise unless ``sql`` is one reading statement and gets exactly its parameters."""
+    """Raise unless ``sql`` is one reading statement and ``values`` are exactly its parameters."""
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
@@ -178,7 +178,7 @@ def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: M
         raise QueryError(f"a query can only read: {kind} is not allowed")
     wanted = set(statement.named_parameters)
     if missing := sorted(wanted - values.keys()):
-        raise QueryError(f"the query needs a value for {', '.join(missing)}: give NAME=VALUE")
+        raise QueryError(f"the query needs a value for {', '.join(missing)}: add NAME=VALUE")
     if unknown := sorted(values.keys() - wanted):
         raise QueryError(f"the query has no parameter {', '.join(unknown)}")
 
@@ -199,7 +199,7 @@ def _fetch(
         rows = cursor.fetchall() if max_rows is None else cursor.fetchmany(max_rows + 1)
     except duckdb.InterruptException as error:
         raise QueryTimeout(
-            f"the query was not done after {deadline:g} s: narrow it, or give it longer"
+            f"the query did not finish within {deadline:g} s: narrow it, or raise the time limit"
         ) from error
     except duckdb.Error as error:
         raise QueryError(_first_lines(error)) from error
@@ -213,9 +213,9 @@ def _fetch(
 
 
 def parameter_values(query: NamedQuery, given: Mapping[str, object]) -> dict[str, object]:
-    """The value of each of the query's parameters, typed, with the defaults of those not ``given``.
+    """The typed values of the query's parameters: those ``given``, else the defaults.
 
-    Raises :class:`QueryError` for one that is unknown, missing or of another type.
+    Raises :class:`QueryError` if one is unknown, missing or of the wrong type.
     """
     known = {parameter.name: parameter for parameter in query.parameters}
     if unknown := sorted(given.keys() - known.keys()):
@@ -237,7 +237,9 @@ def _typed(query: NamedQuery, parameter: Parameter, value: object) -> object:
     try:
         return kinds[parameter.type](value) if parameter.type in kinds else value
     except ValueError:
-        raise QueryError(f"{query.name}: {parameter.name} is {parameter.type}, not {value!r}") from None
+        raise QueryError(
+            f"{query.name}: expected {parameter.type} for {parameter.name}, got {value!r}"
+        ) from None
 
 
 def _whole(text: str) -> int:
@@ -249,7 +251,7 @@ def _whole(text: str) -> int:
 
 
 def _guess(value: object) -> object:
-    """A parameter of own SQL: a number where it looks like one."""
+    """A parameter of users' SQL: a number if it looks like one."""
     if isinstance(value, str):
         if re.fullmatch(r"[+-]?\d{1,18}", value):
             return int(value)
@@ -277,7 +279,7 @@ def _first_lines(error: duckdb.Error) -> str:
 
 
 def formatted(result: Result, form: Format) -> Iterator[str]:
-    """The result as text, in pieces: ``json`` one list of objects, ``ndjson`` an object a line, ``csv``."""
+    """The result as text, in pieces: ``json`` (a list of objects), ``ndjson`` (one per line) or ``csv``."""
     if form == "json":
         yield json.dumps([_object(result, row) for row in result.rows], indent=2, ensure_ascii=False) + "\n"
     elif form == "ndjson":
@@ -294,7 +296,7 @@ def formatted(result: Result, form: Format) -> Iterator[str]:
 
 
 def as_table(result: Result, width: int = 80) -> Table:
-    """The result as a rich table; cells are one line of at most ``width`` characters."""
+    """The result as a rich table. Cells are single lines of at most ``width`` characters."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, kind in zip(result.columns, result.types, strict=True):
         number = re.fullmatch(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL.*", kind)
@@ -306,7 +308,7 @@ def as_table(result: Result, width: int = 80) -> Table:
 
 
 def write_result(result: Result, path: Path | str, form: Format = "parquet") -> None:
-    """Write the result to a local file in one step, as Parquet or a text format. Raises QueryError."""
+    """Write the result to a local file atomically, as Parquet or a text format. Raises QueryError."""
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         reason = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
@@ -339,7 +341,7 @@ def _object(result: Result, row: tuple[Any, ...]) -> dict[str, object]:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as JSON has it."""
+    """``value`` as a JSON value."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -373,5 +375,5 @@ def _cell(value: Any) -> str:
 
 
 def _visible(text: str) -> str:
-    """``text`` on one line, without what a terminal would obey."""
+    """``text`` on one line, without control characters."""
     return "".join(c if c.isprintable() else {"\n": "⏎", "\t": " ", "\r": ""}.get(c, "\ufffd") for c in text)

@@ -1,8 +1,7 @@
-"""Deriving everything again from the stored texts, after the language layer changed.
+"""Derives everything again from the stored texts, after the language layer changed.
 
-Ids of formulas, skeletons, atoms and signatures stay, so that tests and findings still name what
-they came from; assertions get new ones. Skeletons and atoms that occur no more keep their row with
-count 0.
+The ids of formulas, skeletons, atoms and signatures stay the same, because tests and findings refer to them;
+assertions get new ids. Skeletons and atoms that no longer occur keep their row with count 0.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _COLUMNS = ("status", "error", "error_line", "error_column", *TRAIT_COLUMNS, "de
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """How many formulas were read again, and how many became or ceased to be well sorted."""
+    """How many formulas were read again, and how many became well sorted or no longer are."""
 
     formulas: int
     gained: int
@@ -29,11 +28,10 @@ class RebuildReport:
 
 
 def rebuild(corpus: Corpus, progress: Progress | None = None) -> RebuildReport:
-    """Read, check and take apart every formula again, in one transaction.
+    """Read, check and decompose every formula again, in one transaction.
 
-    What solvers said about printed formulas is dropped, for they may print otherwise now:
-    :func:`corpus.probing.probe_formulas` asks again. Rules are mined by the next
-    :func:`corpus.learn.learn`.
+    The solvers' acceptance of printed formulas is deleted, as they may be printed differently now:
+    :func:`corpus.probing.probe_formulas` asks again. Rules are mined by the next :func:`corpus.learn.learn`.
     """
     known = corpus.rows("select id, status from formula where text_id is not null order by id")
     gained = lost = 0
@@ -59,7 +57,7 @@ def rebuild(corpus: Corpus, progress: Progress | None = None) -> RebuildReport:
 
 
 def _rebuild_chunk(corpus: Corpus, learner: Learner, formulas: list[int]) -> dict[int, str]:
-    """Read these formulas again; their new statuses."""
+    """Read these formulas again; returns their new statuses."""
     texts = corpus.rows(
         """select formula.id, body, superseded_by is null from formula join text on text.id = text_id
         where formula.id in (select unnest(?::integer[])) order by formula.id""",

@@ -1,4 +1,4 @@
-"""What trackers hold and what is put into the corpus: one dataclass per kind of record."""
+"""The records of trackers and of the corpus: one dataclass per kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Where issues come from. ``kind``: ``folder``, ``starter`` or a host's name (``github``, ``gitlab``)."""
+    """A source of issues. ``kind``: ``folder``, ``starter`` or the host's name (``github``, ``gitlab``)."""
 
     name: str
     kind: str = "folder"
@@ -18,7 +18,7 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One answer of a tracker, as it came; ``request`` without host and token, ``next`` the page after it."""
+    """An unmodified answer of a tracker. ``request``: without host and token. ``next``: of the next page."""
 
     request: str
     body: str
@@ -31,9 +31,9 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A value that was read out of text, and the words that gave it.
+    """A value derived from text, with the words that it is derived from.
 
-    ``where`` is the place of the issue that has them, ``rule`` the id of the rule that found them.
+    ``where``: the text of the issue with these words. ``rule``: the id of the rule that matched.
     """
 
     value: str
@@ -44,7 +44,7 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """An answer to an issue; ``id`` is the tracker's own."""
+    """A comment on an issue. ``id``: the tracker's."""
 
     id: int
     body: str
@@ -56,9 +56,9 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A bug report with its comments, in the order they were written; empty texts are unknown ones.
+    """An issue with its comments in chronological order; an empty text is an unknown one.
 
-    ``tracker`` is a name such as ``Z3Prover/z3``. Values with a reason are those that the miner classified.
+    ``tracker``: a name such as ``Z3Prover/z3``. The :class:`Reasoned` values come from the miner.
     """
 
     tracker: str
@@ -80,14 +80,18 @@ class Issue:
     affected: Reasoned | None = None
     raw_record_id: int | None = None
     is_pull_request: bool = False
-    # How many comments the tracker counts, where the issue itself says so.
+    # The number of comments according to the tracker, if it is part of the issue.
     comment_count: int = 0
     comments: tuple[Comment, ...] = ()
+
+    def texts(self) -> list[tuple[str, str]]:
+        """The body and the comments, each with its place: ``body`` or ``comment:<id>``."""
+        return [("body", self.body), *((f"comment:{comment.id}", comment.body) for comment in self.comments)]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of code in an issue (``comment_id`` is None) or in a comment."""
+    """A code block in an issue (``comment_id`` is None) or in a comment."""
 
     issue_id: int
     position: int
@@ -104,10 +108,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class FormulaSource:
-    """An SMT-LIB script and where it came from.
+    """An SMT-LIB script and its origin.
 
-    ``source`` tells the place and, with the text's hash, is the formula's identity. ``text`` is
-    None where the bytes could not be had as text; then ``failure`` says why.
+    ``source``: the place; together with the hash of the text it identifies the formula. ``text``: None if the
+    file could not be read as text; ``failure`` then says why.
     """
 
     source: str

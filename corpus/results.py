@@ -1,4 +1,4 @@
-"""Storing what hunts found: the batch, the tests that findings name, and the findings."""
+"""Stores the results of hunts: the batch, the findings, and the tests that they refer to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corpus.store import Corpus, digest
 
 @dataclass(frozen=True, slots=True)
 class BatchRecord:
-    """What made the tests of a hunt."""
+    """How the tests of a hunt were generated."""
 
     strategy: str
     seed: int
@@ -23,7 +23,7 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class FoundRecord:
-    """One confirmed finding: the test's text and bones, the solver it is filed under, where its folder is."""
+    """A confirmed finding: the test and what it was made from, the affected solver, and the folder."""
 
     finding_class: str
     spec: str
@@ -39,10 +39,10 @@ class FoundRecord:
 
 
 def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord]) -> int:
-    """Store a hunt's batch and its findings, in one transaction; how many findings were new to the corpus.
+    """Store a hunt's batch and findings in one transaction; returns how many findings were new.
 
-    A finding whose class, solver and key are stored already is not stored again, and a batch that is there
-    is used again: a campaign stores its findings as they come.
+    A finding with a known class, solver and key is not stored again, and an equal batch is reused, so that a
+    campaign can store its findings one by one.
     """
     now = datetime.now(UTC).replace(tzinfo=None)
     solvers = {f: solver_id(corpus, f.spec, f.solver_version) for f in found}
@@ -82,7 +82,7 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
 
 
 def _batch_id(corpus: Corpus, batch: BatchRecord, now: datetime) -> int:
-    """The batch's id; a new row unless one says the same."""
+    """The id of the batch, which is added unless an equal one is stored."""
     solvers = list(batch.solvers)
     said = [batch.strategy, batch.seed, batch.version, batch.fingerprint, solvers]
     found = corpus.scalar(

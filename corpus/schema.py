@@ -1,6 +1,6 @@
-"""The schema's versions: ordered SQL files, each applied once, in a transaction, and recorded.
+"""Schema migrations: numbered SQL files, each applied once, in a transaction, and recorded.
 
-``schema.sql`` is what they add up to, for people to read; a test compares the two.
+``schema.sql`` documents the resulting schema; a test compares the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema: its number, its name and its SQL."""
+    """One migration: its number, name and SQL."""
 
     number: int
     name: str
@@ -27,7 +27,7 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """All migrations, in order; their numbers count up from 1 without a gap."""
+    """All migrations in order, numbered from 1 without gaps."""
     found: list[Migration] = []
     for file in sorted(MIGRATIONS.glob("*.sql")):
         match = re.fullmatch(r"(\d{4})_\w+", file.stem)
@@ -38,7 +38,7 @@ def migrations() -> list[Migration]:
 
 
 def version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
-    """The schema version of an open file; 0 for one without tables."""
+    """The schema version of an open file; 0 if it has no tables."""
     tables = {
         name
         for (name,) in connection.execute(
@@ -55,7 +55,7 @@ def version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
 
 
 def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Raise unless the file has exactly the schema of this version of exhume."""
+    """Raise unless the file has the current schema."""
     found, known = version(connection, path), len(migrations())
     if found > known:
         raise SchemaMismatch(
@@ -75,7 +75,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Bring the file to the current schema; raises when it is newer."""
+    """Migrate the file to the current schema. Raises SchemaMismatch if it is newer."""
     found, known = version(connection, path), migrations()
     for step in known[found:]:
         connection.execute("begin")

@@ -1,4 +1,4 @@
-"""Formulas of a corpus that are like a given one: they share rare signatures with it."""
+"""Finds formulas of a corpus that are similar to a given one: they share rare signatures with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rules import decompose_script
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A formula of the corpus. ``likeness`` is from 0 to 1; ``shared`` are the signatures both have."""
+    """A similar formula of the corpus. ``likeness``: from 0 to 1. ``shared``: the common signatures."""
 
     formula: int
     likeness: float
@@ -28,7 +28,7 @@ class Similar:
 
 
 def signatures_of(text: str) -> frozenset[tuple[bool, str]]:
-    """The signatures of a script's atoms, each ``(coarse, text)``. Raises QueryError where there are none."""
+    """The signatures of a script's atoms as ``(coarse, text)``. Raises QueryError if there are none."""
     examined = examine(text)
     if examined.checked is None:
         place = f", line {examined.line}" if examined.line else ""
@@ -42,12 +42,12 @@ def signatures_of(text: str) -> frozenset[tuple[bool, str]]:
     }
     if not found:
         why = f" ({examined.error})" if examined.error else ""
-        raise QueryError(f"the formula asserts nothing that can be compared{why}")
+        raise QueryError(f"the formula has no assertion that can be compared{why}")
     return frozenset(found)
 
 
 def similar_to_file(corpus: Corpus, file: Path, limit: int = 10, least: float = 0.0) -> list[Similar]:
-    """The ``limit`` formulas nearest to the SMT-LIB in ``file``; see :func:`similar_to`."""
+    """The ``limit`` formulas nearest to the SMT-LIB script in ``file``; see :func:`similar_to`."""
     try:
         size = file.stat().st_size
         if size > MAX_BYTES:
@@ -59,11 +59,11 @@ def similar_to_file(corpus: Corpus, file: Path, limit: int = 10, least: float = 
 
 
 def similar_to(corpus: Corpus, text: str, limit: int = 10, least: float = 0.0) -> list[Similar]:
-    """The ``limit`` formulas of ``corpus`` nearest to ``text``, the nearest first.
+    """The ``limit`` formulas of ``corpus`` nearest to ``text``, nearest first.
 
-    Likeness is Jaccard's over the fine and the coarse signatures, each weighted by how rare it is:
-    ``ln(1 + formulas / formulas that have it)``. Signatures that the corpus has not weigh as one that a
-    single formula has. Formulas without a signature in common are left out.
+    Likeness is the Jaccard index of the fine and coarse signatures, weighted by rarity:
+    ``ln(1 + formulas / formulas that have it)``. A signature that the corpus does not have weighs as much as
+    one that a single formula has. Formulas without a common signature are left out.
     """
     wanted = sorted(signatures_of(text))
     rows = corpus.rows(

@@ -1,10 +1,10 @@
-"""How much a corpus holds."""
+"""Counts of what a corpus contains."""
 
 from __future__ import annotations
 
 from corpus.store import Corpus
 
-# A formula that another superseded counts no more; neither do its assertions.
+# Superseded formulas and their assertions do not count.
 _COUNTS = """
 select
     (select count(*) from issue) as issues,
@@ -22,7 +22,7 @@ select
 
 
 def stats(corpus: Corpus) -> dict[str, int]:
-    """The counts that ``exhume stats`` shows. ``rules`` are those of the newest fine rule set."""
+    """The counts that ``exhume stats`` shows. ``rules``: of the newest fine rule set."""
     cursor = corpus.connection.execute(_COUNTS)
     (row,) = cursor.fetchall()
     return {name: int(count) for (name, *_), count in zip(cursor.description or (), row, strict=True)}

@@ -1,7 +1,7 @@
-"""The corpus file: opening it, its transactions, fast inserts and ids.
+"""The corpus file: opening it, transactions, fast inserts, ids.
 
-One process writes, and while it does no other can open the file; any number read together.
-What a finished transaction stored survives a kill at any later moment (DuckDB's write-ahead log).
+While one process writes, no other process can open the file; any number of processes can read it at the same
+time. A committed transaction survives a kill at any later time (DuckDB's write-ahead log).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from corpus.errors import (
     storage_full,
 )
 
-# A corpus never fetches code or data by itself.
+# DuckDB must not download extensions.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -39,13 +39,13 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def digest(text: str) -> str:
-    """The hash by which a text is stored once."""
+    """The hash that identifies a text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A column that holds ids of another table."""
+    """A column with ids of another table."""
 
     table: str
     column: str
@@ -53,10 +53,10 @@ class Reference:
 
 
 class Corpus:
-    """An open corpus; made by :meth:`open`.
+    """An open corpus, returned by :meth:`open`.
 
-    ``connection`` is DuckDB's, for reading; writes go through :meth:`transaction` and
-    :meth:`insert`, so that ids, texts and errors are looked after.
+    ``connection`` is DuckDB's, for reading. Writes go through :meth:`transaction`, :meth:`insert` and
+    :meth:`update`, which manage ids, texts and errors.
     """
 
     def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, write: bool) -> None:
@@ -69,10 +69,10 @@ class Corpus:
 
     @classmethod
     def open(cls, path: Path | str, write: bool = False, wait: float = 0.0) -> Self:
-        """Open the corpus file ``path``; when writing, a missing file is made, an older one migrated.
+        """Open the corpus file ``path``. With ``write``, a missing file is created and an older one migrated.
 
-        ``wait`` is for how many seconds to try again while another process holds the file.
-        Raises a :class:`CorpusError` of the kind that fits.
+        ``wait``: for how many seconds to retry while another process has the file open.
+        Raises a subclass of :class:`CorpusError`.
         """
         path = Path(path)
         deadline = time.monotonic() + wait
@@ -105,11 +105,11 @@ class Corpus:
             raise
 
     def close(self) -> None:
-        """Close the file; an open transaction is undone."""
+        """Close the file; an open transaction is rolled back."""
         with contextlib.suppress(duckdb.Error):
             if self._depth:
                 self.connection.execute("rollback")
-        with contextlib.suppress(duckdb.Error):  # a checkpoint that finds no room: the log has it all
+        with contextlib.suppress(duckdb.Error):  # no room for a checkpoint: the log has all data
             self.connection.close()
 
     def __enter__(self) -> Self:
@@ -152,7 +152,7 @@ class Corpus:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside is stored, or nothing. One inside another is part of it."""
+        """Commit everything done inside, or nothing. A nested transaction is part of the outer one."""
         if not self.write:
             raise ReadOnly(f"{self.path} was opened for reading", self.path)
         if self._depth:
@@ -166,7 +166,7 @@ class Corpus:
         except BaseException:
             self._next_ids.clear()
             self._texts = None
-            with contextlib.suppress(duckdb.Error):  # after a failed commit there is nothing to undo
+            with contextlib.suppress(duckdb.Error):  # after a failed commit there is nothing to roll back
                 self.connection.execute("rollback")
             raise
         finally:
@@ -220,12 +220,12 @@ class Corpus:
         )
 
     def clear(self, table: str) -> None:
-        """Delete all rows of ``table``; its ids start again from 1."""
+        """Delete all rows of ``table``; its ids start at 1 again."""
         self.execute(f"delete from {table}")
         self._next_ids.pop(table, None)
 
     def new_ids(self, table: str, count: int) -> range:
-        """The next ``count`` ids of ``table``; given again when the transaction is undone."""
+        """The next ``count`` ids of ``table``; they are reused if the transaction is rolled back."""
         self._require_transaction()
         first = self._next_ids.get(table)
         if first is None:
@@ -234,7 +234,7 @@ class Corpus:
         return range(first, first + count)
 
     def add_texts(self, texts: Iterable[str]) -> list[int]:
-        """The ids of ``texts``, each stored once. Lone surrogates are stored as ``\\udcXX``."""
+        """The ids of ``texts``; equal texts are stored once. Lone surrogates are stored as ``\\udcXX``."""
         self._require_transaction()
         if self._texts is None:
             self._texts = dict(self.rows("select sha256, id from text"))
@@ -251,9 +251,9 @@ class Corpus:
         return ids
 
     def verify(self) -> list[str]:
-        """What is wrong inside the file, a line each; empty when all is well.
+        """Check the file: every ``<table>_id`` must name an existing row, every text must match its hash.
 
-        Every ``<table>_id`` must name a row, and every text must have its hash.
+        Returns one line per problem.
         """
         problems = []
         for reference in self.references():
@@ -262,14 +262,14 @@ class Corpus:
                 f" and {reference.column} not in (select id from {reference.target})"
             )
             if missing:
-                problems.append(f"{missing} rows of {reference.table} name no {reference.target}")
+                problems.append(f"{missing} rows of {reference.table} refer to a missing {reference.target}")
         wrong = self.scalar("select count(*) from text where sha256(body) <> sha256")
         if wrong:
-            problems.append(f"{wrong} texts do not have their hash")
+            problems.append(f"{wrong} texts do not match their hash")
         return problems
 
     def references(self) -> list[Reference]:
-        """The columns that hold ids of other tables, read off their names."""
+        """The columns with ids of other tables, recognised by their names."""
         tables = {
             str(name) for (name,) in self.rows("select table_name from duckdb_tables() where not internal")
         }
@@ -284,14 +284,14 @@ class Corpus:
 
 
 def storable(text: str) -> str:
-    """``text`` as UTF-8 can hold it: lone surrogates are spelt out."""
+    """``text`` as valid UTF-8: lone surrogates are escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def connect(
     path: Path, read_only: bool, settings: dict[str, str | bool | int | float | list[str]] | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A connection to an existing file, or the error that says why not."""
+    """A connection to an existing file. Raises a subclass of :class:`CorpusError`."""
     try:
         return duckdb.connect(str(path), read_only=read_only, config=_SETTINGS | (settings or {}))
     except duckdb.Error as error:
@@ -299,13 +299,13 @@ def connect(
 
 
 def _create(path: Path) -> None:
-    """Make an empty corpus at ``path`` unless a file is there: whole or not at all."""
+    """Create an empty corpus at ``path`` atomically, unless the file exists."""
     with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size or not path.is_file():
             return
         path.unlink()
     if not path.parent.is_dir():
-        raise CorpusMissing(f"cannot make the corpus {path}: there is no folder {path.parent}", path)
+        raise CorpusMissing(f"cannot create the corpus {path}: there is no folder {path.parent}", path)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         connection = connect(draft, read_only=False)
@@ -313,7 +313,7 @@ def _create(path: Path) -> None:
             schema.migrate(connection, path)
         finally:
             connection.close()
-        # Not rename: another process may have made the file meanwhile, and may be writing to it.
+        # Not rename: another process may have created the file in the meantime, and may be writing to it.
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -325,8 +325,8 @@ def _create(path: Path) -> None:
     except (OSError, duckdb.Error, CorpusError) as error:
         full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
         reason = str(error.__cause__ or error).replace(str(draft), path.name)
-        raise full or CorpusError(f"cannot make the corpus {path}: {reason}", path) from error
+        raise full or CorpusError(f"cannot create the corpus {path}: {reason}", path) from error
     finally:
         for left in (draft, draft.with_name(draft.name + ".wal")):
-            with contextlib.suppress(OSError):  # a folder that cannot be written holds none
+            with contextlib.suppress(OSError):  # not writable: nothing was written
                 left.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Making a corpus file small: texts that nothing names are dropped, and the file is written anew."""
+"""Shrinks a corpus file: deletes unreferenced texts and rewrites the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corpus.store import Corpus
 
 @dataclass(frozen=True, slots=True)
 class VacuumReport:
-    """Texts dropped, and the file's size in bytes before and after."""
+    """The number of deleted texts, and the file's size in bytes before and after."""
 
     texts: int
     before: int
@@ -22,11 +22,11 @@ class VacuumReport:
 
 
 def vacuum(path: Path | str) -> VacuumReport:
-    """Drop texts without a reference and write the file anew; whole or not at all."""
+    """Delete unreferenced texts and rewrite the file atomically."""
     path = Path(path)
     before = path.stat().st_size if path.exists() else 0
     try:
-        # The file is replaced while this process holds it: no other can have written to it.
+        # This process holds the file until it is replaced, so no other process can write to it.
         with Corpus.open(path, write=True) as corpus, new_file(path, "vacuum") as draft:
             with corpus.transaction():
                 texts = _drop_texts(corpus)
@@ -64,7 +64,7 @@ def _copy(corpus: Corpus, draft: Path) -> None:
 
 
 def _differences(corpus: Corpus, draft: Path) -> str:
-    """What the copy lacks: tables or rows; empty when it is whole."""
+    """The tables or rows that the copy lacks; empty if it is complete."""
     with duckdb.connect(str(draft), read_only=True) as copy:
         for (table,) in corpus.rows("select table_name from duckdb_tables() where not internal"):
             row = copy.execute(f"select count(*) from {table}").fetchone()

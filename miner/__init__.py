@@ -1,6 +1,6 @@
-"""Issue trackers to a corpus: what an issue's text holds, and what it is about.
+"""Mines issue trackers into a corpus: extracts what an issue contains and classifies what it is about.
 
-The public face: ``records`` (issues and comments from GitHub's JSON), ``extract`` (formulas of an issue),
-``classify`` (bug class, areas, versions, by the rules of ``classes.toml``), ``starter`` (the bundled
-tracker).
+Entry points: ``mining`` (live trackers and replays), ``dumps`` (files), ``refreshing`` (all trackers of
+``exhume.toml``), ``extract`` (formulas and solver runs of one issue), ``classify`` (bug class, areas,
+versions, by the rules of ``classes.toml``).
 """

@@ -1,8 +1,8 @@
-"""A tracker's raw records in the corpus, and the newest version of each issue and comment in them.
+"""The raw records of a tracker in the corpus, and the newest version of each issue and comment in them.
 
-A record is one answer of the tracker's API, keyed by its request (``/repos/OWNER/NAME/issues?...``, where
-OWNER/NAME is what the corpus calls the tracker, even when it has been renamed since), an attached file, keyed
-by its address, or an object of a dump, keyed ``dump:issues/12`` or ``dump:comments/34``.
+A record is one of: an answer of the tracker's API, keyed by its request (``/repos/OWNER/NAME/issues?...``,
+where OWNER/NAME is the name in the corpus, even after a rename); an attached file, keyed by its address; an
+object of a dump, keyed ``dump:issues/12`` or ``dump:comments/34``.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from miner.hosts.host import Host, Item
 from miner.hosts.http import GONE, MOVED, Answer
 
 _PAGES_AT_ONCE = 16
-# What the corpus has room for.
+# The largest values of the columns.
 _LARGEST_NUMBER = 2**31 - 1
 _LARGEST_ID = 2**63 - 1
 
-# Which version of an item is newer: by its own date, then whether its page is current, then its page.
+# Orders versions of an item: by its date, then whether its page is current, then the page's position.
 Rank = tuple[datetime, int, str, int]
 _Place = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is known of a stored record; ``next`` is the request for the page after it."""
+    """The metadata of a stored record. ``next``: the request for the page after it."""
 
     record_id: int
     etag: str | None
@@ -42,7 +42,7 @@ class Page:
 
 
 class Archive:
-    """The raw records of one tracker. What is put in is in the corpus when :meth:`put` returns."""
+    """The raw records of one tracker. A record is stored in the corpus when :meth:`put` returns."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class Archive:
         self.prefix = host.path(name)
         self.pages: dict[str, Page] = {}
         self.issues: dict[int, Issue] = {}
-        # Issues that the tracker says are gone, by number: "deleted" or "transferred".
+        # Issues that no longer exist, by number: "deleted" or "transferred".
         self.gone: dict[int, str] = {}
         self.attached: set[str] = set()
         self._comments: dict[int, dict[int, Comment]] = {}
-        # Of issues by number, of comments by issue and id: which version it is, and the record that holds it.
+        # Rank and record of each item: of issues by number, of comments by issue and id.
         self._versions: dict[int | tuple[int, int], tuple[Rank, int]] = {}
         self._intake = Intake(corpus)
         self._now = now
@@ -89,7 +89,7 @@ class Archive:
                 self._index(request, status or 200, Page(ident, *page), data)
 
     def put(self, request: str, answer: Answer) -> None:
-        """Store an answer, whatever it is, and index it; ``answer.next`` is a path below the tracker's."""
+        """Store and index an answer of any status. ``answer.next``: a path below the tracker's."""
         fetched = datetime.fromtimestamp(self._now(), UTC).replace(tzinfo=None) if self._now else None
         record = RawRecord(
             request,
@@ -103,7 +103,7 @@ class Archive:
         self.put_records([record], [answer.data])
 
     def put_records(self, records: Sequence[RawRecord], data: Sequence[Any]) -> None:
-        """Store several records, each with what its body holds, in one transaction, and index them."""
+        """Store several records, each with its decoded body, in one transaction, and index them."""
         replaced = [self._lost(record, one) for record, one in zip(records, data, strict=True)]
         lost = [record for record in replaced if record is not None]
         with self.corpus.transaction():
@@ -117,7 +117,7 @@ class Archive:
             self._index(record.request, record.status or 200, page, one)
 
     def _lost(self, record: RawRecord, data: Any) -> RawRecord | None:
-        """A record's earlier answer, under another name, where it holds items that the new one does not."""
+        """The earlier answer to a request, under another name, if it has items that the new one lacks."""
         request = record.request
         known = self.pages.get(request)
         if known is None or record.status != 200 or request.startswith("https://"):
@@ -135,11 +135,11 @@ class Archive:
         return RawRecord(f"{request}~{place}", row[0][0], 200, row[0][1], None, row[0][2])
 
     def _items(self, data: Any) -> set[int | tuple[int, int]]:
-        """The issues and comments in an answer."""
+        """The keys of the issues and comments in an answer."""
         return {_key(item) for raw in _objects(data) for item in self.host.read(raw, self.name)}
 
     def _forget(self, record_id: int) -> None:
-        """Drop the items that a record held, before it holds others."""
+        """Remove the items of a record whose content is replaced."""
         for key in [key for key, (_, holder) in self._versions.items() if holder == record_id]:
             del self._versions[key]
             if isinstance(key, int):
@@ -164,7 +164,7 @@ class Archive:
                 self._take(raw, page.record_id, place)
 
     def _take(self, raw: Mapping[str, Any], record_id: int, place: _Place) -> None:
-        """Keep the issues and comments of a raw object that are newer than those known."""
+        """Index the issues and comments of a raw object that are newer than the known versions."""
         for item in self.host.read(raw, self.name):
             (number, found), key = item, _key(item)
             rank = (found.updated_at or datetime.min, *place)
@@ -178,19 +178,19 @@ class Archive:
                 self._versions[key] = rank, record_id
 
     def _place(self, request: str) -> _Place:
-        """Where a page stands among those of its list: whether it is the current answer, start, number."""
+        """The position of a page in its list: whether it is a current answer, start date, page number."""
         address, mark, _ = request.partition("~")
         asked = parse_qs(urlsplit(address).query)
         since = next((asked[one.since][0] for one in self.host.lists if one.since in asked), "")
         number = asked.get("page", ["1"])[0]
-        # The census is only asked for to see what is missing.
+        # The census only serves to find deleted issues.
         behind = mark or "?" not in address or address.startswith(self.prefix + self.host.census.request())
         return 0 if behind else 1, "" if behind else since, int(number) if number.isdecimal() else 1
 
     def thread(self, number: int) -> Issue:
-        """An issue with all its comments. Raises KeyError where there is no such issue."""
+        """An issue with all its comments. Raises KeyError if there is no such issue."""
         issue = self.issues[number]
-        # Every refresh does this for all comments, and `replace` is slow.
+        # Not `replace`, which is slow: every refresh does this for all comments.
         comments = [
             Comment(ident, one.body, one.author_association, one.created_at, one.updated_at, record_id)
             for ident, one in self._comments.get(number, {}).items()
@@ -205,19 +205,19 @@ class Archive:
         )
 
     def numbers(self) -> list[int]:
-        """The issues, in order; pull requests left out."""
+        """The numbers of the issues, sorted, without pull requests."""
         return sorted(number for number, issue in self.issues.items() if not issue.is_pull_request)
 
     def following(self, request: str) -> str | None:
-        """The request for the page after a stored one, below the tracker's path."""
+        """The request (below the tracker's path) for the page after a stored one."""
         page = self.pages.get(self.prefix + request)
         return None if page is None or page.next is None else page.next.removeprefix(self.prefix)
 
 
 def digest_of(issue: Issue, attached: Iterable[str] = ()) -> str:
-    """What a reading of an issue depends on, as a hash."""
-    told = repr((issue, tuple(attached)))
-    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+    """A hash of everything that reading an issue depends on."""
+    content = repr((issue, tuple(attached)))
+    return sha256(content.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _key(item: Item) -> int | tuple[int, int]:
@@ -231,7 +231,7 @@ def _objects(data: Any) -> list[Mapping[str, Any]]:
 
 
 def decoded(body: str) -> Any:
-    """What a stored body holds; None where it is no JSON."""
+    """The JSON value of a stored body; None if it is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

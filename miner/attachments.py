@@ -1,7 +1,7 @@
-"""Files attached to issues: which may be fetched, fetching them, and taking archives apart.
+"""Fetches files attached to issues, and unpacks archives among them.
 
-Only the host's own servers are asked, redirections included, and never with a token. Everything happens in
-memory and within limits; nothing that an archive names is ever a path on this machine.
+Files are fetched only from the host's own servers (also after redirections), and without the token.
+Everything happens in memory and within limits; names in an archive are never used as paths.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is taken of attachments, at the most."""
+    """Upper limits for attachments."""
 
     # Bytes of one download.
     bytes: int = 8 << 20
     # Files fetched for one issue, and in one run.
     files: int = 12
     files_per_run: int = 2_000
-    # Of one archive: members looked at, bytes unpacked, archives within archives.
+    # Of one archive: number of members, unpacked bytes, levels of nested archives.
     members: int = 200
     unpacked: int = 48 << 20
     depth: int = 2
-    # How much larger than its packed bytes an archive may become, beyond the first megabyte.
+    # Maximum ratio of unpacked to packed bytes, not counting the first megabyte.
     ratio: int = 150
-    # Bytes of one text that is read.
+    # Bytes of one text.
     text: int = 4 << 20
 
 
@@ -58,7 +58,7 @@ LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A text that was attached, or stood in an attached archive. ``name`` is for people, never a path."""
+    """An attached text, or a text in an attached archive. ``name`` is a label, not a path."""
 
     name: str
     text: str
@@ -67,17 +67,16 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The address of an attached file, and the text that names it: ``body`` or ``comment:<id>``."""
+    """The address of an attached file, and the text that links to it: ``body`` or ``comment:<id>``."""
 
     address: str
     where: str
 
 
 def links_of(issue: Issue, host: Host, limits: Limits = LIMITS) -> list[Link]:
-    """The attached files of an issue that may be fetched, each once."""
+    """The links to attached files of an issue that may be fetched, without duplicates."""
     found: dict[str, Link] = {}
-    texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
-    for where, text in texts:
+    for where, text in issue.texts():
         for link in host.file_link.findall(text):
             address = host.file_address(link.rstrip("."), issue)
             if address.lower().endswith(_SUFFIXES):
@@ -86,12 +85,12 @@ def links_of(issue: Issue, host: Host, limits: Limits = LIMITS) -> list[Link]:
 
 
 class TooMuch(Exception):
-    """A limit is reached; the message says which."""
+    """A limit was exceeded; the message says which."""
 
 
 @dataclass
 class Downloader:
-    """Fetches attached files. ``hosts`` has other servers (``http://127.0.0.1:8000``) by host, for tests."""
+    """Fetches attached files. ``hosts``: servers that replace hosts, for tests."""
 
     limits: Limits = LIMITS
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -101,10 +100,10 @@ class Downloader:
     fetched: int = 0
 
     def fetch(self, address: str, sites: frozenset[str]) -> Answer | None:
-        """The file as a record: JSON with its bytes in base 64, or with the reason why it was not taken.
+        """Fetch a file from one of the servers ``sites``.
 
-        Only servers of ``sites`` are asked. The status is 0 where no answer was used. None where the server
-        cannot be reached now.
+        Returns a record: JSON with the bytes in base 64, or with the reason why the file was not stored
+        (status 0 if a limit was exceeded). None if the server cannot be reached now.
         """
         why = ""
         for attempt in range(_TRIES):
@@ -122,7 +121,7 @@ class Downloader:
                 if status < 500 and status != 429:
                     return _record(status, why=why)
             if attempt + 1 < _TRIES:
-                self._wait(f"an attachment cannot be had: {why}", 2.0 ** (2 * attempt))
+                self._wait(f"an attachment cannot be fetched: {why}", 2.0 ** (2 * attempt))
         return None
 
     def _wait(self, why: str, seconds: float) -> None:
@@ -141,7 +140,7 @@ class Downloader:
         parts = urlsplit(address)
         host = (parts.hostname or "").lower()
         if parts.scheme != "https" or host not in sites or parts.port not in (None, 443):
-            raise TooMuch(f"leads away from the tracker's host, to {host or 'nowhere'}")
+            raise TooMuch(f"redirects away from the tracker's host, to {host or 'nowhere'}")
         path = quote(parts.path, safe="/%+~-._") + ("?" + parts.query if parts.query else "")
         if re.search(r"[\x00-\x20\x7f-\U0010ffff]", path):
             raise TooMuch("a malformed address")
@@ -181,7 +180,7 @@ def _record(status: int, data: bytes | None = None, why: str = "") -> Answer:
 
 
 def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFile]:
-    """The texts in a stored attachment. What is no text, or beyond the limits, is left out."""
+    """The texts in a stored attachment, without binary files and those beyond the limits."""
     try:
         data = base64.b64decode(json.loads(body)["base64"], validate=True)
     except (ValueError, KeyError, TypeError):
@@ -195,13 +194,13 @@ def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFil
             if text is not None:
                 found.append(AttachedFile(inner, text, link.where))
     except TooMuch:
-        pass  # what came before the limit is kept
+        pass  # the texts before the limit are kept
     return found
 
 
 @dataclass(slots=True)
 class _Budget:
-    """How much an attachment may still unpack to."""
+    """Counts what unpacking an attachment has used of the limits."""
 
     limits: Limits
     packed: int
@@ -216,11 +215,11 @@ class _Budget:
     def take(self, count: int) -> None:
         self.unpacked += count
         if self.unpacked > min(self.limits.unpacked, (1 << 20) + self.packed * self.limits.ratio):
-            raise TooMuch("an archive becomes too large")
+            raise TooMuch("an archive unpacks to too many bytes")
 
 
 def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    """The files in ``data``: itself, or what an archive holds."""
+    """The file itself, or the files in it if it is an archive."""
     kind = _kind(name, data)
     if kind is None:
         if name.lower().endswith(_TEXTS):
@@ -228,8 +227,7 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
         return
     if depth <= 0:
         return
-    opened = _MEMBERS[kind]
-    members = opened(name, data, budget)
+    members = _MEMBERS[kind](name, data, budget)
     while True:
         try:
             inner, content = next(members)
@@ -237,7 +235,7 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
             return
         except TooMuch:
             raise
-        except Exception:  # noqa: BLE001 - archives are hostile, and their readers raise anything
+        except Exception:  # noqa: BLE001 - readers of archives raise all kinds of exceptions on hostile input
             return
         yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
 
@@ -298,7 +296,7 @@ def _inflated(kind: str, data: bytes, budget: _Budget) -> bytes:
     rest = data
     while not inflater.eof:
         part = inflater.decompress(rest, _CHUNK)
-        # zlib hands back what it has not read yet, the others keep it.
+        # zlib returns the input that it has not read yet; the others keep it.
         rest = getattr(inflater, "unconsumed_tail", b"")
         if not part and not rest:
             break
@@ -324,7 +322,7 @@ def _is_worth(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name without a path, as a label."""
+    """A name as a label: without its path and special characters."""
     last = re.split(r"[/\\]", name)[-1]
     return re.sub(r"[^\w.+~-]", "_", last, flags=re.ASCII).lstrip(".")[-80:] or "file"
 
@@ -339,7 +337,7 @@ def _text(data: bytes, limits: Limits) -> str | None:
 
 
 def texts_of(links: Sequence[Link], bodies: Mapping[str, str], limits: Limits = LIMITS) -> list[AttachedFile]:
-    """The texts of all stored attachments of an issue; names are made distinct."""
+    """The texts of all stored attachments of an issue, with distinct names."""
     found: list[AttachedFile] = []
     seen: dict[str, int] = {}
     for link in links:

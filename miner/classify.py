@@ -1,7 +1,6 @@
-"""What an issue is about: class, areas, severity, versions and commits, each with the words that say so.
+"""Classifies issues: bug class, areas, severity, versions and commits, each with the words that say so.
 
-The rules are data: ``classes.toml``, beside this module. An issue for which no rule of class speaks is
-``none``.
+The rules are data (``classes.toml``). The class of an issue that no rule matches is ``none``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ CLASSES = (
 )
 GROUPS = ("class", "area", "severity", "version", "commit", "fixed-by", "introduced-by")
 
-# Reading further than this tells nothing more of what an issue is about.
+# Characters read of each text and in total: what an issue is about is said at the start.
 _BODY_READ = 12_000
 _COMMENT_READ = 3_000
 _ALL_READ = 40_000
@@ -34,7 +33,7 @@ _ALL_READ = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """All that the rules say of an issue."""
+    """What the rules found in an issue."""
 
     bug_class: Reasoned
     areas: tuple[Reasoned, ...] = ()
@@ -43,12 +42,12 @@ class Classification:
     commit: Reasoned | None = None
     fixed_by: Reasoned | None = None
     introduced_by: Reasoned | None = None
-    # Said to be a regression, whatever its class.
+    # Set if the issue is called a regression, whatever its class.
     regression: Reasoned | None = None
 
     @property
     def is_bug(self) -> bool:
-        """Whether any class but ``none`` was found."""
+        """Whether the class is not ``none``."""
         return self.bug_class.value != "none"
 
 
@@ -74,7 +73,7 @@ class _Hit:
 
 
 def classify(issue: Issue, extraction: Extraction) -> Classification:
-    """Classify an issue by its title, labels, prose, and by what solvers printed."""
+    """Classify an issue by its title, labels, prose, formulas and solver output."""
     hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
     for place, where, text in _texts(issue, extraction):
         lowered = text.lower()
@@ -99,8 +98,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     )
 
 
-def is_wanted(issue: Issue, classification: Classification) -> bool:
-    """Whether an issue is mined by default: closed, no pull request, and about a bug."""
+def is_mined_by_default(issue: Issue, classification: Classification) -> bool:
+    """Whether an issue is mined by default: a closed issue about a bug, not a pull request."""
     return issue.state == "closed" and not issue.is_pull_request and classification.is_bug
 
 
@@ -114,12 +113,12 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
 
 
 def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str]]:
-    """The texts to look at: what kind of place, which place, the text."""
+    """The texts to classify, each as ``(kind of place, place, text)``."""
     yield "title", "title", extraction.prose["title"]
     if issue.labels:
         yield "label", "label", "\n".join(issue.labels)[:2000]
     left = _ALL_READ
-    for where in ["body", *(f"comment:{comment.id}" for comment in issue.comments)]:
+    for where, _ in issue.texts():
         text = extraction.prose[where][: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
         left -= len(text)
         if text:
@@ -161,5 +160,5 @@ def _severity(hits: Sequence[_Hit], bug_class: Reasoned) -> Reasoned | None:
     stated = _strongest(hits)
     if stated is not None or bug_class.value == "none":
         return stated
-    # Not stated: what such a bug means for those who rely on the answer.
+    # Not stated: derived from the class.
     return Reasoned(_BY_CLASS.get(bug_class.value, "low"), bug_class.reason, bug_class.where, bug_class.rule)

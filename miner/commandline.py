@@ -1,4 +1,4 @@
-"""Command lines as people paste them: prompt, wrappers, solver, options, files, environment."""
+"""Parses command lines as people paste them: prompt, wrappers, solver, options, files, environment."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from solvers.registry import ANY_NAME
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A solver that was run, as its command line tells.
+    """A run of a solver, as its command line shows it.
 
-    ``solver`` is the family (``z3``), ``program`` the word that was written (``./z3-4.8.7``), ``version``
-    what that word tells of it. ``line`` is where it stands, counted from the start of its block.
+    ``solver``: the family (``z3``). ``program``: the word in the command line (``./z3-4.8.7``). ``version``:
+    the version in that word. ``files``: base names. ``line``: from 0 within the block.
     """
 
     text: str
@@ -26,32 +26,27 @@ class Invocation:
     line: int = 0
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _SOLVER = re.compile(rf"(?P<family>{ANY_NAME})(?P<rest>[\w.+~-]{{0,60}})(?:\.exe)?", re.IGNORECASE)
-# What follows a solver's name in words that are no program: ``z3py``, ``stps``.
+# After a solver's name these make a word that is not a program: ``z3py``, ``stps``.
 _NO_PROGRAMS = frozenset({"s", "py", "prover", "solver", "y"})
 _VERSION_IN_NAME = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
-_SHELL_WORDS = _words(
-    """
-    cat more less head tail bat batcat type nl time timeout gtimeout ulimit env export echo printf
-    for while if sudo docker python python3 bash sh zsh make cmake ninja diff wc grep sed git cd ls
-    uname valgrind gdb lldb nice perf strace taskset perl ./configure.sh lsb_release which file pip
-    wget curl unzip tar cp mv rm clang gcc ddsmt java hyperfine runlim benchexec
-    """
-)
+_SHOWS = frozenset("cat more less bat batcat type head tail nl".split())
 # Commands whose arguments are not run.
-_RUN_NOTHING = _words(
+_RUN_NOTHING = _SHOWS | frozenset(
     """
-    cat more less head tail bat batcat type nl git cd ls cp mv rm wc diff grep sed file which pip wget curl
-    tar unzip make cmake ninja uname echo printf export clang gcc
+    git cd ls cp mv rm wc diff grep sed file which pip wget curl tar unzip make cmake ninja uname echo printf
+    export clang gcc
+    """.split()
+)
+_SHELL_WORDS = _RUN_NOTHING | frozenset(
     """
+    time timeout gtimeout ulimit env for while if sudo docker python python3 bash sh zsh valgrind gdb lldb
+    nice perf strace taskset perl ./configure.sh lsb_release ddsmt java hyperfine runlim benchexec
+    """.split()
 )
 _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _WORD = re.compile(r"""(?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|\\.|[^\s'"|;&<>])+|\|\|?|&&|&>|[;&]|<<<|<<-?|[<>]+""")
-# "2>&1" and the like name no file.
+# "2>&1" and the like do not name a file.
 _MERGED = re.compile(r"\s\d?>&\d\b|\s\d(?=>)")
 _PROMPTS = re.compile(
     r"""\s*(?:\([\w.-]{1,30}\)\s)?(?:             # (an environment's name)
@@ -74,12 +69,12 @@ _FILE_NAME = re.compile(
 )
 
 
-# z3 takes "/v:10" for "-v:10".
+# z3 accepts "/v:10" for "-v:10".
 _SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
 
 
 def solver_family(word: str) -> str:
-    """The solver a program's name speaks of, or an empty string."""
+    """The solver family that a program's name contains, or an empty string."""
     name = re.split(r"[/\\]", word.strip("\"'"))[-1]
     found = _SOLVER.fullmatch(name)
     if found is None:
@@ -91,7 +86,7 @@ def solver_family(word: str) -> str:
 
 
 def is_empty_prompt(line: str) -> bool:
-    """A prompt with nothing after it."""
+    """Whether a line is a prompt with nothing after it."""
     stripped = line.strip()
     if stripped in ("$", "%"):
         return True
@@ -100,19 +95,19 @@ def is_empty_prompt(line: str) -> bool:
 
 
 def repl_input(line: str) -> int:
-    """Where the input starts on a line of an interactive session (``z3> (assert ...)``), or 0."""
+    """The position of the input on a line of an interactive session (``z3> (assert ...)``), or 0."""
     found = _REPL.match(line)
     return found.end() if found else 0
 
 
 def command_of(line: str) -> str | None:
-    """The shell command on a line, its prompt cut off; None where the line is none."""
+    """The shell command on a line, without its prompt; None if the line is not a command line."""
     found = _PROMPTS.match(line)
     if found is not None:
         rest = line[found.end() :].strip()
         if not rest:
             return None
-        # A path and ">" are also what a redirection or a quotation looks like.
+        # A path and ">" may also be a redirection or a quotation.
         return rest if _is_command(rest) or found[0].rstrip()[-1] in "$%#" else None
     weak = _WEAK_PROMPT.match(line)
     if weak is not None:
@@ -151,7 +146,7 @@ def _is_command(text: str) -> bool:
 
 
 def _is_bare_command(text: str) -> bool:
-    """Whether a line without a prompt is a command line, and not prose about a solver."""
+    """Whether a line without a prompt is a command line rather than prose about a solver."""
     if len(text) > 2000 or not text or not (text[0].isalnum() or text[0] in "./~_"):
         return False
     first, _, tail = text.partition(" ")
@@ -165,7 +160,7 @@ def _is_bare_command(text: str) -> bool:
     if not solver_family(first) or not words or first[-1] in ":,.":
         return False
     if "(`" in tail:
-        return False  # prose that names a command
+        return False  # prose that mentions a command
     prose = sum(1 for word in words if word.isalpha() and word.islower())
     marked = sum(
         1
@@ -249,15 +244,12 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def base_name(path: str) -> str:
-    """The last part of a path, quotes and trailing punctuation cut off."""
+    """The last part of a path, without quotes and trailing punctuation."""
     return re.split(r"[/\\]", path.strip("\"'`,;:"))[-1]
 
 
-_SHOWS = frozenset({"cat", "more", "less", "bat", "batcat", "type", "head", "tail", "nl"})
-
-
 def shown_files(command: str) -> tuple[str, ...] | None:
-    """The files whose text a command prints, or None where it prints none."""
+    """The files that a command prints, or None if it prints none."""
     words = _WORD.findall(command[:2000])
     if words and words[0] == "sudo":
         words = words[1:]
@@ -277,7 +269,7 @@ _WRITES = re.compile(r"(?<![<>2&])>{1,2}\s*([^\s<>|;&]{1,200})")
 
 
 def heredoc_tag(command: str) -> str:
-    """The word that ends the here-document a command opens, or an empty string."""
+    """The word that ends the here-document of a command, or an empty string."""
     if "<<" not in command or "<<<" in command:
         return ""
     found = _HEREDOC.search(command)
@@ -285,6 +277,6 @@ def heredoc_tag(command: str) -> str:
 
 
 def written_file(command: str) -> str:
-    """The file a command's output is sent to, or an empty string."""
+    """The file that a command redirects its output to, or an empty string."""
     found = _WRITES.search(command)
     return base_name(found[1]) if found else ""

@@ -1,9 +1,9 @@
-"""Which pages of a tracker to ask for, and in which order.
+"""Decides which pages of a tracker to request, and in which order.
 
-Lists are sorted by update, oldest first. A page is followed by one that starts at its last item's date:
-what is updated meanwhile moves to the end of the list, and with numbered pages everything after it would
-move up by one, and be missed. Only the last page of a list ever changes; the next run asks for it again,
-with its ETag, and resumes there.
+Lists are sorted by update, oldest first. The next page is requested by the date of the last item rather than
+by number: an item that is updated during the crawl moves to the end of the list, and with page numbers the
+items after it would move up and be missed. Only the last page of a list changes later; the next run requests
+it with its ETag and continues there.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from miner.errors import HostError
 from miner.hosts.host import PAGES, Host, Listing, moment
 from miner.hosts.http import GONE, Answer, Client
 
-# Dates are whole seconds. With more items than this in the last two, the next numbered page is asked for.
+# Dates are whole seconds. If more items than this are of the last two, the page number is used instead.
 _MOST_REPEATED = 10
 _MOST_MOVES = 5
 _MOST_CHECKED = 200
 
 
 class TrackerGone(HostError):
-    """The tracker is not there (any more), or not for this token; ``answer`` is what the host said."""
+    """The tracker does not exist (any more), or not for this token. ``answer``: the host's response."""
 
     exit_code = Exit.USAGE
 
@@ -40,22 +40,22 @@ class TrackerGone(HostError):
 
 
 class PageGone(HostError):
-    """The tracker is there, but not one of its lists."""
+    """The tracker exists, but one of its lists does not."""
 
 
 @dataclass(slots=True)
 class Crawler:
-    """Fetches one tracker's pages into its archive. ``on_page`` gets the pages and items so far."""
+    """Fetches the pages of one tracker into its archive. ``on_page`` gets the pages and items so far."""
 
     client: Client
     archive: Archive
-    # What the host calls the tracker now.
+    # The current name of the tracker on its host.
     current: str
     on_page: Callable[[str, int, int], None] = lambda what, pages, items: None
     pages: int = 0
 
     def crawl_all(self, since: str = "", recheck: bool = False) -> None:
-        """Bring everything up to date, from ``since`` on where nothing was fetched before that."""
+        """Update all lists. What was never fetched is fetched from ``since`` on."""
         for listing in self.archive.host.lists:
             self.crawl(listing, since)
         self._crawl_threads(since)
@@ -63,7 +63,7 @@ class Crawler:
             self.check_deleted()
 
     def crawl(self, listing: Listing, since: str = "", by_date: bool = True) -> None:
-        """Bring a list up to date."""
+        """Update one list."""
         request: str | None = self._start(listing, since) if by_date else listing.request()
         pages = items = 0
         while request is not None:
@@ -82,7 +82,7 @@ class Crawler:
             self.on_page(listing.what, pages, items)
 
     def _crawl_threads(self, since: str) -> None:
-        """The comments of issues that changed, where they are listed issue by issue."""
+        """Fetch the comments of changed issues, if the host lists comments per issue."""
         pending = [
             (issue, listing)
             for issue in self.archive.issues.values()
@@ -91,7 +91,7 @@ class Crawler:
             if not self._is_current(issue, listing)
         ]
         for done, (issue, listing) in enumerate(pending, 1):
-            with contextlib.suppress(PageGone):  # deleted since it was listed
+            with contextlib.suppress(PageGone):  # the issue was deleted in the meantime
                 self._crawl_thread(issue, listing)
             self.on_page(f"of {len(pending)} threads", self.pages, done)
 
@@ -106,7 +106,7 @@ class Crawler:
             self.pages += 1
 
     def _is_current(self, issue: Issue, listing: Listing) -> bool:
-        """Whether all comments were fetched when the issue was as it is now."""
+        """Whether the comments were fetched after the last update of the issue."""
         request: str | None = listing.request()
         while request is not None:
             page = self.archive.pages.get(self.archive.prefix + request)
@@ -116,7 +116,7 @@ class Crawler:
         return True
 
     def _start(self, listing: Listing, since: str) -> str:
-        """Where to begin: at the last window of pages that are stored, else at the beginning."""
+        """The first request: the last stored page that is not numbered, else the beginning of the list."""
         roots = self._roots(listing, since)
         request = min(roots, key=listing.since_of) if roots else listing.request(since)
         window = request
@@ -127,7 +127,7 @@ class Crawler:
         return window
 
     def _roots(self, listing: Listing, since: str) -> list[str]:
-        """Stored pages that begin a list at ``since`` or before."""
+        """The stored first pages of a list that start at ``since`` or earlier."""
         prefix = self.archive.prefix
         head = prefix + listing.request()
         stored = [key for key in self.archive.pages if key.startswith(head) and "~" not in key]
@@ -136,16 +136,16 @@ class Crawler:
         return [start for start in starts if _page_of(start) is None and listing.since_of(start) <= since]
 
     def _get(self, request: str, etag: str | None) -> Answer:
-        """One page; where the tracker has moved, from its new place."""
+        """Request one page, from the new address if the tracker has moved."""
         for _ in range(_MOST_MOVES):
             answer = self.client.get(self.archive.host.path(self.current) + request, etag)
             if answer.status in (200, 304):
                 return answer
             self.current = find_repository(self.client, self.archive.host, self.current).name
-        raise PageGone(f"{self.current} is there, but {request.partition('?')[0]} is not: {answer.status}")
+        raise PageGone(f"{self.current} exists, but {request.partition('?')[0]} does not: {answer.status}")
 
     def check_deleted(self) -> int:
-        """Ask for each issue that the list of all issues does not name any more; how many are gone."""
+        """Request each issue that is missing in the list of all issues; returns how many are gone."""
         host, archive = self.archive.host, self.archive
         self.crawl(host.census, by_date=False)
         named: set[int] = set()
@@ -169,19 +169,19 @@ class Crawler:
 
 
 def _items(request: str, answer: Answer) -> list[Any]:
-    """The items of a page. Raises HostError where the answer is none."""
+    """The items of a page. Raises HostError if the answer is not a list."""
     if not isinstance(answer.data, list):
-        raise HostError(f"{request} was answered with something other than a list: check the API's address")
+        raise HostError(f"the answer to {request} is not a list: check the API's address")
     return answer.data
 
 
 def _following(listing: Listing, request: str, answer: Answer, items: list[Any], by_date: bool) -> str | None:
-    """The request for what comes after a page, or None at the end."""
+    """The request for the next page, or None at the end."""
     if not answer.next or not items:
         return None
     since = listing.since_of(request)
     dates = [_date(item) for item in items]
-    # Not in order, or before the time asked for: a server that has its own idea of the list.
+    # Some servers do not sort the list, or ignore the parameter for the date: use page numbers then.
     if by_date and dates == sorted(dates) and dates[0] >= since:
         start = _date(items[-1], timedelta(seconds=-1))
         repeated = sum(date >= start for date in dates)
@@ -193,7 +193,7 @@ def _following(listing: Listing, request: str, answer: Answer, items: list[Any],
 
 
 def _date(item: object, offset: timedelta = timedelta()) -> str:
-    """When an item was updated, as lists are asked; empty where it does not say."""
+    """The time of an item's update as a request parameter; empty if the item has none."""
     updated = moment(item, "updated_at") if isinstance(item, dict) else None
     try:
         return "" if updated is None else (updated + offset).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -202,7 +202,7 @@ def _date(item: object, offset: timedelta = timedelta()) -> str:
 
 
 def _page_of(request: str) -> tuple[str, str] | None:
-    """Which page of a list a request asks for, by number or by a mark of the server; None: the first."""
+    """The page parameter of a request (a number or a cursor); None for the first page."""
     asked = parse_qsl(urlsplit(request).query)
     pages = [one for one in asked if one[0] in PAGES and one != ("page", "1")]
     return pages[0] if pages else None
@@ -210,7 +210,7 @@ def _page_of(request: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A tracker as its host names it now, and the answer that says so."""
+    """A tracker's current name and address, and the answer that contained them."""
 
     name: str
     url: str
@@ -218,7 +218,7 @@ class Repository:
 
 
 def find_repository(client: Client, host: Host, name: str) -> Repository:
-    """Ask for a tracker, following it where it was renamed. Raises TrackerGone."""
+    """Request a tracker's description, following redirections after a rename. Raises TrackerGone."""
     path = host.path(name)
     for _ in range(_MOST_MOVES):
         answer = client.get(path)

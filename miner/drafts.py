@@ -1,4 +1,4 @@
-"""From segments to formulas: which commands belong to one script, within a block and over blocks."""
+"""Groups SMT-LIB commands into scripts, within a block and across the blocks of a text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from miner.sexpr import ASKS_SOMETHING, ASSERTS, NOTHING, Names, names_of, unquo
 from miner.transcript import Segment, is_elided
 from smtlib.scanner import CHECKS, lexemes
 
-# Commands longer than this are stored, but their names are not looked at.
+# The names in longer commands (in characters) are ignored.
 _LONG_COMMAND = 100_000
-# Nor at those of commands after so many in one block (none that GitHub takes has as many).
+# So are the names after this many segments of a block.
 _MOST_LOOKED_AT = 10_000
-# How many formulas back the declarations of a fragment are looked for.
+# How many formulas back to search for the declarations of a script that has none.
 _LOOK_BACK = 12
-# How many formulas of one text may go on from earlier ones: each repeats what it goes on from.
+# Maximum number of formulas per text that continue an earlier one, as each repeats what it continues.
 _MOST_CONTINUED = 30
 
 
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class Draft:
-    """A script as it grows."""
+    """A script under construction."""
 
     block: int
     loose: bool = False
@@ -50,7 +50,7 @@ class Draft:
     scopes: list[set[str]] = field(default_factory=lambda: [set()])
     last_word: str = ""
     answered: bool = False
-    # The draft whose declarations this one goes on from, when that one was a formula already.
+    # The draft whose declarations this one uses, if that is a formula by itself.
     base: Draft | None = None
 
     def add(self, piece: Piece) -> None:
@@ -85,7 +85,7 @@ class Draft:
 
     @property
     def is_header(self) -> bool:
-        """Nothing but logic, options and information."""
+        """Whether it has only ``set-logic``, ``set-option`` and ``set-info``."""
         return self.words <= {"set-logic", "set-option", "set-info"}
 
     @property
@@ -107,7 +107,7 @@ class Draft:
         return {piece.tokens for piece in self.pieces if piece.word}
 
     def starts_anew(self, piece: Piece) -> bool:
-        """Whether a command cannot belong to this script any more."""
+        """Whether a command must begin another script."""
         if "exit" in self.words:
             return True
         if self.last_word == "reset":
@@ -116,12 +116,12 @@ class Draft:
             return "set-logic" in self.words or self.has_check or self.has_assert
         if piece.names.main and any(piece.names.main in scope for scope in self.scopes):
             return self.has_check or self.has_assert
-        # Something was run in between: what follows is another script, if this one was finished.
+        # A run of a solver follows a complete script: what comes next is another script.
         return self.answered and self.has_check and piece.word not in ("get-model", "get-value", "exit")
 
 
 def piece_of(segment: Segment, block: int, first_line: int, look: bool = True) -> Piece:
-    """The piece a segment gives; ``look`` says whether to look at the names in it."""
+    """A segment as a piece of a script; the names in it are collected only with ``look``."""
     if segment.kind != "command":
         return Piece("", segment.text, (), NOTHING, True, block, first_line + segment.line)
     tokens: tuple[str, ...] = ()
@@ -133,13 +133,13 @@ def piece_of(segment: Segment, block: int, first_line: int, look: bool = True) -
 
 
 def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, loose: bool) -> list[Draft]:
-    """The scripts that a block holds, each closed at the block's end."""
+    """The scripts of a block; every script ends with the block."""
     drafts: list[Draft] = []
     current: Draft | None = None
-    # An opened file or input: its name and the runs that read it.
+    # The file or input that is being shown: its name and the runs that read it.
     opened: tuple[str, list[Invocation]] | None = None
     elided = False
-    # Comments that stand before the first command of a script.
+    # Comments before the first command of a script.
     leading: list[Piece] = []
     for index, segment in enumerate(segments):
         match segment.kind:
@@ -184,9 +184,9 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
 
 
 def join(drafts: Iterable[Draft], earlier: Sequence[Draft]) -> list[Draft]:
-    """Join the drafts of one section where one script was cut over several blocks.
+    """Join the drafts of a section that are parts of one script spread over several blocks.
 
-    ``earlier`` are the drafts of the sections before, whose declarations a comment may go on from.
+    A draft may also continue one of ``earlier``, the drafts of the sections before.
     """
     joined: list[Draft] = []
     budget = _MOST_CONTINUED
@@ -220,7 +220,7 @@ def _continues(before: Draft, draft: Draft) -> bool:
 
 
 def _rest_on(draft: Draft, candidates: Sequence[Draft]) -> None:
-    """Find the formula whose declarations a draft without its own goes on from."""
+    """Set the base of a draft that uses declarations of an earlier formula."""
     if draft.file or draft.invocations or not draft.has_assert or "set-logic" in draft.words:
         return
     symbols: set[str] | None = None
@@ -238,7 +238,7 @@ def _rest_on(draft: Draft, candidates: Sequence[Draft]) -> None:
 
 
 def is_model(draft: Draft, drafts: Iterable[Draft]) -> bool:
-    """Definitions of what another draft declares are a model that was printed."""
+    """Whether a draft is a printed model: definitions of symbols that another draft declares."""
     if not draft.is_definitions:
         return False
     return any(
@@ -248,7 +248,7 @@ def is_model(draft: Draft, drafts: Iterable[Draft]) -> bool:
 
 
 def is_formula(draft: Draft) -> bool:
-    """Whether a draft is a script to learn from, and not a piece of one or a mention."""
+    """Whether a draft is a complete script rather than a part or a mention of one."""
     commands = sum(1 for piece in draft.pieces if piece.word)
     if draft.loose and commands < 2:
         return False
@@ -257,7 +257,7 @@ def is_formula(draft: Draft) -> bool:
             draft.has_check or not draft.loose
         )
     if draft.has_assert:
-        # A script that a solver was given may be ill-formed; without a check it is rather a part of one.
+        # With a check, an ill-formed script is one too; without a check it is more likely part of another.
         return bool(draft.declared) or not draft.unresolved or (draft.has_check and not draft.loose)
     asks = not draft.words.isdisjoint(ASKS_SOMETHING)
     if any(piece.word == "check-sat" and len(piece.tokens) > 3 for piece in draft.pieces):

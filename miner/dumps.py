@@ -1,7 +1,7 @@
-"""Trackers from files: what ``gh`` and ``glab`` print, the REST API's JSON, the archive of a corpus.
+"""Mines trackers from files: output of ``gh`` and ``glab``, JSON of the REST API, archives of a corpus.
 
-A dump's objects become raw records, and are then read like those of a live tracker. No file is held in
-memory whole.
+The objects of a dump become raw records and are read like those of a live tracker. Files are read as
+streams.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def mine_files(
     listener: Listener | None = None,
     place: Place | None = None,
 ) -> list[TrackerReport]:
-    """Mine the trackers in a file or folder; a report each.
+    """Mine the trackers in a file or folder; returns one report per tracker.
 
-    ``place`` is the tracker of objects that do not name theirs. What comes before damage is stored, and the
-    reports say what is wrong. Raises BadInput where there is nothing to store.
+    ``place``: the tracker of objects that do not name one. If a file is damaged, the objects before the
+    damage are stored, and the reports describe the problem. Raises BadInput if there is nothing to store.
     """
     options, listener = options or MineOptions(), listener or Listener()
     if source.resolve() == corpus.path.resolve():
-        raise BadInput(f"{source} is the corpus itself: use --replay to read again what it holds")
+        raise BadInput(f"{source} is the corpus itself: use --replay to read its records again")
     loader = _Loader(corpus, listener, place)
     problem = ""
     try:
@@ -73,7 +73,7 @@ def mine_files(
 def mine_starter(
     corpus: Corpus, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> TrackerReport:
-    """Mine the bundled starter tracker, by the same path as other dumps."""
+    """Mine the bundled starter tracker like any other dump."""
     with corpus.transaction():
         tracker_id = Intake(corpus).add_tracker(Tracker(STARTER, "starter"))
     loader = _Loader(corpus, Listener(), None)
@@ -88,7 +88,7 @@ def mine_starter(
 
 @dataclass(slots=True)
 class _Loader:
-    """Puts what files hold into the archives of their trackers, which are made as they are met."""
+    """Stores the objects of files in the archives of their trackers, creating the archives as required."""
 
     corpus: Corpus
     listener: Listener
@@ -114,10 +114,12 @@ class _Loader:
         except OSError as error:
             raise BadInput(f"{error.filename or source} cannot be read: {error.strerror}") from error
         if not found:
-            raise BadInput(f"{source} holds no files ending in {', '.join(_ENDINGS)}")
+            raise BadInput(f"{source} contains no files ending in {', '.join(_ENDINGS)}")
         if not self.archives:
             titles = " or ".join(host.api.title for host in known_hosts().values())
-            raise BadInput(f"{source} holds no issues or comments of {titles}; make it with, say, {_EXPORT}")
+            raise BadInput(
+                f"{source} contains no issues or comments of {titles}; create it with, e.g., {_EXPORT}"
+            )
 
     def _load_file(self, file: Path) -> None:
         self.files += 1
@@ -130,7 +132,7 @@ class _Loader:
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
             except BadInput:
-                self._store(batches)  # what comes before the damage
+                self._store(batches)  # the objects before the damage
                 raise
         self._store(batches)
 
@@ -142,8 +144,8 @@ class _Loader:
         self.listener.on_page("records", self.files, self.objects)
 
     def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[str, RawRecord]]:
-        """The tracker of an object and its raw record; nothing for what is no issue or comment, or older than
-        what is stored.
+        """The tracker of an object and its raw record; nothing if it is not an issue or comment, or is older
+        than the stored one.
         """
         named = self._tracker_of(item)
         if named is None:
@@ -167,7 +169,7 @@ class _Loader:
             yield archive.name, RawRecord(key, body, 200, last_modified=stamp or None)
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
-        """The host and tracker of an object: the named one, the one that was asked for, or the only one."""
+        """The host and tracker of an object: the one that it names, the given one, or the only one so far."""
         hosts = [self.place.host] if self.place is not None else list(known_hosts().values())
         for host in hosts:
             name = host.tracker_of(item)
@@ -182,7 +184,7 @@ class _Loader:
         return host, name
 
     def _archive(self, host: Host, name: str) -> Archive:
-        """The archive of a tracker, by any of its names."""
+        """The archive of a tracker, under its current or a former name."""
         if name not in self.archives:
             known = find_tracker(self.corpus, name, [host.name])
             tracker_id = store_tracker(self.corpus, known, known.name if known else name, host)
@@ -190,7 +192,7 @@ class _Loader:
         return self.archives[name]
 
     def _copy(self, connection: duckdb.DuckDBPyConnection, source: Path) -> None:
-        """Copy the raw records of another corpus, those apart that were fetched earlier than what is here."""
+        """Copy the raw records of another corpus, unless the stored ones are newer."""
         hosts = known_hosts()
         try:
             trackers = connection.execute("select id, name, kind from tracker order by id").fetchall()
@@ -198,9 +200,9 @@ class _Loader:
                 if kind in hosts:
                     self._copy_tracker(connection, ident, self._archive(hosts[kind], name))
         except duckdb.Error as error:
-            raise BadInput(f"{source} is not a corpus, or damaged: {_first_line(error)}") from error
+            raise BadInput(f"{source} is not a corpus or is damaged: {_first_line(error)}") from error
         if not self.archives:
-            raise BadInput(f"{source} holds no tracker that was mined")
+            raise BadInput(f"{source} contains no mined tracker")
 
     def _copy_tracker(self, connection: duckdb.DuckDBPyConnection, ident: int, archive: Archive) -> None:
         here = {
@@ -225,7 +227,7 @@ class _Loader:
 
 
 def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
-    """A connection to another corpus, or to an exported one; None where the source is neither."""
+    """A connection to another corpus or an exported one; None if the source is neither."""
     if source.is_dir():
         if not (source / "raw_record.parquet").is_file():
             return None
@@ -236,7 +238,9 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
                 connection.execute(f"create view {table} as from read_parquet('{path}')")
             except duckdb.Error as error:
                 connection.close()
-                raise BadInput(f"{source} is not a whole export of a corpus: {_first_line(error)}") from error
+                raise BadInput(
+                    f"{source} is not a complete export of a corpus: {_first_line(error)}"
+                ) from error
         return connection
     if source.is_file():
         with source.open("rb") as file:
@@ -246,7 +250,7 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
 
 
 def _files_of(source: Path) -> Iterator[Path]:
-    """The files of a dump, sorted. Links inside a folder are not followed."""
+    """The files of a dump, sorted. A link inside a folder is an error."""
     if not source.is_dir():
         yield source
         return
@@ -257,7 +261,7 @@ def _files_of(source: Path) -> Iterator[Path]:
             if not name.lower().endswith(_ENDINGS):
                 continue
             if path.is_symlink() or not path.is_file():
-                raise BadInput(f"{path} is not a plain file: copy it into the folder, or remove it")
+                raise BadInput(f"{path} is not a regular file: copy it into the folder, or remove it")
             yield path
 
 

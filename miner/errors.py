@@ -1,4 +1,4 @@
-"""Errors of mining. Each says what to do."""
+"""Exceptions of mining. Every message says what to do."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from base.errors import ExhumeError, Exit
 
 
 class MinerError(ExhumeError):
-    """Base of the errors of mining."""
+    """Base class of the exceptions of mining."""
 
 
 class BadInput(MinerError):
-    """A name, date, address, file or configuration that is not what is expected."""
+    """A name, date, address, file or configuration is malformed."""
 
 
 class HostError(MinerError):
-    """A tracker's host cannot be asked, or refuses."""
+    """A tracker's host cannot be reached or refuses the request."""
 
     exit_code = Exit.ENVIRONMENT
 
 
 class Unreachable(HostError):
-    """No usable answer after many tries."""
+    """The host gave no usable answer after several attempts."""
 
 
 class RateLimited(HostError):
-    """The limit ends later than is worth waiting for. ``seconds`` is how long it lasts."""
+    """The rate limit lasts too long to wait for it: ``seconds`` from now."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -32,4 +32,4 @@ class RateLimited(HostError):
 
 
 class Denied(HostError):
-    """The token is wrong, or does not reach so far."""
+    """The token is wrong or lacks the permission."""

@@ -1,4 +1,4 @@
-"""The answer that an issue says is right: in the script, near its output, or in the prose around it."""
+"""Finds the answer that an issue says is correct: in the script, near its output, or in the prose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from solvers.registry import ANY_NAME
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The answer that somebody says is right, with the words that say so."""
+    """An answer that an issue says is correct. ``text``: the words that say so. ``source``: their place."""
 
     answer: str
     text: str
@@ -30,7 +30,7 @@ def _opposite(answer: str) -> str:
 
 
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
-    """The answer a text says is the right one."""
+    """The answer that a text says is correct."""
     lowered = text.lower()
     for rule in read_rules("expected.toml"):
         if not any(word in lowered for word in rule.words):
@@ -59,7 +59,7 @@ def expectations(
     kept: Sequence[tuple[Section, Draft]],
     attached: Sequence[Sequence[Run]],
 ) -> list[Expected | None]:
-    """For each formula, the answer that is said to be right."""
+    """The expected answer of each formula."""
     own = _own_solver(tracker)
     near = _prose_near(kept)
     in_body = sum(1 for section, _ in kept if section.where == "body")
@@ -112,7 +112,7 @@ def _in_output(run: Run) -> Expected | None:
 
 
 def _prose_near(kept: Sequence[tuple[Section, Draft]]) -> list[list[str]]:
-    """The prose that speaks of each formula: what follows it, then what leads to it."""
+    """The prose about each formula: the texts after it, then those that introduce it."""
     near: list[list[str]] = [[] for _ in kept]
     sections: dict[str, tuple[Section, list[int]]] = {}
     for number, (section, _) in enumerate(kept):
@@ -121,7 +121,7 @@ def _prose_near(kept: Sequence[tuple[Section, Draft]]) -> list[list[str]]:
         leads: list[list[str]] = [[] for _ in numbers]
         firsts = [min(piece.block for piece in kept[number][1].pieces) for number in numbers]
         for index, text in _prose(section):
-            # The formula that begins after this text, and the one above it.
+            # The positions of the formulas after and before this text.
             after = bisect_left(firsts, index + 1)
             above = after - 1
             if above < 0 or (text.rstrip().endswith(":") and after < len(numbers) and firsts[above] != index):

@@ -1,8 +1,7 @@
-"""From an issue to its formulas, each with where it stood and what was said of it.
+"""Extracts the formulas of an issue, each with its position, solver runs and expected answer.
 
-The way: markdown -> blocks -> segments -> scripts -> formulas. Nothing is thrown away: SMT-LIB that
-makes no formula by itself is kept as a fragment, commands of no use for learning are set aside.
-Whatever the text of an issue is, extraction ends in time proportional to its length and raises nothing.
+Stages: Markdown -> blocks -> segments -> drafts -> formulas. Extraction never raises and takes time linear
+in the length of the text.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class LocatedBlock:
-    """A block and where it is: ``body`` or ``comment:<id>``, and its number there (from 0)."""
+    """A block, the text that contains it (``body`` or ``comment:<id>``) and its number there (from 0)."""
 
     where: str
     index: int
@@ -83,8 +82,8 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that an issue's text gave. ``prose`` is its text without code, normalised, by where it stands:
-    ``title``, ``body`` or ``comment:<id>``.
+    """Everything extracted from an issue. ``prose`` maps ``title``, ``body`` and ``comment:<id>`` to the
+    normalised text without code.
     """
 
     tracker: str
@@ -95,31 +94,30 @@ class Extraction:
     prose: Mapping[str, str] = field(default_factory=dict)
 
 
-# GitHub's limit of 65,536 characters leaves room for fewer of each in a text; the rest is not read.
+# No text within GitHub's limit of 65,536 characters has more of either; the rest is ignored.
 _MOST_BLOCKS = 4_000
 _MOST_DRAFTS = 2_500
-# Formulas longer than this are compared by their text alone.
+# Formulas with more characters are compared as plain text.
 _LONG_FORMULA = 150_000
-# How much is kept of a title, and of a text without blocks of prose.
+# Characters kept of a title, and of a text without paragraphs.
 _LONG_TITLE = 1_000
 _LONG_PROSE = 12_000
 
-# A text without any of these has nothing to extract.
+# A text without any of these contains nothing to extract.
 _WORTH_READING = re.compile(rf"\(|```|~~~|<pre|cvc|{ANY_NAME}|\bsat\b|unsat|    ", re.I)
 
 
 def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction:
-    """Extract from one text, as from the body of an issue."""
+    """Extract from one text as if it were the body of an issue."""
     return extract_issue(Issue(tracker=tracker, number=0, title=title, body=text))
 
 
 def extract_issue(issue: Issue) -> Extraction:
     """Extract everything that an issue contains: blocks, formulas, solver runs and prose."""
     sections: list[Section] = []
-    texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
     earlier: list[Draft] = []
     prose = {"title": normalise(issue.title[:_LONG_TITLE])}
-    for where, text in texts:
+    for where, text in issue.texts():
         blocks = blocks_of(text)[:_MOST_BLOCKS] if _WORTH_READING.search(text) else []
         prose[where] = "\n".join(block.text for block in blocks if not block.is_code)
         if not prose[where] and "```" not in text:
@@ -132,7 +130,7 @@ def extract_issue(issue: Issue) -> Extraction:
 
 
 def extract_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
-    """The formulas of an attached file, read like one block of code."""
+    """The formulas of an attached file, which is read like one code block."""
     section = _read_section("body", [block_of("fenced", "", text + "\n", 1)], ())
     return _assemble(tracker, 0, [section], {"title": ""}).formulas
 
@@ -160,12 +158,12 @@ _FILE_ABOVE = re.compile(r"(?<![\w./-])(?:\./)?([\w+-][\w.+-]{0,80}\.smt2?)\b")
 
 
 def _named_above(section: Section, index: int) -> str:
-    """The file that the text right above a block says the block shows."""
+    """The file name that the text directly above a block gives it; empty if there is none."""
     if index == 0:
         return ""
     above = section.blocks[index - 1]
     if above.is_code:
-        # "$ cat small.smt2" in a block of its own.
+        # "$ cat small.smt2" in a separate block.
         kinds = [segment.kind for segment in section.segments[index - 1][-3:]]
         return section.segments[index - 1][-2].file if kinds == ["shell", "open", "close"] else ""
     line = above.text.rstrip()[-200:].rpartition("\n")[2].strip()
@@ -226,7 +224,7 @@ _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
 
 
 def _said_in_comments(draft: Draft) -> list[Invocation]:
-    """Regression files of some solvers have their options in a comment."""
+    """Command lines in comments, where some solvers' regression files have their options."""
     found: list[Invocation] = []
     for piece in draft.pieces:
         mark = None if piece.word else _COMMAND_LINE_COMMENT.match(piece.text)
@@ -236,7 +234,7 @@ def _said_in_comments(draft: Draft) -> list[Invocation]:
 
 
 def _link_continued(kept: Sequence[tuple[Section, Draft]], likes: list[Likeness]) -> None:
-    """What another formula goes on from is contained in that one."""
+    """A formula that another one continues is a reduced form of that one."""
     places = {id(draft): place for place, (_, draft) in enumerate(kept)}
     for place, (_, draft) in enumerate(kept):
         base = places.get(id(draft.base)) if draft.base is not None else None
@@ -245,7 +243,7 @@ def _link_continued(kept: Sequence[tuple[Section, Draft]], likes: list[Likeness]
 
 
 def _all_pieces(draft: Draft) -> list[Piece]:
-    """The commands of a draft, after those of the formula it goes on from."""
+    """The commands of a draft, preceded by those of the formulas that it continues."""
     chain = [draft]
     while chain[-1].base is not None and len(chain) < 50:
         chain.append(chain[-1].base)
@@ -254,7 +252,7 @@ def _all_pieces(draft: Draft) -> list[Piece]:
 
 
 def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
-    """The text to learn from, what was set aside of it, and flags."""
+    """The text to learn from, the commands left out of it, and flags."""
     kept: list[str] = []
     set_aside: list[str] = []
     flags: set[str] = set()
@@ -284,7 +282,7 @@ def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
 
 
 def _with_assumptions(piece: Piece) -> str:
-    """z3's ``(check-sat a b)`` as SMT-LIB writes it."""
+    """The command in standard SMT-LIB: ``(check-sat a b)`` becomes ``check-sat-assuming``."""
     if piece.word != "check-sat" or len(piece.tokens) <= 3:
         return piece.text
     return "(check-sat-assuming (" + " ".join(piece.tokens[2:-1]).replace("( ", "(").replace(" )", ")") + "))"

@@ -1,4 +1,4 @@
-"""The JSON objects of a file, one by one: in arrays, arrays of arrays, one after another, or a line each."""
+"""Streams the JSON objects of a file: in (nested) arrays, one after another, or one per line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ijson.common import ObjectBuilder
 from miner.errors import BadInput
 
 LARGEST_OBJECT = 64 << 20
-"""In bytes: an issue with all its comments takes less."""
+"""In bytes. An issue with all its comments is smaller."""
 
 
 def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
-    """Each outermost object. Raises BadInput, with the place, where the file is cut off or not JSON; what
-    comes before has been given by then.
+    """Yield each outermost object. Raises BadInput, with the position, if the file is truncated or not JSON,
+    after yielding the objects before that.
     """
     source = _Bounded(file)
     builder, depth, count = ObjectBuilder(), 0, 0
@@ -42,7 +42,7 @@ def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
             why = "is cut off"
         else:
             why = "is not UTF-8 text" if "UTF8" in text else "is not JSON"
-        hint = "what came before is stored: make the dump again, and run the same command"
+        hint = "those are stored: create the dump again, and repeat the command"
         raise BadInput(f"{name} {why} after {count} objects; {hint}") from None
     except _TooLarge:
         raise BadInput(f"{name} has over {LARGEST_OBJECT >> 20} MiB in one object, after {count}") from None
@@ -53,7 +53,7 @@ class _TooLarge(Exception):
 
 
 class _Bounded:
-    """A file as UTF-8 that gives no more than an object may be large, since ``taken`` was set to 0."""
+    """A file, decoded to UTF-8, that limits the number of bytes read since ``taken`` was set to 0."""
 
     def __init__(self, file: BufferedReader) -> None:
         mark = file.peek(3)[:3]

@@ -1,8 +1,8 @@
-"""Which formulas of one issue are the same formula, or cut-down versions of one another.
+"""Finds formulas of one issue that are equal, or reduced versions of one another.
 
-Two formulas are the same when they differ in the names of declared and bound symbols, in the order
-of declarations (and of assertions, where no scopes are opened) and in layout. One is reduced from
-another when its assertions are made of a part of the other's tokens.
+Two formulas are equal if they differ only in the names of declared and bound symbols, in layout, and in the
+order of declarations (and of assertions, if there are no scopes). A formula is reduced from another if its
+assertions consist of a part of the other's tokens.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Below this many tokens, being contained in something larger means nothing.
+# With fewer tokens, being contained in a larger formula is coincidence.
 _LEAST_TOKENS = 6
-# A pair is compared only with this many formulas before it, so that an issue of thousands stays cheap.
+# Each formula is compared with at most this many before it, to bound the time for thousands of them.
 _WINDOW = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What formulas are compared by."""
+    """The properties by which formulas are compared."""
 
     digest: str
     named: Counter[str] = field(compare=False)
@@ -33,8 +33,8 @@ Spelled = tuple[str, Sequence[str]]
 
 
 def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
-    """The shape of a formula; ``renamable`` are the names it declares or binds."""
-    # A name is marked by a NUL; names are compared without their bars.
+    """The shape of a formula. ``renamable``: the names that it declares or binds."""
+    # A renamable name starts with NUL; |x| and x are one name.
     marked = {name: "\0" + name for name in renamable}
     marked |= {f"|{name}|": "\0" + name for name in renamable}
     kept = [
@@ -55,7 +55,7 @@ def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
 
 
 def _plainly(word: str, tokens: Sequence[str]) -> Sequence[str]:
-    """``declare-const`` as the ``declare-fun`` that it stands for."""
+    """``declare-const`` as the equivalent ``declare-fun``."""
     if word != "declare-const" or len(tokens) < 5:
         return tokens
     return ["(", "declare-fun", tokens[2], "(", ")", *tokens[3:]]
@@ -71,7 +71,7 @@ def _digest(commands: list[tuple[str, list[str]]], scoped: bool) -> str:
         others.sort(key=_nameless_text)
     numbers: dict[str, str] = {}
     lines = [_numbered(tokens, numbers) for tokens in others]
-    # Declarations that no assertion uses are numbered last, among themselves by what they declare.
+    # Declarations that no assertion uses are numbered last, ordered by what they declare.
     declarations.sort(key=lambda tokens: (_first_number(tokens, numbers), _nameless_text(tokens)))
     lines += sorted(_numbered(tokens, numbers) for tokens in declarations)
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -97,14 +97,14 @@ def _first_number(tokens: Sequence[str], numbers: dict[str, str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How a formula relates to earlier ones: their positions, or None."""
+    """The formulas that a formula repeats or is reduced from, by position."""
 
     duplicate_of: int | None = None
     reduced_from: int | None = None
 
 
 def likenesses(shapes: Sequence[Shape]) -> list[Likeness]:
-    """For each formula, the first one it repeats, and the one it was reduced from (before or after it)."""
+    """For each formula, the first one that it repeats, or the one that it was reduced from."""
     first: dict[str, int] = {}
     result: list[Likeness] = []
     distinct: list[int] = []

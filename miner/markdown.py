@@ -1,8 +1,7 @@
-"""An issue's markdown as blocks: CommonMark by markdown-it-py, and what people do to it.
+"""Splits an issue's Markdown into blocks, with markdown-it-py (CommonMark) and fixes for common misuse.
 
-A block is a stretch of text that may hold commands, formulas or solver output, with the place it
-was written at. Inline markup is not looked at. Text too large for the parser to be quick about is
-cut by fences alone, so that no text takes long.
+A block is a stretch of text that may contain commands, formulas or solver output. Inline markup is ignored,
+except for code spans that contain a script. Very large texts are split at fences only, to bound the time.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import dataclass, replace
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# GitHub refuses bodies above 65,536 characters; what is larger is no ordinary issue.
+# GitHub limits bodies to 65,536 characters, so a larger text is not an ordinary issue.
 _LARGE_TEXT = 100_000
-# The parser tries its rules on each line outside a fence: long texts of very short lines are slow.
+# The parser tries every rule on each line outside fences, so texts of many short lines are slow.
 _MANY_LINES = 4_000
 
 _parser = MarkdownIt("commonmark", {"maxNesting": 40}).disable(["inline", "text_join", "reference"])
@@ -26,9 +25,8 @@ _parser = MarkdownIt("commonmark", {"maxNesting": 40}).disable(["inline", "text_
 class Block:
     """A stretch of an issue's text.
 
-    ``kind`` is one of ``fenced``, ``indented``, ``pre``, ``span`` (of code in a paragraph), ``html``,
-    ``heading`` and ``paragraph``; ``text`` is normalised for reading; ``line`` (from 1) is where it begins in
-    the body.
+    ``kind``: ``fenced``, ``indented``, ``pre``, ``span`` (code in a paragraph), ``html``, ``heading`` or
+    ``paragraph``. ``text``: normalised. ``line``: the first line in the body, from 1.
     """
 
     kind: str
@@ -38,7 +36,7 @@ class Block:
 
     @property
     def is_code(self) -> bool:
-        """Whether the author marked it as literal text."""
+        """Whether the author marked the block as literal text."""
         return self.kind in ("fenced", "indented", "pre", "span")
 
 
@@ -58,7 +56,7 @@ _CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], " ")
 
 
 def normalise(text: str) -> str:
-    """Line ends, typographic quotes and dashes, odd spaces and invisible characters made plain."""
+    """Replace unusual line ends, quotes, dashes and spaces by plain ones; drop invisible characters."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
@@ -72,7 +70,7 @@ _ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
 
 
 def block_of(kind: str, language: str, text: str, line: int) -> Block:
-    """A block of ``text`` as it was written; a fence that was pasted from a page has its entities read."""
+    """A block with normalised text. HTML entities are decoded in fences pasted from a web page."""
     read = normalise(text)
     if kind == "fenced" and "&" in read and _ENTITY_OPERATOR.search(read):
         read = html.unescape(read)
@@ -86,7 +84,7 @@ _FENCE_LINE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)*[ \t]*(`{3,}|~{3,})")
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All blocks of a markdown text, in order."""
+    """All blocks of a Markdown text, in order."""
     if not text or text.isspace():
         return []
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -101,9 +99,9 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def _with_tags_apart(text: str) -> tuple[str, list[int] | None]:
-    """``<details>`` and the like on lines of their own, so that the markdown inside them is seen.
+    """Put ``<details>``, ``</summary>`` and ``<pre>`` on separate lines, so that their content is parsed.
 
-    The second value maps each line to the line it came from.
+    Also returns the original line number (from 0) of each line; None if nothing changed.
     """
     lowered = text.lower()
     has_details = "<details" in lowered or "</summary" in lowered
@@ -136,7 +134,7 @@ def _with_tags_apart(text: str) -> tuple[str, list[int] | None]:
 _PRE = re.compile(r"<pre\b[^<>]*>(.*?)(?:</pre\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]{0,200})?/?>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# A code span that holds a script: commands of it do not mix with the words around it.
+# A code span that contains a script, which must not mix with the words around it.
 _SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^`]*\((?:declare-|assert\b)[^`]*)\1(?!`)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _COMMAND_LINE_START = re.compile(
@@ -150,12 +148,12 @@ _INFO_IS_CODE = re.compile(r"^\s*[(;]")
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Nothing, on as many lines."""
+    """As many line ends as the match has, and nothing else."""
     return "\n" * found[0].count("\n")
 
 
 class _Collector:
-    """Turns markdown-it's tokens into blocks."""
+    """Converts the tokens of markdown-it to blocks."""
 
     def __init__(self, lines: list[str], origin: list[int] | None) -> None:
         self.lines = lines
@@ -163,7 +161,7 @@ class _Collector:
         self.blocks: list[Block] = []
         # Open quotes, list items and <details>; and how many of them are <details>.
         self.depth = self.details = 0
-        # The loose text that is open: its first and last source line, while commands go on in it.
+        # Source lines (first, end) of the SMT-LIB outside of code that may continue in the next token.
         self.loose: tuple[int, int] | None = None
 
     def collect(self, tokens: list[Token]) -> list[Block]:
@@ -198,7 +196,7 @@ class _Collector:
     def _fence(self, token: Token) -> None:
         self.loose = None
         info = token.info.strip()
-        # "```(declare-const x Int)": the first command stands where the language belongs.
+        # "```(declare-const x Int)": the first command is where the language tag belongs.
         if _INFO_IS_CODE.match(info):
             self._add("fenced", "", info + "\n" + token.content, self._line(token))
             return
@@ -252,7 +250,7 @@ class _Collector:
         self._add(kind, "", content, self._line(token))
 
     def _spans(self, token: Token, content: str) -> str:
-        """Make blocks of the scripts in code spans; gives the text without them."""
+        """Add a block for each script in a code span; returns the text without them."""
         for span in _SPAN.finditer(content):
             if span[2].count("(assert") and len(_ANY_COMMAND.findall(span[2])) > 1:
                 line = self._line(token, content.count("\n", 0, span.start(2)))
@@ -264,7 +262,7 @@ class _Collector:
         return token.map is not None and self.lines[token.map[0]].lstrip().startswith("#")
 
     def _continue_loose(self, token: Token, content: str) -> bool:
-        """Add to the bare SMT-LIB above what blank lines or markup cut off it."""
+        """Append to the SMT-LIB above what blank lines or markup separated from it; whether this was done."""
         if self.loose is None or self.depth or not token.map or not self.blocks:
             return False
         first, last = self.loose
@@ -285,7 +283,7 @@ class _Collector:
 
 
 def _loose_text(text: str) -> str:
-    """Text outside of code, as a reader of the page sees it: no escapes, entities or code marks."""
+    """Text outside of code as the rendered page shows it: without escapes, entities and backticks."""
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
     if "&" in text:
@@ -301,7 +299,7 @@ _FENCE_OPEN = re.compile(r"^[ \t>]{0,12}(`{3,}|~{3,})[ \t]*([^\s`]{0,40})[^\n`]{
 
 
 def _cut_by_fences(text: str) -> list[Block]:
-    """Blocks of a very large text: fences, and what lies between them as paragraphs."""
+    """Blocks of a very large text: fences, and the text between them as paragraphs."""
     blocks: list[Block] = []
     position = 0
     line = 1

@@ -1,8 +1,8 @@
-"""Mining a tracker: its pages into the archive, then its issues into the corpus; or again, without a network.
+"""Mines a tracker: fetches its pages into the archive, then reads the issues into the corpus.
 
-First everything that changed is fetched and stored as it came. Then the issues that read otherwise than
-before are extracted, classified and stored, by number. After a run that was killed at any moment, the next
-one resumes.
+First, everything that changed is fetched and archived unmodified. Then the issues whose content changed are
+extracted, classified and stored, ordered by number. A run that was killed at any time can be resumed.
+:func:`replay_tracker` reads an archive again without a network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from corpus.records import Tracker
 from corpus.store import Corpus
 from miner.archive import Archive, digest_of
 from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, links_of, texts_of
-from miner.classify import is_wanted
+from miner.classify import is_mined_by_default
 from miner.crawl import Crawler, Repository, TrackerGone, find_repository
 from miner.errors import BadInput, MinerError
 from miner.hosts import known_hosts
@@ -33,7 +33,7 @@ class NothingStored(MinerError):
 
 @dataclass(frozen=True, slots=True)
 class MineOptions:
-    """What to mine. ``everything`` takes issues that are open, or about no bug, too."""
+    """What to mine. ``everything`` includes open issues and issues that are not bugs."""
 
     since: date | None = None
     everything: bool = False
@@ -43,13 +43,13 @@ class MineOptions:
 
     @property
     def since_text(self) -> str:
-        """As the API and its records write it; empty without one."""
+        """``since`` in the format of the API; empty if it is None."""
         return "" if self.since is None else f"{self.since.isoformat()}T00:00:00Z"
 
 
 @dataclass(slots=True)
 class Listener:
-    """Whom progress is told to: pages fetched (of what, pages, items), issues read (done, of how many)."""
+    """Callbacks for progress: pages fetched (of what, pages, items) and issues read (done, total)."""
 
     on_page: Callable[[str, int, int], None] = lambda what, pages, items: None
     on_issues: Callable[[int, int], None] = lambda done, total: None
@@ -57,7 +57,7 @@ class Listener:
 
 @dataclass(slots=True)
 class Live:
-    """How a tracker is fetched: its host, a client of the API, and what fetches attached files."""
+    """How to fetch a tracker: its host, a client of the API, and a downloader of attached files."""
 
     host: Host
     client: Client
@@ -71,11 +71,11 @@ def mine_tracker(
     options: MineOptions | None = None,
     listener: Listener | None = None,
 ) -> TrackerReport:
-    """Fetch what changed of a tracker, and read it.
+    """Fetch what changed in a tracker, and read it.
 
-    A tracker that is gone is reported, and what is stored of it stays. Raises
-    :class:`miner.crawl.TrackerGone` where nothing is stored of it, :class:`miner.errors.HostError` where the
-    host cannot be asked.
+    If the tracker no longer exists, the report says so and the stored records stay. Raises
+    :class:`miner.crawl.TrackerGone` if nothing is stored, and :class:`miner.errors.HostError` if the host
+    cannot be reached.
     """
     options, listener = options or MineOptions(), listener or Listener()
     host, client = live.host, live.client
@@ -92,7 +92,7 @@ def mine_tracker(
             raise
         report.problem, said = str(gone), gone.answer
     if known is None and repository is not None:
-        # The name that was asked for may be an earlier one of a tracker that is here.
+        # The given name may be a former name of a stored tracker.
         known = find_tracker(corpus, repository.name, [host.name])
         report.tracker = known.name if known else repository.name
     tracker_id = store_tracker(corpus, known, report.tracker, host, repository.url if repository else "")
@@ -115,11 +115,11 @@ def mine_tracker(
 def replay_tracker(
     corpus: Corpus, name: str, options: MineOptions | None = None, listener: Listener | None = None
 ) -> TrackerReport:
-    """Read everything that is stored of a tracker again, without a network."""
+    """Read all stored records of a tracker again, without a network."""
     hosts = known_hosts()
     found = find_tracker(corpus, name, hosts)
     if found is None:
-        raise NothingStored(f"{corpus.path} holds nothing of {name}: mine it first")
+        raise NothingStored(f"{corpus.path} has no records of {name}: mine it first")
     archive = Archive(corpus, hosts[found.kind], found.id, found.name)
     report = TrackerReport(found.name)
     Reading(archive, options or MineOptions(), listener or Listener(), again=True).read(report)
@@ -127,7 +127,7 @@ def replay_tracker(
 
 
 def mined_trackers(corpus: Corpus) -> list[str]:
-    """The trackers that were mined from a host, or from its dumps, by name."""
+    """The names of the trackers that were mined from a host or from dumps, sorted."""
     rows = corpus.rows(
         "select name from tracker where kind in (select unnest(?::varchar[])) order by name",
         [list(known_hosts())],
@@ -137,7 +137,7 @@ def mined_trackers(corpus: Corpus) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class StoredTracker:
-    """A tracker of the corpus; ``kind`` is its host's name."""
+    """A tracker in the corpus. ``kind``: the name of its host."""
 
     id: int
     name: str
@@ -145,7 +145,7 @@ class StoredTracker:
 
 
 def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTracker | None:
-    """The tracker of some hosts by a name that it has or had."""
+    """The tracker with this current or former name, among the hosts ``kinds``."""
     rows = corpus.rows(
         """select id, name, kind from tracker where kind in (select unnest(?::varchar[])) and
         (lower(name) = lower(?) or ends_with(lower(coalesce(url, '')), lower('/' || ?)))
@@ -156,7 +156,7 @@ def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTrack
 
 
 def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: Host, url: str = "") -> int:
-    """The id of a tracker, which is made or brought up to date. Raises BadInput where its name is taken."""
+    """The id of a tracker, which is added or updated. Raises BadInput if another kind has the name."""
     with corpus.transaction():
         if known is None:
             taken = corpus.scalar("select kind from tracker where name = ?", [name])
@@ -175,7 +175,7 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
 
 @dataclass
 class Reading:
-    """One reading of an archive: which issues, in which order, and storing them."""
+    """One pass over an archive: selects the issues to read, and stores them."""
 
     archive: Archive
     options: MineOptions
@@ -235,11 +235,11 @@ class Reading:
         for number in numbers:
             issue = self.archive.thread(number)
             one = prepare(issue)
-            # What was stored once stays, and is kept up to date.
+            # An issue that was stored once stays in the corpus and is kept up to date.
             known = self._known.get(number)
             stored = (
                 self.options.everything
-                or is_wanted(issue, one.classification)
+                or is_mined_by_default(issue, one.classification)
                 or (known is not None and known[1])
             )
             links = links_of(issue, self.archive.host, self.options.limits) if stored else []
@@ -282,7 +282,7 @@ class Reading:
         return texts_of(links, bodies, self.options.limits)
 
     def _note(self, rows: Sequence[tuple[int, str, bool, str]]) -> None:
-        """Note what was read of which issues."""
+        """Record which version of each issue was read."""
         tracker = self.archive.tracker_id
         columns = ("number", "digest", "stored", "attachments")
         changed = [(tracker, *row) for row in rows if self._known.get(row[0]) != row[1:]]

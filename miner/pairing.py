@@ -1,4 +1,4 @@
-"""Which run of a solver belongs to which formula: by file name, by input, else by distance in the text."""
+"""Assigns solver runs to formulas: by file name, by input, else by distance in the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from miner.runs import Run, Section
 
 
 def attach(runs: Sequence[Run], kept: Sequence[tuple[Section, Draft]]) -> list[list[Run]]:
-    """For each formula, the runs that were made on it."""
+    """The runs of each formula."""
     attached: list[list[Run]] = [[] for _ in kept]
     by_file: dict[str, list[int]] = {}
     by_input: dict[Invocation, int] = {}
@@ -55,7 +55,7 @@ def _target(
                 return (nearby or named)[0]
     if not here:
         return 0 if len(kept) == 1 and invocation is not None else None
-    # The nearest formula by lines; the one above where two are as near.
+    # The nearest formula by lines; of two at the same distance, the one above.
     place = bisect_left(starts, run.line)
     best: tuple[int, int, int] | None = None
     for index in range(max(0, place - 3), min(len(here), place + 3)):

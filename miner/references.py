@@ -1,4 +1,4 @@
-"""Commits, issues and pull requests that an issue's text names."""
+"""Finds the commits, issues and pull requests that an issue refers to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a text names. ``where`` is ``body`` or ``comment:<id>``; ``text`` the words that name it."""
+    """A reference in the text ``where`` (``body`` or ``comment:<id>``). ``text``: the words around it."""
 
     where: str
     kind: str
@@ -33,10 +33,9 @@ class Reference:
 
 
 def references_of(issue: Issue, host: Host) -> list[Reference]:
-    """All that the texts of an issue name outside of code, each once per text."""
+    """The references in an issue's texts outside of code, each once per text."""
     found: dict[tuple[str, str], Reference] = {}
-    texts = [("body", issue.body), *((f"comment:{comment.id}", comment.body) for comment in issue.comments)]
-    for where, text in texts:
+    for where, text in issue.texts():
         for reference in _in_text(where, text, issue.tracker, host):
             known = found.get((where, reference.target))
             if known is None or (reference.fixes and not known.fixes):

@@ -1,4 +1,4 @@
-"""The texts of an issue cut into blocks, segments and drafts; the solver runs that they show."""
+"""Finds the solver runs in the segments of an issue's texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from miner.transcript import ANSWER, Segment
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a solver printed; ``answers`` are its answers to the checks, in order."""
+    """What a solver printed. ``answers``: to its checks, in order. ``line``: from 1, in the body."""
 
     text: str
     answers: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of a solver: its command line, what it printed, or only one of the two."""
+    """A run of a solver: its command line, its output, or both. Lines count from 1 in the body."""
 
     where: str
     block: int
@@ -33,9 +33,9 @@ class Run:
     end: int
     invocation: Invocation | None = None
     output: Output | None = None
-    # The text above said that this is what should have been printed.
+    # The text above says that this is the expected output.
     is_expectation: bool = False
-    # Only the solver's version or help was asked for: says nothing of a formula.
+    # The run only printed the version or help, so it belongs to no formula.
     is_version_query: bool = False
 
 
@@ -47,7 +47,7 @@ class Section:
     blocks: list[Block]
     drafts: list[Draft] = field(default_factory=list)
     segments: list[list[Segment]] = field(default_factory=list)
-    # Drafts that are printed models, not scripts.
+    # Drafts that are printed models rather than scripts.
     models: list[Draft] = field(default_factory=list)
 
 
@@ -120,7 +120,7 @@ def _runs_of_block(
 
 
 def _is_input(segments: Sequence[Segment]) -> bool:
-    """Whether a block hands its commands to a run (here-document, echo)."""
+    """Whether the commands of a block are the input of a run (here-document, echo)."""
     return any(segment.kind == "open" and segment.invocations for segment in segments)
 
 

@@ -1,8 +1,8 @@
-"""Finding SMT-LIB commands in text that people pasted: tolerant, linear, never raising.
+"""Finds SMT-LIB commands in pasted text, in linear time and without raising.
 
-This is no reader of SMT-LIB (that is the language's part): it knows where a command starts and
-ends, which names it declares and which it leaves free, and nothing of sorts. Strings, quoted
-symbols and comments are respected; broken nesting is cut off at the next command that starts a line.
+Unlike ``smtlib.reader`` it accepts broken text: it finds where a command starts and ends, which names it
+declares and which are free in it, and ignores sorts. An unbalanced command ends at the next command that
+starts a line.
 """
 
 from __future__ import annotations
@@ -16,21 +16,16 @@ from itertools import pairwise
 from smtlib import default_theories
 from smtlib.scanner import CHECKS, MARK
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Commands whose text is of use for learning, as SMT-LIB 2.7 has them.
-STANDARD = _words(
+# The commands of SMT-LIB 2.7 that are useful for learning.
+STANDARD = frozenset(
     """
     set-logic set-option declare-const declare-datatype declare-datatypes declare-fun declare-sort
     declare-sort-parameter define-const define-fun define-fun-rec define-funs-rec define-sort assert
     push pop reset reset-assertions check-sat check-sat-assuming
-    """
+    """.split()
 )
-# Commands that ask, print or leave; set aside.
-ASKING = _words(
+# Commands that query, print or exit; left out of the text for learning.
+ASKING = frozenset(
     """
     set-info get-assertions get-assignment get-info get-model get-option get-proof
     get-unsat-assumptions get-unsat-core get-value echo exit check-sat-using simplify eval display
@@ -43,16 +38,16 @@ ASKING = _words(
     set-user-tactic declare-tactic define-tactic dump-models model-add model-del query check-synth
     check-synth-next get-synth-solution poly/factor reduce minimize-core dbg-size dbg-shared-occs
     dbg-subst mbp qe-lite declare-oracle-fun
-    """
+    """.split()
 )
-# Commands that hold constraints in other languages than SMT-LIB's core: fixed points, optimisation, SyGuS.
-FOREIGN = _words(
+# Commands with constraints outside of SMT-LIB's core: fixed points, optimisation, SyGuS.
+FOREIGN = frozenset(
     """
     declare-rel declare-var declare-pool declare-map declare-heap declare-codatatype
     declare-codatatypes rule assert-soft assert-not minimize maximize constraint synth-fun synth-inv
     inv-constraint declare-preds declare-funs declare-sorts define declare-datalog assume
     pop-assumptions declare-primed-var feature
-    """
+    """.split()
 )
 COMMANDS = STANDARD | ASKING | FOREIGN
 ASKS_SOMETHING = CHECKS | {
@@ -65,22 +60,22 @@ ASKS_SOMETHING = CHECKS | {
     "get-abduct",
 }
 ASSERTS = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint", "inv-constraint"})
-# In prose only these begin a formula; words such as "apply" or "reset" are English as well.
+# Only these start a formula in prose, as words such as "apply" and "reset" are also English.
 STRONG = frozenset(word for word in COMMANDS if "-" in word) | {"assert"}
 
 _PARENTHESIS = re.compile(r"[()]")
 _HEAD = re.compile(r"\(\s{0,64}([A-Za-z][A-Za-z0-9/-]*)(?=[\s();]|$)")
-# A line that starts with one of these ends whatever was still open above it.
+# A line that starts with one of these ends an unbalanced command above it.
 _RESTART = re.compile(
     r"\((?:set-logic|set-option|set-info|declare-[a-z-]+|define-[a-z-]+|assert|check-sat[a-z-]*|push|pop|exit"
     r"|get-[a-z-]+)(?=[\s()])"
 )
-# Models hold definitions and declarations, so only these end an open piece of output.
+# Models contain definitions and declarations, so only these end unbalanced output.
 _RESTART_OUTPUT = re.compile(r"\((?:set-logic|set-option|declare-const|assert|check-sat[a-z-]*)(?=[\s()])")
 
 
 def command_word(text: str, start: int) -> str:
-    """The word of the command that starts at ``start`` (an opening parenthesis), or an empty string."""
+    """The name of the command whose parenthesis opens at ``start``, or an empty string."""
     found = _HEAD.match(text, start)
     if found is None or found[1] not in COMMANDS:
         return ""
@@ -88,9 +83,9 @@ def command_word(text: str, start: int) -> str:
 
 
 def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, bool]:
-    """Where the expression that opens at ``start`` ends, and whether it is whole."""
+    """The end of the expression whose parenthesis opens at ``start``, and whether it is balanced."""
     restart = _RESTART_OUTPUT if output else _RESTART
-    # Most commands stand on a line of their own and hold nothing but nested parentheses.
+    # Fast path: most commands are one line without strings, quoted symbols and comments.
     line_end = text.find("\n", start)
     line = text[start:line_end] if line_end >= 0 else text[start:]
     if line[-1] == ")" and '"' not in line and "|" not in line and ";" not in line and _is_one(line):
@@ -108,7 +103,7 @@ def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, b
             if depth == 0:
                 return at + 1, True
         elif sign != ";" and mark.end() - at > 64:
-            # A quote that was never closed runs into the next commands: cut it there.
+            # An unclosed quote extends into the next commands: end it before them.
             newline = text.find("\n(", at, mark.end())
             while newline >= 0:
                 if restart.match(text, newline + 1):
@@ -118,7 +113,7 @@ def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, b
 
 
 def _is_one(line: str) -> bool:
-    """Whether a line is one whole expression: no less, and not several."""
+    """Whether a line is exactly one balanced expression."""
     if line.count("(") != line.count(")"):
         return False
     depth = 0
@@ -136,7 +131,7 @@ _NAMING = frozenset({":named", ":qid", ":skolemid", ":lblpos", ":lblneg", ":id"}
 
 @cache
 def _theory_constants() -> frozenset[str]:
-    """Constants that theories bring along and that stand where a variable could."""
+    """The constants of theories, which occur where a variable could."""
     theories = default_theories()
     constants = {signature.name for signature in theories.signatures() if not signature.params}
     old = {name for name, now in theories.spellings.items() if not constants.isdisjoint(now)}
@@ -145,7 +140,7 @@ def _theory_constants() -> frozenset[str]:
 
 @cache
 def _sorts() -> frozenset[str]:
-    """Words of the sorts in a datatype's fields that are no names of the script."""
+    """The words in the sorts of a datatype's fields that the script does not declare."""
     theories = default_theories()
     plain = {name for name, symbol in theories.sorts.items() if not symbol.arity and not symbol.indices}
     return frozenset(plain | set(theories.abbreviations) | {"par", "_", "Array", "BitVec"})
@@ -153,7 +148,7 @@ def _sorts() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names a command declares, binds, and leaves free where a constant stands."""
+    """The names that a command declares and binds, and the constants that are free in it."""
 
     declared: frozenset[str]
     bound: frozenset[str]
@@ -162,25 +157,18 @@ class Names:
 
 
 NOTHING = Names(frozenset(), frozenset(), frozenset())
-_DECLARES_ONE = _words(
+_DECLARES_ONE = frozenset(
     """
     declare-const declare-fun declare-sort declare-sort-parameter define-const define-fun
     define-fun-rec define-sort declare-rel declare-var declare-pool declare-map synth-fun synth-inv
     define
-    """
+    """.split()
 )
-_TERM_START = {
-    "assert": 2,
-    "assert-soft": 2,
-    "assert-not": 2,
-    "rule": 2,
-    "constraint": 2,
-    "check-sat-assuming": 2,
-}
+_WITH_TERM = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint", "check-sat-assuming"})
 
 
 def names_of(word: str, tokens: Sequence[str]) -> Names:
-    """What a command declares and uses, from its tokens; sorts are not looked at."""
+    """The names in the tokens of a command; sorts are ignored."""
     if word in _DECLARES_ONE:
         name = unquoted(tokens[2]) if len(tokens) > 2 else ""
         return Names(frozenset({name} - {"", "(", ")"}), frozenset(), frozenset(), name)
@@ -193,27 +181,27 @@ def names_of(word: str, tokens: Sequence[str]) -> Names:
     if word == "define-funs-rec":
         heads = [unquoted(name) for opening, name in pairwise(tokens[2:]) if opening == "("]
         return Names(frozenset(heads) - {"("}, frozenset(), frozenset(), "")
-    if word in _TERM_START:
-        return _names_of_term(tokens, _TERM_START[word])
+    if word in _WITH_TERM:
+        return _names_of_term(tokens)
     return NOTHING
 
 
 def unquoted(token: str) -> str:
-    """A symbol without its bars: ``|a|`` and ``a`` are one name."""
+    """A symbol without its bars, as ``|a|`` and ``a`` are one name."""
     return token[1:-1] if len(token) > 2 and token[0] == "|" == token[-1] else token
 
 
-# What an opening parenthesis means inside a term.
+# The roles of an opening parenthesis inside a term.
 _PLAIN, _SKIP, _QUANTIFIER, _LET, _BOUND_LIST, _LET_LIST = range(6)
 
 
-def _names_of_term(tokens: Sequence[str], start: int) -> Names:
+def _names_of_term(tokens: Sequence[str]) -> Names:
     bound: set[str] = set()
     used: set[str] = set()
     named: set[str] = set()
     modes = [_PLAIN]
     constants = _theory_constants()
-    index = start
+    index = 2  # after "(" and the word of the command
     count = len(tokens)
     while index < count:
         token = tokens[index]
@@ -238,12 +226,12 @@ def _names_of_term(tokens: Sequence[str], start: int) -> Names:
             continue
         used.add(unquoted(token))
     if "match" in tokens or "par" in tokens:
-        used.clear()  # patterns bind names in a way this scan does not follow
+        used.clear()  # this scan does not handle names that patterns bind
     return Names(frozenset(named), frozenset(bound), frozenset(used - bound))
 
 
 def _enter(mode: int, head: str, bound: set[str], modes: list[int]) -> tuple[int, bool]:
-    """The meaning of an opening parenthesis, and whether the token after it was read with it."""
+    """The role of an opening parenthesis, and whether the token after it belongs to it."""
     is_symbol = head not in "()"
     if mode == _SKIP:
         return _SKIP, False

@@ -1,4 +1,4 @@
-"""From issues to the corpus: what extraction and classification read from them, row by row."""
+"""Stores issues with the results of extraction and classification in the corpus."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PROSE = ("paragraph", "heading", "span", "html")
 
 @dataclass(slots=True)
 class TrackerReport:
-    """What became of one tracker. ``problem`` says why not all of it could be fetched, where that is so."""
+    """The result of mining one tracker. ``problem``: why it could not be fetched completely; else empty."""
 
     tracker: str
     requests: int = 0
     not_modified: int = 0
     pages: int = 0
-    # Objects of a dump that are neither issues nor comments.
+    # Objects in a dump that are neither issues nor comments.
     skipped: int = 0
     issues_seen: int = 0
     issues_read: int = 0
@@ -45,7 +45,7 @@ class TrackerReport:
 
 @dataclass(slots=True)
 class Prepared:
-    """An issue that was read, ready to be stored."""
+    """An extracted and classified issue, ready to be stored."""
 
     issue: Issue
     extraction: Extraction
@@ -60,9 +60,9 @@ def prepare(issue: Issue, attached: Sequence[AttachedFile] = ()) -> Prepared:
 
 
 class Storer:
-    """Stores batches of issues of one tracker, each formula taken apart in the same pass.
+    """Stores batches of issues of one tracker, and decomposes their formulas in the same pass.
 
-    Call :meth:`store` inside a transaction; after one that failed, a storer is thrown away.
+    Call :meth:`store` inside a transaction. Discard the storer if the transaction fails.
     """
 
     def __init__(self, corpus: Corpus, host: Host, tracker_id: int, report: TrackerReport) -> None:
@@ -74,7 +74,7 @@ class Storer:
         self._learner = Learner(corpus)
 
     def store(self, batch: Sequence[Prepared]) -> None:
-        """Store some issues with all that was read from them."""
+        """Store issues with everything extracted from them."""
         if not batch:
             return
         added = self._intake.add_issues(self.tracker_id, [_classified(one) for one in batch])
@@ -119,25 +119,25 @@ class Storer:
         self.report.new_formulas += sum(row.new for row in added)
 
     def _update_known(self, known: Sequence[tuple[int, FormulaSource]]) -> None:
-        """What is said around a formula may have changed since it was stored."""
+        """Update the columns of stored formulas that depend on the text around them."""
         if not known:
             return
         stored = {
             row[0]: row[1:]
             for row in self.corpus.rows(
-                f"select id, {', '.join(_SAID)} from formula where id in (select unnest(?::integer[]))",
+                f"select id, {', '.join(_VOLATILE)} from formula where id in (select unnest(?::integer[]))",
                 [[ident for ident, _ in known]],
             )
         }
         changed: list[tuple[object, ...]] = []
         for ident, source in known:
-            values = tuple(_storable(getattr(source, column)) for column in _SAID)
+            values = tuple(_storable(getattr(source, column)) for column in _VOLATILE)
             if stored[ident] != values:
                 changed.append((ident, *values))
-        self.corpus.update("formula", _SAID, changed)
+        self.corpus.update("formula", _VOLATILE, changed)
 
     def _link_formulas(self, issues: Sequence[_Stored]) -> None:
-        """Say which formulas repeat or reduce others, and which have taken the place of earlier ones."""
+        """Store which formulas are near duplicates of others, and which superseded earlier ones."""
         rows = self.corpus.rows(
             """select id, issue_id, source, sha256, superseded_by, near_duplicate_of, block_id
             from formula where issue_id in (select unnest(?::integer[])) order by id""",
@@ -152,7 +152,7 @@ class Storer:
         self.corpus.update("formula", ("superseded_by", "near_duplicate_of", "block_id"), changed)
 
     def _drop_stale_blocks(self, issues: Sequence[_Stored]) -> None:
-        """An edited issue may have fewer blocks than before."""
+        """Delete the blocks that an edited issue no longer has."""
         self.corpus.execute(
             """delete from block
             using (select unnest(?::integer[]) as issue, unnest(?::integer[]) as blocks) as now
@@ -177,16 +177,16 @@ class Storer:
         self.corpus.insert("issue_link", columns, [row for row in wanted if row not in kept])
 
 
-_SAID = (
+_VOLATILE = (
     *("issue_id", "comment_id", "block_id", "position", "command_line", "solver", "solver_version"),
     *("expected", "bug_class"),
 )
-"""Columns of a formula that may change while its text and place stay."""
+"""The columns of a formula that may change while its text and position stay the same."""
 
 
 @dataclass(slots=True)
 class _Stored:
-    """An issue while it is stored: its rows, and the ids they got."""
+    """An issue that is being stored: its rows and their ids."""
 
     of: Prepared
     host: Host
@@ -195,7 +195,7 @@ class _Stored:
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
     sources: list[FormulaSource] = field(default_factory=list)
     formulas: list[int] = field(default_factory=list)
-    # Of each formula, as positions: the one that it repeats, the one that it was reduced from.
+    # For each formula, the positions of the one that it repeats and the one that it was reduced from.
     repeats: list[int | None] = field(default_factory=list)
     reduced: list[int | None] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class _Stored:
     by_hash: dict[str, int] = field(default_factory=dict)
 
     def block_rows(self) -> Iterable[tuple[tuple[str, int], Block]]:
-        """The blocks that are stored: code, attached files, and prose that turned out to hold a formula."""
+        """The blocks to store: code, attached files, and prose that contains a formula."""
         extraction = self.of.extraction
         formulas = {(f.where, index) for f in extraction.formulas for index in f.blocks}
         runs = _runs(extraction)
@@ -238,7 +238,7 @@ class _Stored:
         )
 
     def formula_sources(self, tracker_id: int) -> list[FormulaSource]:
-        """The formulas of the texts, then those of attached files; notes which of them repeat others."""
+        """The formulas of the texts, then those of attached files. Also sets ``repeats`` and ``reduced``."""
         issue, formulas = self.of.issue, self.of.extraction.formulas
         placed: list[tuple[Formula, str, int | None, int | None, str | None]] = [
             (f, f.where, self.comments.get(f.where), self.blocks.get((f.where, f.blocks[0])), None)
@@ -290,7 +290,7 @@ class _Stored:
         near: int | None,
         block: int | None,
     ) -> tuple[int | None, int | None, int | None]:
-        """What a stored formula of this issue should name: successor, the formula it is a form of, block."""
+        """The superseded_by, near_duplicate_of and block_id that a stored formula should have."""
         place = self.places.get(ident)
         if place is not None:
             repeats, reduced = self.repeats[place], self.reduced[place]
@@ -300,13 +300,13 @@ class _Stored:
                 block,
             )
         if not source.startswith(f"{self.of.issue.tracker}#{self.of.issue.number}/"):
-            return superseded, near, block  # imported from a folder
-        # Another text stands in its place now, or the text stands elsewhere.
+            return superseded, near, block  # was imported from a folder
+        # Another text is in its place now, or the text has moved.
         successor = self.by_source.get(source, self.by_hash.get(sha256))
         return (superseded if successor is None else successor), near, None
 
     def number_formulas(self, ids: list[int]) -> None:
-        """Note the ids that the formulas got."""
+        """Record the ids of the formulas."""
         self.formulas = ids
         self.places = {ident: place for place, ident in enumerate(ids)}
         for ident, source in zip(ids, self.sources, strict=True):
@@ -332,7 +332,7 @@ def _attached(file: AttachedFile) -> str:
 
 
 def _classified(one: Prepared) -> Issue:
-    """An issue with what was found of it."""
+    """An issue with its classification."""
     found = one.classification
     return replace(
         one.issue,
@@ -349,7 +349,7 @@ def _if_found(value: Reasoned | None) -> Reasoned | None:
 
 
 def _runs(extraction: Extraction) -> dict[tuple[str, int], tuple[str | None, str | None, str | None]]:
-    """Command line, output and expected answer of the first formula that each block holds."""
+    """Command line, output and expected answer of the first formula in each block."""
     found: dict[tuple[str, int], tuple[str | None, str | None, str | None]] = {}
     for formula in extraction.formulas:
         command = formula.invocations[0].text if formula.invocations else None

@@ -1,4 +1,4 @@
-"""Rules that texts are looked at by: data, in the TOML files beside this module, each rule with examples."""
+"""Rules that classify texts. They are data: TOML files beside this module, each rule with examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import resources
 
 from solvers.registry import ANY_NAME
 
-# What patterns write in angle brackets.
+# The parts that patterns name in angle brackets.
 _PARTS = {
     "<answer>": r"[`'\"*_(]{0,3}\b(?P<a>unsat|sat)(?:isfiable|isfiability)?\b",
     "<adverb>": r"(?:\s+\w+){0,3}?",
@@ -24,7 +24,7 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; what its fields mean stands at the top of the files."""
+    """One rule. The comment at the top of each file explains the fields."""
 
     id: str
     group: str
@@ -37,7 +37,7 @@ class Rule:
     never: tuple[str, ...]
 
     def search(self, text: str, lowered: str) -> re.Match[str] | None:
-        """The first place in a text where the rule holds."""
+        """The first match of the rule in a text."""
         if not any(word in lowered for word in self.words):
             return None
         return self.pattern.search(text)
@@ -45,7 +45,7 @@ class Rule:
 
 @cache
 def read_rules(file: str) -> tuple[Rule, ...]:
-    """The rules of a file, in order."""
+    """The rules of a file in this package, in order."""
     data = tomllib.loads((resources.files("miner") / file).read_text(encoding="utf-8"))
     return tuple(_rule(entry) for entry in data["rule"])
 

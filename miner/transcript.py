@@ -1,7 +1,7 @@
-"""Cuts a block into what it is made of: shell commands, SMT-LIB commands, solver output, prose.
+"""Splits a block into segments: shell commands, SMT-LIB commands, solver output, prose.
 
-Works through the text once, from left to right, and never raises. What belongs to what (which
-formula, which run) is not decided here but in ``miner.extract``.
+One pass from left to right, which never raises. Which segments form a formula or a run is decided later, in
+``miner.drafts`` and ``miner.runs``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from solvers.registry import PROFILES
 
 
 class Segment(NamedTuple):
-    """A piece of a block.
+    """A part of a block.
 
-    ``kind`` is one of ``shell`` (a command line with its ``invocations``), ``open`` and ``close`` (what lies
-    between is the text of the file ``file``, or the input of ``invocations``), ``prompt`` (an empty one),
-    ``command`` (SMT-LIB, with its ``word``), ``output``, ``elision``, ``comment`` and ``prose``.
-    ``line`` counts from 0 within the block; ``whole`` is False where a command's parentheses do not match.
+    ``kind``: ``shell`` (a command line with its ``invocations``), ``open`` and ``close`` (around the text of
+    the file ``file``, or the input of ``invocations``), ``prompt`` (an empty one), ``command`` (SMT-LIB, with
+    its ``word``), ``output``, ``elision``, ``comment`` or ``prose``.
+    ``line``: from 0 within the block. ``whole``: False if the parentheses of a command do not match.
     """
 
     kind: str
@@ -83,7 +83,7 @@ _INLINE_MENTION = re.compile(r"[ \t`]*[^\s(;`]")
 
 
 def cut(text: str, *, loose: bool = False) -> list[Segment]:
-    """The segments of a block's text; ``loose`` text is not marked as code by its author."""
+    """The segments of a block's text. ``loose``: the author did not mark the text as code."""
     if _LINE_NUMBERS.match(text) and text.count("\n") == len(_LINE_NUMBER.findall(text)) - (
         text[-1:] != "\n"
     ):
@@ -93,13 +93,13 @@ def cut(text: str, *, loose: bool = False) -> list[Segment]:
 
 
 def is_elided(command: str) -> bool:
-    """Whether a part of a command was left out (``...``)."""
+    """Whether a part of a command is left out (``...``)."""
     if "..." not in command and "…" not in command:
         return False
     return _ELIDED_INSIDE.search(OPAQUE.sub(" ", command)) is not None
 
 
-# No block that GitHub takes (65,536 characters) can hold more lines worth telling apart.
+# Beyond this many, all segments but commands are ignored: no text that GitHub accepts has more.
 _MOST_OTHERS = 10_000
 
 
@@ -107,7 +107,7 @@ class _Cutter:
     def __init__(self, text: str, loose: bool, first_line: int = -1) -> None:
         self.text = text
         self.loose = loose
-        # Input handed to a run: holds no command lines, so that nothing nests.
+        # Input of a run contains no command lines, so nothing nests.
         self.is_input = first_line >= 0
         self.segments: list[Segment] = []
         self.line = max(0, first_line)
@@ -134,12 +134,16 @@ class _Cutter:
         return self.segments
 
     def _skip(self, position: int) -> int:
-        """Past all that is no command, in a block of which far too much is none."""
+        """The position after the next command, in a block with too many other segments."""
         text = self.text
         if text[position] == "(" and command_word(text, position):
             return self._parenthesis(position)
         following = text.find("\n(", position)
         return len(text) if following < 0 else following + 1
+
+    def _line_end(self, position: int) -> int:
+        end = self.text.find("\n", position)
+        return len(self.text) if end < 0 else end
 
     def _count(self, position: int) -> None:
         self.line += self.text.count("\n", self.counted, position)
@@ -161,9 +165,7 @@ class _Cutter:
         sign = text[position]
         if sign == "(":
             return self._parenthesis(position)
-        end = text.find("\n", position)
-        if end < 0:
-            end = len(text)
+        end = self._line_end(position)
         if sign == ";":
             comment = text[position:end]
             self._add("elision" if _COMMENT_ELISION.match(comment) else "comment", comment)
@@ -193,21 +195,17 @@ class _Cutter:
             self._add("command", text[position:end], word=word, whole=whole)
             self.commands += 1
             return end
+        line_end = self._line_end(position)
+        kind = ""
         if self.loose:
-            end = text.find("\n", position)
-            end = len(text) if end < 0 else end
-            self._add("prose", text[position:end])
-            return end
-        if text.startswith("(C)", position):
-            end = text.find("\n", position)
-            end = len(text) if end < 0 else end
-            self._add("output", text[position:end])
-            return end
-        if _ELISION.match(text[position : position + 40].split("\n")[0]):
-            end = text.find("\n", position)
-            end = len(text) if end < 0 else end
-            self._add("elision", text[position:end])
-            return end
+            kind = "prose"
+        elif text.startswith("(C)", position):
+            kind = "output"
+        elif _ELISION.match(text[position : min(line_end, position + 40)]):
+            kind = "elision"
+        if kind:
+            self._add(kind, text[position:line_end])
+            return line_end
         is_output = self.running or _OUTPUT_HEAD.match(text, position) or self._after_output()
         end, _ = balanced_end(text, position, output=True)
         self._add("output" if is_output else "prose", text[position:end])
@@ -220,7 +218,7 @@ class _Cutter:
         return word in STRONG or last == "command"
 
     def _is_mention(self, end: int) -> bool:
-        """In prose, a command with words after it on its line is spoken of, not given."""
+        """Whether words follow a command on its line: prose that only mentions the command."""
         found = _INLINE_MENTION.match(self.text, end)
         return found is not None and "\n" not in found[0]
 
@@ -240,16 +238,12 @@ class _Cutter:
         if ANSWER.match(line):
             self._add("output", line.rstrip())
             return end
-        if not self.loose:
-            skip = repl_input(line)
-            if skip:
-                return position + skip
+        if not self.loose and (skip := repl_input(line)):
+            return position + skip
         command = None if self.is_input else command_of(line)
         if command is not None:
             return self._shell(command, position, end)
-        is_output = (self.running and not self.loose) or _OUTPUT.match(line) is not None
-        if not is_output and self._after_output() and not self.loose:
-            is_output = True
+        is_output = _OUTPUT.match(line) or (not self.loose and (self.running or self._after_output()))
         self._add("output" if is_output else "prose", line.rstrip())
         return end
 
@@ -279,11 +273,10 @@ class _Cutter:
         return end
 
     def _continued(self, command: str, end: int) -> tuple[str, int]:
-        """A command with the lines that a backslash at its end joins to it."""
+        """A command line joined with the lines that it continues on after a backslash."""
         parts = [command]
         while parts[-1].endswith("\\") and end < len(self.text):
-            following = self.text.find("\n", end + 1)
-            following = len(self.text) if following < 0 else following
+            following = self._line_end(end + 1)
             parts[-1] = parts[-1][:-1].rstrip()
             parts.append(self.text[end + 1 : following].strip())
             end = following
@@ -302,7 +295,10 @@ class _Cutter:
         self._add("close", "")
 
     def _piped_input(self, command: str, position: int, end: int) -> int:
-        """``echo '(...)' | z3 -in`` and ``z3 -in <<< '(...)'``: the quoted text is the formula."""
+        """Read ``echo '(...)' | z3 -in`` or ``z3 -in <<< '(...)'``, where the quoted text is the formula.
+
+        Returns the position after it; 0 if the command has another form.
+        """
         here = _INPUT.match(command) or _HERE_STRING.search(command)
         if here is None or here.end() >= len(command) or command[here.end()] not in "'\"":
             return 0
@@ -323,8 +319,7 @@ class _Cutter:
             inner = inner.replace("\\n", "\n")
         if "(" not in inner:
             return 0
-        line_end = self.text.find("\n", closing)
-        line_end = len(self.text) if line_end < 0 else line_end
+        line_end = self._line_end(closing)
         around = command[: here.start()] + " " + self.text[closing + 1 : line_end]
         whole = self.text[max(position, self.text.find(command[:12], position)) : line_end]
         invocations = tuple(replace(found, text=whole.strip()) for found in invocations_of(around, self.line))
@@ -341,7 +336,7 @@ _DEFINITIONS = frozenset(
 
 
 def _models_apart(segments: list[Segment]) -> list[Segment]:
-    """Definitions printed after an answer, with no formula after them, are a model: output."""
+    """Turn definitions after an answer into output if no formula follows them: they are a model."""
     index = 0
     while index < len(segments):
         if segments[index].word != "define-fun" or index == 0 or segments[index - 1].kind != "output":

@@ -1,4 +1,4 @@
-"""Parts of past formulas: skeletons, atoms, signatures, rules. Imports only ``smtlib`` and ``base``."""
+"""Decomposes formulas into skeletons and atoms, and mines association rules between atoms' signatures."""
 
 from rules.apriori import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 from rules.atoms import OWN_NAME, Atom, Slot

@@ -1,4 +1,4 @@
-"""Applications of non-recursive defined functions, replaced by their bodies; the graph stays a graph."""
+"""Expands applications of non-recursive defined functions; shared terms stay shared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from smtlib import CheckedScript, Declaration, Kind, Term, TermTable, declarations_in, postorder
 
 MAX_NEW_TERMS = 20_000
-"""Terms that the expansion of one script's definitions may make in all."""
+"""Maximum number of terms that expanding the definitions of one script may create."""
 
 MAX_WORK = 400_000
-"""Terms that it may visit in all."""
+"""Maximum number of terms that it may visit."""
 
 
 class OverBudgetError(Exception):
-    """Expanding costs too much; the functions are to stay defined functions."""
+    """Expansion is too expensive; the functions stay defined functions."""
 
 
 class Expander:
@@ -92,8 +92,9 @@ class Expander:
 
 
 def _rename_binders(table: TermTable, root: Term, number: int) -> Term:
-    """``root`` with the variables bound in it renamed, the same way everywhere, so that none can
-    capture a variable of an argument."""
+    """``root`` with its bound variables consistently renamed, so that they cannot capture a variable of an
+    argument.
+    """
     order = list(postorder([root]))
     bound = {v for term in order for v in term.bound}
     if not bound:

@@ -1,7 +1,7 @@
-"""Canonical names for the sorts, datatypes and defined functions that an atom needs.
+"""Canonical names for the sorts, datatypes and defined functions of an atom.
 
-:class:`ScriptNames` knows what a script introduces; :class:`AtomNames` gives the names inside one atom and
-collects its prelude. Both raise :class:`SkipError` where no faithful name can be given.
+:class:`ScriptNames` collects what a script introduces. :class:`AtomNames` assigns the names inside one atom
+and collects its prelude. Both raise :class:`SkipError` if there is no faithful name.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import indexed
 
 MAX_DEFINITIONS = 200
-"""An atom that needs more defined functions than this is skipped."""
+"""Atoms that need more defined functions are skipped."""
 
 MAX_DATATYPE_NESTING = 40
-"""Datatype groups may be built on one another this deep."""
+"""Maximum nesting of datatype groups."""
 
 _PLACEHOLDER = re.compile("\x00F([0-9]+|u[0-9]+)\x00")
 
 
 class SkipError(Exception):
-    """The assertion or atom cannot be taken; the message is the reason, without its names."""
+    """The assertion or atom is skipped; the message is the reason, without names of the script."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Datatypes declared together. ``names`` tells a name of the script from its place in the group."""
+    """Datatypes that are declared together."""
 
     datatypes: tuple[Datatype, ...]
     command: str
@@ -79,7 +79,7 @@ class ScriptNames:
                     self.places[selector] = (datatype.name, f"{i}c{j}s{k}")
 
     def constructor(self, datatype: str, name: str) -> Declaration:
-        """The constructor of this name."""
+        """The constructor of a datatype by its name."""
         for known in self.groups[datatype].datatypes:
             for constructor in known.constructors:
                 if known.name == datatype and constructor.declaration.name == name:
@@ -88,11 +88,11 @@ class ScriptNames:
 
 
 BodyPrinter = Callable[[Term, "dict[Declaration | Term, str]"], str]
-"""Prints a definition's body, given the names of what is free in it."""
+"""Prints a definition's body, given the names of its free symbols."""
 
 
 class AtomNames:
-    """The names used inside one atom, in order of first use, and the prelude they need."""
+    """The names inside one atom, in order of first use, and the prelude that they require."""
 
     def __init__(self, script: ScriptNames) -> None:
         self.script = script
@@ -110,7 +110,7 @@ class AtomNames:
         return self._sort(sort, {}, 0)
 
     def _sort(self, sort: Sort, own: dict[str, str], depth: int) -> str:
-        """As :meth:`sort`; ``own`` names the sorts of the datatype group being written."""
+        """Like :meth:`sort`. ``own``: the names of the datatype group that is being printed."""
         name = sort.name
         if name in own:
             name = own[name]
@@ -184,7 +184,7 @@ class AtomNames:
     # Defined functions
 
     def add_definitions(self, root: Term, print_body: BodyPrinter) -> None:
-        """Put the defined functions below ``root``, and all they need, into the prelude."""
+        """Add the defined functions below ``root``, and everything they use, to the prelude."""
         closure = self._closure(root)
         if not closure:
             return
@@ -208,7 +208,7 @@ class AtomNames:
         self.functions = {d: _PLACEHOLDER.sub(rf"F{digest}_\1", n) for d, n in names.items()}
 
     def _closure(self, root: Term) -> list[Definition]:
-        """The definitions needed, each after those it uses."""
+        """The required definitions, each after those it uses."""
         done: dict[Declaration, None] = {}
         stack: list[tuple[Declaration, bool]] = [(d, False) for d in reversed(self._defined(root))]
         opened: set[Declaration] = set()

@@ -1,9 +1,9 @@
-"""Terms as canonical text: equal for terms that differ only in the names of their symbols.
+"""Prints terms as canonical text, which is equal for terms that differ only in the names of their symbols.
 
-Small terms are written out as trees; there bound variables are numbered in reading order. Larger ones are
-first made anew as a graph in which every bound variable is named by the height of what its binder
-holds (so terms that differ in bound names become one), and then printed with ``let``. Which way is
-taken depends on the size as a tree, so sharing in the script makes no difference.
+Small terms are printed as trees, with bound variables numbered in reading order. Larger terms are copied to a
+graph in which every bound variable is named by the height of its binder's body (so that terms that differ in
+bound names become equal), and then printed with ``let``. The size as a tree decides, so sharing in the script
+makes no difference.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from smtlib import Declaration, Kind, Sort, Term, TermTable, postorder
 from smtlib.printer import Naming, print_term
 
 MAX_TREE = 200
-"""Terms of at most so many nodes, written out as trees, are printed as trees."""
+"""Terms with at most this many nodes as a tree are printed as trees."""
 
 MAX_GRAPH = 10_000
-"""Atoms of more distinct terms are skipped."""
+"""Atoms with more distinct terms are skipped."""
 
 MAX_BINDER_WORK = 100_000
-"""Terms visited while renaming nested binders; beyond it an atom is skipped."""
+"""Maximum number of terms visited while renaming nested binders; atoms beyond it are skipped."""
 
 TOO_LARGE = "atom too large"
 
@@ -32,10 +32,10 @@ _Leave: TypeAlias = "list[tuple[Term, str | None]]"
 
 
 class CanonicalPrinter(Naming):
-    """Prints one atom or definition body. Symbols that ``fixed`` does not name become slots.
+    """Prints one atom or the body of a definition. Symbols without a name in ``fixed`` become slots.
 
-    In the text a slot is its number between NUL characters, which no SMT-LIB text holds.
-    ``slots`` has the symbols in order of first occurrence, once :meth:`text` has returned.
+    In the text, a slot is its number between NUL characters, which SMT-LIB text cannot contain. After
+    :meth:`text`, ``slots`` has the symbols in order of first occurrence.
     """
 
     def __init__(self, names: AtomNames, fixed: dict[_Key, str]) -> None:
@@ -48,7 +48,7 @@ class CanonicalPrinter(Naming):
         self.size = 0
 
     def text(self, root: Term) -> str:
-        """The canonical text of ``root``. Raises :class:`SkipError` where it is too large."""
+        """The canonical text of ``root``. Raises :class:`SkipError` if it is too large."""
         text = self._tree(root)
         if text is None:
             self.slots.clear()
@@ -67,14 +67,14 @@ class CanonicalPrinter(Naming):
     # Heads
 
     def slot(self, key: _Key) -> str:
-        """The text of a symbol that the script declares or that is bound outside."""
+        """The text of a symbol that is declared in the script or bound outside of the atom."""
         fixed = self.fixed.get(key)
         if fixed is not None:
             return fixed
         return f"\0{self.slots.setdefault(key, len(self.slots))}\0"
 
     def head(self, term: Term) -> str:
-        """The text of a head that is no bound variable; notes what theories it speaks of."""
+        """The text of a head that is not a bound variable. Also records its theories."""
         op = term.op
         if op.kind is Kind.OPERATOR:
             self.operators.add(op.name)
@@ -85,7 +85,7 @@ class CanonicalPrinter(Naming):
         return self.renamed_head(term)
 
     def declared(self, declaration: Declaration) -> str:
-        """The text of a function, as an argument of another."""
+        """The text of a function that is an argument of another one."""
         return self.slot(declaration)
 
     def sort(self, sort: Sort) -> str:
@@ -93,8 +93,9 @@ class CanonicalPrinter(Naming):
         return self.names.sort(sort)
 
     def _datatype_head(self, term: Term, declaration: Declaration) -> str:
-        """The head of a term of a datatype. Where that is parametric, the way of writing is the one that
-        z3 understands with several instances in use, and cvc5 too: ``is-c`` and ``(as c SORT)``."""
+        """The head of a term of a datatype. For parametric datatypes it is written as ``is-c`` and
+        ``(as c SORT)``, which all solvers accept even if several instances are in use.
+        """
         self.uses_datatypes = True
         name = self.names.datatype_symbol(declaration)
         if term.op.name == "is" and term.op.indices and term.args[0].sort.args:
@@ -108,7 +109,7 @@ class CanonicalPrinter(Naming):
     # Trees
 
     def _tree(self, root: Term) -> str | None:
-        """``root`` without ``let``, or None where it has more than MAX_TREE nodes."""
+        """``root`` without ``let``, or None if it has more than MAX_TREE nodes."""
         pieces: list[str] = []
         bound: dict[Term, str] = {}
         count = 0
@@ -169,7 +170,7 @@ class CanonicalPrinter(Naming):
         bound: dict[Term, str],
         binders: int,
     ) -> int:
-        """Open a binder, or a case of a match; the count of bound variables after it."""
+        """Open a binder or a case of a match; returns the number of bound variables after it."""
         term, case = entry
         variables = term.variables or term.patterns[case][1]
         stack.append([(v, bound.get(v)) for v in dict.fromkeys(variables)])
@@ -203,7 +204,7 @@ class _SortNaming(Naming):
 
 
 class _GraphPrinter:
-    """Prints a large term with ``let``, from a copy whose graph does not depend on the script's names."""
+    """Prints a large term with ``let``, from a copy whose structure does not depend on the script's names."""
 
     def __init__(self, printer: CanonicalPrinter) -> None:
         self.printer = printer

@@ -1,9 +1,9 @@
-"""Association rules between signatures: frequent itemsets and rules by ``mlxtend``.
+"""Mines association rules between signatures with ``mlxtend``.
 
-Each formula is a transaction: the set of its atoms' signatures. Itemsets are mined one length
-after the other, and mining stops before a length that could, by the bound of Kruskal and Katona
-on the number of larger itemsets, bring more candidate rules than :data:`MAX_CANDIDATE_RULES`; the
-result says so. Deterministic: items and rules are in the order of their texts.
+Each formula is a transaction: the set of its atoms' signatures. Itemsets are mined by increasing length.
+Mining stops, and the result says so, before a length that could yield more than :data:`MAX_CANDIDATE_RULES`
+candidate rules by the bound of Kruskal and Katona. The result is deterministic: items and rules are sorted by
+text.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_SUPPORT = 9
-"""Formulas that must hold all of a rule, as in the paper."""
+"""Minimum number of formulas that contain all items of a rule, as in the paper."""
 
 MIN_CONFIDENCE = 0.5
-"""Share of the antecedent's formulas that must hold the consequent too, as in the paper."""
+"""Minimum share of the formulas with the antecedent that have the consequent too, as in the paper."""
 
 MAX_CANDIDATE_RULES = 200_000
-"""Splits of frequent itemsets into antecedent and consequent that are looked at, at most."""
+"""Maximum number of splits of frequent itemsets into antecedent and consequent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Formulas with all of ``antecedent`` tend to have all of ``consequent`` too; both are sorted.
+    """Formulas with all of ``antecedent`` tend to have all of ``consequent`` too. Both are sorted.
 
-    ``support`` counts the formulas that hold both. ``conviction`` is infinite where confidence is 1.
+    ``support``: the number of formulas with both. ``conviction``: infinite if the confidence is 1.
     """
 
     antecedent: tuple[str, ...]
@@ -43,7 +43,7 @@ class Rule:
 
     @property
     def key(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What makes it this rule, its measures apart."""
+        """The identity of the rule, without its measures."""
         return self.antecedent, self.consequent
 
     def __str__(self) -> str:
@@ -52,10 +52,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """The rules found, in the order of their texts.
+    """The mined rules, sorted by text.
 
-    ``max_length`` is the size of the largest itemsets that were looked for. ``complete`` is False where
-    larger frequent ones may exist that were left out for their number.
+    ``max_length``: the size of the largest itemsets that were searched. ``complete``: False if larger
+    frequent itemsets may exist that were not searched because there are too many.
     """
 
     rules: tuple[Rule, ...]
@@ -77,15 +77,15 @@ def mine(
     min_confidence: float = MIN_CONFIDENCE,
     max_length: int | None = None,
 ) -> RuleSet:
-    """The rules of ``transactions`` with at least this support (a count) and confidence.
+    """Mine the rules of ``transactions`` with at least this support (a count) and confidence.
 
-    ``max_length`` bounds the items of a rule, both sides together. Raises ValueError for a support
-    below 1 or a confidence outside ``(0, 1]``.
+    ``max_length``: the maximum number of items of a rule, both sides together. Raises ValueError for a
+    support below 1 or a confidence outside ``(0, 1]``.
     """
     if min_support < 1:
-        raise ValueError(f"support is a count of at least 1, not {min_support}")
+        raise ValueError(f"expected a support of at least 1, got {min_support}")
     if not 0 < min_confidence <= 1:
-        raise ValueError(f"confidence is above 0 and at most 1, not {min_confidence}")
+        raise ValueError(f"expected a confidence above 0 and at most 1, got {min_confidence}")
     counts = Counter(item for transaction in transactions for item in transaction)
     items = sorted(item for item, count in counts.items() if count >= min_support)
     if not items or max_length == 1:
@@ -112,10 +112,10 @@ def _table(transactions: Sequence[frozenset[str]], items: Sequence[str]) -> pd.D
 
 
 def _itemsets(table: pd.DataFrame, min_support: int, wanted: int | None) -> tuple[pd.DataFrame, int, bool]:
-    """The frequent itemsets, the length up to which they were looked for, and whether none is missing."""
+    """The frequent itemsets, the maximum length searched, and whether they are complete."""
     from mlxtend.frequent_patterns import fpgrowth
 
-    # mlxtend takes a share and rounds its count up; half a formula less keeps float error out.
+    # mlxtend expects a share, from which it rounds up a count; half a formula less avoids rounding errors.
     share = (min_support - 0.5) / len(table)
     length = 2
     while True:
@@ -131,8 +131,9 @@ def _itemsets(table: pd.DataFrame, min_support: int, wanted: int | None) -> tupl
 
 
 def largest_shadow(count: int, size: int) -> int:
-    """How many sets of ``size + 1`` items there can be, at most, all of whose subsets of ``size`` items are
-    among ``count`` sets (Kruskal and Katona)."""
+    """The maximum number of sets of ``size + 1`` items whose subsets of ``size`` items are all among
+    ``count`` sets (Kruskal and Katona).
+    """
     bound = 0
     while count > 0 and size > 0:
         top = size
@@ -150,7 +151,7 @@ def _rules(itemsets: pd.DataFrame, transactions: int, min_confidence: float) -> 
 
     if all(len(s) < 2 for s in itemsets["itemsets"]):
         return
-    # Items that every transaction holds make mlxtend divide nothing by nothing in a measure not used here.
+    # For items in every transaction mlxtend divides zero by zero, in a measure that is not used here.
     with np.errstate(divide="ignore", invalid="ignore"):
         found = association_rules(itemsets, metric="confidence", min_threshold=min_confidence - 1e-9)
     columns = ("antecedents", "consequents", "support", "confidence", "lift", "conviction")

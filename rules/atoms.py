@@ -1,10 +1,10 @@
-"""Atoms: what stands in a skeleton's holes, with its symbols taken out as typed slots.
+"""Atoms: the contents of a skeleton's holes, with typed slots instead of symbols.
 
-Making an instance is choosing a symbol for each slot and joining. An atom keeps some names for
-itself, and the symbols put in must avoid them (:data:`OWN_NAME`): ``b0`` ... for variables bound inside
-it, ``S0``, ``S1_2`` ... for uninterpreted sorts (``S1_2`` takes two arguments), ``D<hash>_0`` ... for
-datatypes with their constructors and selectors, ``F<hash>_0`` ... and ``F<hash>_u0`` ... for defined
-functions and the symbols they use, ``p0`` ... for their parameters, ``$0`` ... for shared subterms.
+An instance has a symbol in each slot. These symbols must not match the names reserved by the atom
+(:data:`OWN_NAME`): ``b0`` ... for variables bound in it, ``S0``, ``S1_2`` ... for uninterpreted sorts
+(``S1_2`` has two arguments), ``D<hash>_0`` ... for datatypes, their constructors and selectors, ``F<hash>_0``
+... and ``F<hash>_u0`` ... for defined functions and the symbols they use, ``p0`` ... for their parameters,
+``$0`` ... for shared subterms.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from smtlib.commands import declaration_text
 
 OWN_NAME = re.compile(r"[bp][0-9]+\Z|[SDF][0-9a-f]*(_[0-9a-z]+)?\Z|\$")
-"""Matches the names an atom keeps for itself; a symbol put into a slot must not match."""
+"""Matches the names reserved by atoms; a symbol in a slot must not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What may fill a slot: a symbol of this rank, sorts as canonical text.
+    """The rank of the symbols that may fill a slot, with sorts as canonical text.
 
-    Without ``params`` it is a variable, else an uninterpreted function. ``was_bound`` says that the
-    skeleton's quantifier bound it where the atom was found; that is a hint and no part of equality.
+    Without ``params`` it is a variable, else an uninterpreted function. ``was_bound``: a quantifier of the
+    skeleton bound it in the original formula; this is a hint that equality ignores.
     """
 
     params: tuple[str, ...]
@@ -33,7 +33,7 @@ class Slot:
 
     @property
     def sort(self) -> str:
-        """The slot's sort: of a function, the one in the way of ``(-> Int Int Bool)``."""
+        """The slot's sort; of a function, ``(-> Int Int Bool)``."""
         return f"(-> {' '.join((*self.params, self.result))})" if self.params else self.result
 
     def declaration(self, name: str) -> str:
@@ -45,12 +45,12 @@ class Slot:
 class Atom:
     """A Bool term up to renaming of its symbols.
 
-    ``text`` is all of it in one line, the slots as typed parameters: ``(lambda ((x0 Int)) (> x0 1))``; two
-    atoms are equal when these texts are. ``segments`` is the term's text cut at the slots, and slot
-    ``occurrences[i]`` stands between ``segments[i]`` and ``segments[i + 1]``; slots are numbered by first
-    occurrence. ``prelude`` holds the commands that must come first (sorts, datatypes, definitions), in
-    order; equal commands of different atoms are to be written once, different ones never
-    declare the same name with another meaning. ``size`` counts terms.
+    ``text``: the whole atom in one line, with the slots as typed parameters, such as ``(lambda ((x0 Int)) (>
+    x0 1))``; atoms are equal if these texts are. ``segments``: the term's text, split at the slots; slot
+    ``occurrences[i]`` is between ``segments[i]`` and ``segments[i + 1]``. Slots are numbered by first
+    occurrence. ``prelude``: the commands that must come first (sorts, datatypes, definitions), in order.
+    Write equal commands of several atoms once; different commands never declare the same name. ``size``: the
+    number of terms.
     """
 
     text: str
@@ -72,7 +72,7 @@ class Atom:
         return "".join(parts)
 
     def script(self) -> str:
-        """A whole script that asserts this atom over declared symbols ``x0``, ``x1`` ..."""
+        """A complete script that asserts this atom over declared symbols ``x0``, ``x1`` ..."""
         names = [f"x{i}" for i in range(len(self.slots))]
         lines = [*self.prelude]
         lines += (slot.declaration(name) for slot, name in zip(self.slots, names, strict=True))

@@ -1,4 +1,4 @@
-"""Two rule sets side by side: what both have, what is new, what is lost."""
+"""Compares two rule sets: common, new and lost rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rules.apriori import Rule
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``overlap`` pairs each rule of the old set with the new set's; the measures may differ."""
+    """``overlap``: pairs of the old and new version of a rule, whose measures may differ."""
 
     overlap: tuple[tuple[Rule, Rule], ...]
     new: tuple[Rule, ...]
@@ -18,13 +18,13 @@ class Comparison:
 
     @property
     def kept(self) -> float:
-        """Share of the old rules that the new set has; 1 where there were none."""
+        """The share of the old rules that are in the new set; 1 if there were none."""
         old = len(self.overlap) + len(self.lost)
         return len(self.overlap) / old if old else 1.0
 
 
 def compare(old: Iterable[Rule], new: Iterable[Rule]) -> Comparison:
-    """What became of the rules of ``old`` in ``new``. A rule is known by its two sides."""
+    """Compare the rules of ``old`` and ``new``. Rules are identified by their two sides."""
     before = {rule.key: rule for rule in old}
     after = {rule.key: rule for rule in new}
     return Comparison(

@@ -1,8 +1,8 @@
-"""From an assertion to its skeleton and the atoms in the skeleton's holes.
+"""Decomposes an assertion into its skeleton and the atoms in the skeleton's holes.
 
-Applications of non-recursive defined functions are expanded first, annotations (``:named``,
-``:pattern`` ...) are dropped and ``let`` is looked through, as the checker's terms do. All walks are
-iterative, and all that could explode has a limit: what exceeds one is skipped and says why.
+Applications of non-recursive defined functions are expanded first. Annotations (``:named``, ``:pattern`` ...)
+are dropped, and ``let`` is expanded by the checker already. All traversals are iterative and bounded; what
+exceeds a limit is skipped with a reason.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from rules.skeletons import CONNECTIVES, QUANTIFIERS, Skeleton
 from smtlib import BOOL, CheckedScript, Declaration, Kind, Sort, Term, Theories, default_theories
 
 MAX_HOLES = 2_000
-"""Skeletons with more holes are skipped: shared connectives grow exponentially as a tree."""
+"""Skeletons with more holes are skipped: expanding shared connectives to a tree can be exponential."""
 
 MAX_SKELETON_NODES = 10_000
 """Skeletons with more connectives, quantifiers and holes are skipped."""
 
 MAX_ATOM_TEXT = 20_000
-"""Atoms that print longer with their prelude, in characters, are skipped."""
+"""Atoms that take more characters with their prelude are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A hole's content: the atom and, per slot, the symbol that stood there, as the script named it.
+    """The content of a hole: the atom, and for each slot the name of the symbol in the script.
 
-    ``atom`` is None where the content was ``skipped``; then that is the reason.
+    ``atom``: None if the content was skipped; ``skipped`` is then the reason.
     """
 
     term: Term
@@ -44,8 +44,11 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """An assertion taken apart. ``binders`` has, per binder of the skeleton, the names and sorts bound there
-    in the script. ``skeleton`` is None where the assertion was ``skipped``; then that is the reason."""
+    """A decomposed assertion.
+
+    ``skeleton``: None if the assertion was skipped; ``skipped`` is then the reason. ``binders``: for each
+    binder of the skeleton, the names and sorts of the variables in the script.
+    """
 
     skeleton: Skeleton | None
     holes: tuple[Hole, ...] = ()
@@ -54,31 +57,32 @@ class Decomposition:
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """The atoms that were taken, in order of their holes."""
+        """The atoms that were not skipped, in order of their holes."""
         return tuple(h.atom for h in self.holes if h.atom is not None)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the assertion, or the atoms that are missing, were skipped."""
+        """The reasons why the assertion or some of its atoms were skipped."""
         if self.skipped:
             return (self.skipped,)
         return tuple(h.skipped for h in self.holes if h.skipped)
 
 
 def decompose(assertion: Term, script: CheckedScript) -> Decomposition:
-    """``assertion``, a term of ``script``, taken apart. For many assertions of one script use
-    :func:`decompose_script` or one :class:`Decomposer`."""
+    """Decompose ``assertion``, a term of ``script``. For many assertions of one script use
+    :func:`decompose_script` or one :class:`Decomposer`.
+    """
     return Decomposer(script).decompose(assertion)
 
 
 def decompose_script(script: CheckedScript) -> Iterator[Decomposition]:
-    """The script's assertions in order, each taken apart."""
+    """Decompose the script's assertions in order."""
     decomposer = Decomposer(script)
     return (decomposer.decompose(assertion) for assertion in script.assertions)
 
 
 class Decomposer:
-    """Takes the assertions of one script apart."""
+    """Decomposes the assertions of one script."""
 
     def __init__(self, script: CheckedScript, theories: Theories | None = None) -> None:
         self.theories = theories or default_theories()
@@ -88,8 +92,8 @@ class Decomposer:
         self._holes: dict[Term, Hole] = {}
 
     def decompose(self, assertion: Term) -> Decomposition:
-        """``assertion`` taken apart."""
-        # Over budget, its defined functions stay functions and come with the atoms' preludes.
+        """Decompose ``assertion``."""
+        # Over budget, defined functions stay functions, and their definitions are in the atoms' preludes.
         with suppress(OverBudgetError):
             assertion = self._expander.expand(assertion)
         try:
@@ -174,7 +178,7 @@ class Decomposer:
 def skeleton_of(
     assertion: Term,
 ) -> tuple[str, list[Term], tuple[tuple[tuple[str, str], ...], ...]]:
-    """The canonical text of the skeleton, the terms in its holes, and what its binders bound."""
+    """The canonical text of the skeleton, the terms in its holes, and the variables of its binders."""
     pieces: list[str] = []
     holes: list[Term] = []
     binders: list[tuple[tuple[str, str], ...]] = []

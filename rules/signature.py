@@ -1,13 +1,13 @@
-"""Signatures: what an atom looks like to the rules.
+"""Signatures: the abstraction of atoms over which rules are mined.
 
-``(OP OPERAND...)``, each operand ``const_SORT`` or ``var_SORT``: ``var`` where the operand holds a symbol of
-the script or a bound variable, else ``const`` (literals, constants of theories, constructors over
-such). The head is the operator with its indices, ``fun`` for an applied function of the script,
-``is`` for a tester, ``selector``. An atom that is a single symbol is ``var_Bool``.
+A signature is ``(OP OPERAND...)``. An operand is ``var_SORT`` if it contains a symbol of the script or a
+bound variable, else ``const_SORT`` (literals, constants of theories, constructors of such). OP is the
+operator with its indices, ``fun`` for a function of the script, ``is`` for a tester, or ``selector``. The
+signature of a single symbol is ``var_Bool``.
 
-Sorts are written without blanks: ``BitVec_8``, ``FloatingPoint_8_24``, ``Array<Int,BitVec_8>``. The coarse
-form leaves out indices and arguments: ``BitVec``, ``Array``; every datatype is ``Datatype`` and every
-uninterpreted sort ``Uninterpreted``.
+Sorts are written without blanks: ``BitVec_8``, ``FloatingPoint_8_24``, ``Array<Int,BitVec_8>``. Coarse
+signatures omit indices and arguments (``BitVec``, ``Array``), and have ``Datatype`` for every datatype and
+``Uninterpreted`` for every uninterpreted sort.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCRIPT_HEADS = {"constructor": "constructor", "selector": "selector"}
 
 
 class Signatures:
-    """Makes the signatures of one script's atoms."""
+    """Computes the signatures of one script's atoms."""
 
     def __init__(self, script: ScriptNames) -> None:
         self.script = script
@@ -34,17 +34,17 @@ class Signatures:
         self._full: dict[Sort, str] = {}
 
     def full(self, term: Term, names: AtomNames) -> str:
-        """The signature with widths, formats and arguments of sorts; ``names`` are the atom's."""
+        """The signature with indices and arguments of sorts. ``names``: the names of the atom."""
         if self.script.user_sorts:
             return self._signature(term, _full_head, lambda sort: _flat(names.sort(sort)))
         return self._signature(term, _full_head, self._full_sort)
 
     def coarse(self, term: Term) -> str:
-        """The signature without them."""
+        """The coarse signature."""
         return self._signature(term, _coarse_head, self._coarse_sort)
 
     def holds_symbol(self, term: Term) -> bool:
-        """Whether a symbol of the script or a variable occurs in ``term``."""
+        """Whether ``term`` contains a symbol of the script or a variable."""
         known = self._holds_symbol
         if term in known:
             return known[term]
@@ -94,7 +94,7 @@ class Signatures:
 
 
 def operator_of(signature: str) -> str:
-    """The head of a signature: ``>`` of ``(> const_Real var_Real)``, empty for a single symbol."""
+    """The operator of a signature: ``>`` in ``(> const_Real var_Real)``; empty for a single symbol."""
     if signature[0] != "(":
         return ""
     if signature[1] == "(":
@@ -133,7 +133,7 @@ def _full_head(term: Term) -> str:
 
 @lru_cache(maxsize=4096)
 def _flat(text: str) -> str:
-    """A sort without blanks and parentheses: ``(Array Int (_ BitVec 8))`` is ``Array<Int,BitVec_8>``."""
+    """A sort without blanks and parentheses: ``(Array Int (_ BitVec 8))`` becomes ``Array<Int,BitVec_8>``."""
     return _flat_sort(read_sexps(text)[0]) if text[0] == "(" else text
 
 

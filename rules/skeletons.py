@@ -1,8 +1,8 @@
-"""Skeletons: an assertion's connectives and quantifiers, everything else a numbered hole.
+"""Skeletons: the connectives and quantifiers of an assertion, with numbered holes for everything else.
 
-The canonical text is an s-expression that reads back: ``(forall 2 (or (hole 0) (not (hole 1))))``, where
-2 is how many variables the quantifier binds. Holes are numbered from 0 in reading order, so
-skeletons are equal when their texts are. The sorts of bound variables are no part of a skeleton.
+The canonical text is an s-expression such as ``(forall 2 (or (hole 0) (not (hole 1))))``, where 2 is the
+number of variables that the quantifier binds. Holes are numbered from 0 in reading order, so skeletons are
+equal if their texts are. The sorts of bound variables are not part of a skeleton.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ QUANTIFIERS = frozenset(("forall", "exists"))
 
 
 class SkeletonError(ValueError):
-    """A text that is no skeleton."""
+    """A text is not a skeleton."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A quantifier of a skeleton.
+    """A quantifier of a skeleton, which binds ``variables`` variables.
 
-    It binds ``variables`` variables over the holes ``first_hole <= hole < end_hole``. ``parent`` is the
-    number of the innermost binder around it, or -1. Binders are numbered in reading order.
+    Its scope are the holes from ``first_hole`` to ``end_hole - 1``. ``parent``: the number of the innermost
+    binder around it, or -1. Binders are numbered in reading order.
     """
 
     quantifier: str
@@ -41,11 +41,11 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """A skeleton, ready to be filled by joining.
+    """A skeleton, in a form that can be filled by joining texts.
 
-    ``segments`` is its SMT-LIB text cut where something is to be put in; ``items[i]`` says what
-    stands between ``segments[i]`` and ``segments[i + 1]``: the hole ``n`` where it is ``n >= 0``, else the
-    variable list of binder ``~n``. Equality is that of the text.
+    ``segments``: its SMT-LIB text, split at holes and variable lists. ``items[i]``: what is between
+    ``segments[i]`` and ``segments[i + 1]``: the hole ``n`` if ``n >= 0``, else the variable list of binder
+    ``~n``. Skeletons are equal if their texts are.
     """
 
     text: str
@@ -56,17 +56,18 @@ class Skeleton:
 
     @staticmethod
     def parse(text: str) -> Skeleton:
-        """The skeleton of a canonical text. Raises :class:`SkeletonError`."""
+        """Parse a canonical text. Raises :class:`SkeletonError`."""
         return _parse(text)
 
     @property
     def variables(self) -> int:
-        """How many variables its quantifiers bind."""
+        """The number of variables that its quantifiers bind."""
         return sum(b.variables for b in self.binders)
 
     def fill(self, holes: Sequence[str], binders: Sequence[str] = ()) -> str:
-        """Its SMT-LIB text with these formulas in the holes and these variable lists,
-        each like ``(x Int) (y Int)``, at the binders."""
+        """Its SMT-LIB text with these formulas in the holes and these variable lists, such as
+        ``(x Int) (y Int)``, at the binders.
+        """
         parts = [self.segments[0]]
         for item, segment in zip(self.items, self.segments[1:], strict=True):
             parts.append(holes[item] if item >= 0 else binders[~item])
@@ -86,7 +87,7 @@ def _parse(text: str) -> Skeleton:
     enclosing: list[int] = []
     holes = 0
     buffer: list[str] = []
-    # What waits for its closing parenthesis: a connective (-1) or the number of a binder.
+    # The open parentheses: a connective (-1) or the number of a binder.
     opened: list[int] = []
     empty: list[bool] = []
     position = 0
@@ -134,13 +135,13 @@ def _parse(text: str) -> Skeleton:
             empty.append(True)
             position += 2
     if opened or not segments:
-        raise SkeletonError(f"no whole skeleton: {text[:80]}")
+        raise SkeletonError(f"not a complete skeleton: {text[:80]}")
     segments.append("".join(buffer))
     return Skeleton(text, holes, tuple(Binder(*b) for b in binders), tuple(segments), tuple(items))
 
 
 def _head(tokens: list[str], position: int, text: str) -> tuple[str, int]:
-    """The word after ``(`` and, for a hole or quantifier, its number."""
+    """The word after ``(``, and the number of a hole or quantifier."""
     head = tokens[position + 1] if tokens[position] == "(" and position + 1 < len(tokens) else ""
     if head in CONNECTIVES:
         return head, 0

@@ -1,4 +1,4 @@
-"""The hosts of issue trackers, one module of this folder each, found by its ``HOST``."""
+"""The hosts of issue trackers. Each is a module of this folder with an attribute ``HOST``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def known_hosts() -> dict[str, Host]:
 
 
 def host_named(name: str) -> Host:
-    """The host of a name. Raises BadInput."""
+    """The host with this name. Raises BadInput."""
     hosts = known_hosts()
     if name not in hosts:
         raise BadInput(f"{name} is not a host; choose one of {', '.join(hosts)}")
@@ -30,7 +30,7 @@ def host_named(name: str) -> Host:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a tracker is: its host, the API to ask, its name there."""
+    """The location of a tracker: its host, the address of the API, and its name there."""
 
     host: Host
     api_url: str
@@ -38,10 +38,10 @@ class Place:
 
 
 def locate(text: str, host_name: str | None = None, api_url: str | None = None) -> Place:
-    """The place of a tracker that is named as people do: its name, or the address of its page.
+    """Locate a tracker by its name or the address of its page.
 
-    An address says which host it is where the server is a public one or is called like the host
-    (``gitlab.example.org``); ``host_name`` says it otherwise. Raises BadInput.
+    The host is derived from the address if the server is a public one or is named after the host
+    (``gitlab.example.org``); otherwise pass ``host_name``. Raises BadInput.
     """
     server = (urlsplit(text.strip()).hostname or "") if "://" in text else ""
     hosts = known_hosts()

@@ -1,4 +1,4 @@
-"""GitHub and GitHub Enterprise, asked through PyGithub; and what ``gh`` prints."""
+"""GitHub and GitHub Enterprise, through PyGithub; and the output of ``gh``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ _NAME = r"[A-Za-z0-9][\w.-]{0,60}/[\w.-]{1,100}"
 
 
 class _Client(Client):
-    """The requests go through PyGithub's connection; redirections are left to us, as it drops what stands
-    after the ``?``.
-    """
+    """Sends requests through PyGithub, but does not let it follow redirections, as it drops the query."""
 
     def _connect(self) -> None:
-        # Takes a quarter of a second: only who asks GitHub should wait for it.
+        # Importing it takes 0.25 s.
         import github
         from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass
 
@@ -50,7 +48,7 @@ class _Client(Client):
 
 
 class GitHub(Host):
-    """Issues and comments are two lists of a whole repository."""
+    """Issues and comments are two lists per repository."""
 
     name = "github"
     site = "github.com"
@@ -93,7 +91,7 @@ class GitHub(Host):
         return text_in(data, "full_name"), text_in(data, "html_url")
 
     def file_sites(self, api_url: str) -> frozenset[str]:
-        """GitHub's own, and the two stores of its attachments that it redirects to."""
+        """GitHub's servers, and the two object stores that it redirects attachments to."""
         return frozenset(
             {
                 "github.com",
@@ -117,8 +115,8 @@ class GitHub(Host):
         return "/".join(parts[3:5]) if len(parts) > 5 else ""
 
     def read(self, item: Mapping[str, Any], tracker: str) -> Iterator[Item]:
-        """Objects of the REST interface, an issue's comments beside it as ``comments_list`` where they are;
-        and those of ``gh issue list --json``.
+        """Read objects of the REST API (with an issue's comments in ``comments_list``, if present), and of
+        ``gh issue list --json``.
         """
         number = item.get("number")
         if not isinstance(number, int) or isinstance(number, bool):
@@ -150,7 +148,7 @@ class GitHub(Host):
 
 
 def _comment(item: Mapping[str, Any]) -> Comment | None:
-    """A comment; ``gh`` tells the number by which the REST interface knows it in the address only."""
+    """A comment. In the output of ``gh``, its id in the REST API is only in the address."""
     ident = item.get("id")
     if isinstance(ident, str):
         tail = text_in(item, "url").rpartition("#issuecomment-")[2]

@@ -1,4 +1,4 @@
-"""GitLab, of gitlab.com or a server of one's own, by its REST API (v4); and what ``glab api`` prints."""
+"""GitLab (gitlab.com or other servers), through its REST API v4; and the output of ``glab api``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = r"[A-Za-z0-9_][\w.-]{0,100}(?:/[\w.-]{1,100}){1,5}"
 
 
 class GitLab(Host):
-    """Issues are one list; comments (notes) a list per issue, fetched again when the issue was updated."""
+    """Issues are one list; comments (notes) are a list per issue, fetched again after its updates."""
 
     name = "gitlab"
     site = "gitlab.com"
@@ -74,7 +74,7 @@ class GitLab(Host):
     def read(self, item: Mapping[str, Any], tracker: str) -> Iterator[Item]:
         if item.get("noteable_type") == "Issue":
             number, ident = item.get("noteable_iid"), item.get("id")
-            # Of what GitLab itself notes, only what closed the issue is worth reading.
+            # Of GitLab's automatic notes, only those about closing the issue are useful.
             is_worth = not item.get("system") or text_in(item, "body").startswith("closed via")
             if type(number) is int and type(ident) is int and is_worth:
                 times = moment(item, "created_at"), moment(item, "updated_at")
@@ -107,7 +107,7 @@ class GitLab(Host):
         return Listing(f"/issues/{issue.number}/notes", (("order_by", "created_at"), ("sort", "asc")))
 
     def file_address(self, link: str, issue: Issue) -> str:
-        """Texts name uploads by their path below the project."""
+        """Texts refer to uploads by their path below the project."""
         if link.startswith("https://"):
             return link
         project = issue.url.partition("/-/")[0]

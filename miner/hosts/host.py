@@ -1,4 +1,4 @@
-"""What differs between kinds of trackers: a subclass of :class:`Host` each, in a file of this folder."""
+"""The interface of a tracker's host. Each kind of host is a subclass in a file of this folder."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from miner.hosts.http import LOOPBACK, TOKEN, Api, Client
 
 _PER_PAGE = 100
 NOTHING = re.compile(r"(?!)")
-"""The pattern that matches nowhere."""
+"""A pattern that never matches."""
 SHA = r"(?=[0-9a-f]{0,39}[a-f])(?=[0-9a-f]{0,39}\d)[0-9a-f]"
-"""Pattern of one digit of a commit's hash, where it is no number and no word."""
+"""Pattern of a digit of a commit hash, with a check that the hash has both letters and digits."""
 
 PAGES = ("page", "cursor", "after")
-"""How servers name the parameter that asks for a page after the first."""
+"""The names of the parameter for pages after the first."""
 
 Item = tuple[int, Issue | Comment]
-"""What a raw object holds: an issue or a comment, after the issue's number."""
+"""An issue's number, with the issue itself or one of its comments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list of a tracker, oldest update first; ``since`` is the parameter that leaves out what is older."""
+    """A list of a tracker, oldest update first. ``since``: the parameter for the earliest update."""
 
     path: str
     query: tuple[tuple[str, str], ...]
@@ -38,7 +38,7 @@ class Listing:
     since: str = "since"
 
     def request(self, since: str = "", page: tuple[str, str] | None = None) -> str:
-        """Path and query of one page, below the tracker's path; ``page`` is as the page before it said."""
+        """Path and query of one page, below the tracker's path. ``page``: parameter and value."""
         asked = [*self.query, ("per_page", str(_PER_PAGE))]
         if since:
             asked.append((self.since, since))
@@ -47,78 +47,79 @@ class Listing:
         return f"{self.path}?{urlencode(asked, safe=':')}"
 
     def since_of(self, request: str) -> str:
-        """The date that a request of this list starts at; empty where it starts at the beginning."""
+        """The earliest update that a request of this list includes; empty for all."""
         return request.partition(f"&{self.since}=")[2].partition("&")[0]
 
 
 class Host:
-    """A kind of tracker: how trackers are named and asked, and what their raw objects mean.
+    """A kind of host: how trackers are named and requested, and what their raw objects mean.
 
-    A subclass sets the attributes and overrides the methods that differ; its module has one as ``HOST``.
+    A subclass sets the attributes and overrides the methods that differ; its module has an instance as
+    ``HOST``.
     """
 
-    # What --host and the corpus call it, and its public server.
+    # Its name in --host and in the corpus, and its public server.
     name = ""
     site = ""
     api: Api
     client = Client
     tracker_name = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
     example = "OWNER/NAME"
-    # A program that prints the token for the server named after it.
+    # A command that prints the token; the server is appended as its last argument.
     token_command: tuple[str, ...] = ()
-    # What is asked of a tracker; then of each issue with comments, where `comments_of` says so.
+    # The lists of a tracker to fetch. Comments are fetched per issue if `comments_of` is overridden.
     lists: tuple[Listing, ...] = ()
-    # All issues that are still there, to find deleted ones by.
+    # The list of all existing issues, which serves to find deleted ones.
     census = Listing("/issues", ())
-    # The address of one issue is this and its number.
+    # The path of an issue, before its number.
     issue_path = "/issues/"
-    # What texts name: the groups repo, sha, number and kind (or repo2, ...) are its parts, `lead` the words
-    # before it. `kinds` has what a kind is called, and the sign before its number.
+    # References in texts, with the groups repo, sha, number and kind (or repo2, ...), and `lead` for words
+    # before the reference. `kinds` maps a kind to its name in the corpus and the sign before its number.
     reference = NOTHING
     kinds: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    # The addresses of attached files in a text.
+    # Links to attached files in a text.
     file_link = NOTHING
 
     def api_of(self, site: str) -> str:
-        """The API of a server."""
+        """The address of a server's API."""
         return self.api.url if site == self.site else self.api.form.replace("HOST", site)
 
     def connect(self, api_url: str | None = None, token: str | None = None, **settings: Any) -> Client:
-        """A client of an API, the public one where none is named. Raises BadInput."""
+        """A client of an API, by default the public one. Raises BadInput."""
         return self.client(self.api, self.api.url if api_url is None else api_url, token, **settings)
 
     def path(self, name: str) -> str:
-        """Where the API has a tracker."""
+        """The API's path of a tracker."""
         raise NotImplementedError
 
     def repository(self, data: Mapping[str, Any]) -> tuple[str, str]:
-        """Name and page of a tracker, as the API describes it; empty where it does not say."""
+        """Name and address of a tracker from the API's description of it; empty if missing."""
         return "", ""
 
     def tracker_of(self, item: Mapping[str, Any]) -> str | None:
-        """The tracker of a raw object, empty where it does not say; None for what is no issue or comment."""
+        """The tracker of a raw object, empty if it names none; None if it is neither issue nor comment."""
         return None
 
     def read(self, item: Mapping[str, Any], tracker: str) -> Iterator[Item]:
-        """The issue and comments that a raw object holds; nothing for what is neither."""
+        """The issue and comments in a raw object; nothing if it is something else."""
         raise NotImplementedError
 
     def comments_of(self, issue: Issue) -> Listing | None:
-        """The list of an issue's comments, where the API has no list of all comments of a tracker."""
+        """The list of an issue's comments, if the API has no list of all comments of a tracker."""
         return None
 
     def file_address(self, link: str, issue: Issue) -> str:
-        """The whole address of an attached file."""
+        """The complete address of an attached file."""
         return link
 
     def file_sites(self, api_url: str) -> frozenset[str]:
-        """The servers that attached files may come from, redirections included."""
+        """The servers that attached files may be fetched from, including redirections."""
         return frozenset()
 
     def find_token(
         self, api_url: str | None = None, environment: Mapping[str, str] | None = None
     ) -> str | None:
-        """The token of the environment, or what ``token_command`` prints; None without either."""
+        """The token from the environment, or the output of ``token_command``; None without either."""
         environment = os.environ if environment is None else environment
         if given := environment.get(self.api.token_variable, "").strip():
             return given
@@ -134,7 +135,7 @@ class Host:
         return token if done.returncode == 0 and TOKEN.fullmatch(token) else None
 
     def parse(self, text: str) -> str:
-        """A tracker's name out of what people write: the name, or the address of a page. Raises BadInput."""
+        """The name of a tracker from its name or the address of its page. Raises BadInput."""
         path = urlsplit(text.strip()).path if "://" in text else text.strip()
         name = re.sub(r"(?:/-)?/issues$", "", path.strip("/")).removesuffix(".git")
         if not self.tracker_name.fullmatch(name) or {".", ".."} & set(name.split("/")):
@@ -143,7 +144,7 @@ class Host:
 
 
 def moment(record: Mapping[str, Any], *keys: str) -> datetime | None:
-    """The time under the first of some keys, as UTC without zone; None where none can be read."""
+    """The time under the first of some keys that has one, as naive UTC; None if it is not a valid time."""
     text = text_in(record, *keys)
     try:
         found = datetime.fromisoformat(text.removesuffix("Z"))
@@ -155,7 +156,7 @@ def moment(record: Mapping[str, Any], *keys: str) -> datetime | None:
 
 
 def text_in(record: Mapping[str, Any], *keys: str) -> str:
-    """The first text under some keys; empty where there is none."""
+    """The first string under some keys; empty if there is none."""
     for key in keys:
         if isinstance(value := record.get(key), str):
             return value
@@ -163,7 +164,7 @@ def text_in(record: Mapping[str, Any], *keys: str) -> str:
 
 
 def names_in(labels: object) -> tuple[str, ...]:
-    """Names of labels, which are texts or objects with a name."""
+    """The names of labels, which are strings or objects with a name."""
     found = labels if isinstance(labels, list) else []
     names = [text_in(label, "name") if isinstance(label, Mapping) else label for label in found]
     return tuple(name for name in names if isinstance(name, str) and name)

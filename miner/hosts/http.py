@@ -1,8 +1,8 @@
-"""One request at a time to a tracker's REST interface; every answer is a value.
+"""A client for REST APIs, one request at a time.
 
-Rate limits and faults of the server or the line are waited out here, and reported to whoever listens.
-What stays is an :class:`Answer`, or a :class:`HostError` that says what to do. The token is sent to the
-API and to nothing else.
+It waits for rate limits and retries after faults of the server or the network, and reports each wait to a
+callback. A request returns an :class:`Answer` or raises a :class:`HostError` that says what to do. The token
+is sent to the API only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from miner.errors import BadInput, Denied, RateLimited, Unreachable
 if TYPE_CHECKING:
     import requests
 
-# Longer than the limits of GitHub and GitLab, which end within the hour.
+# Seconds. The limits of GitHub and GitLab end within an hour.
 _LONGEST_WAIT = 2 * 3600.0
 _LONGEST_BACKOFF = 60.0
 _SECONDARY_WAIT = 60.0
@@ -31,12 +31,12 @@ _CHUNK = 1 << 16
 TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GONE = frozenset({404, 410, 451})
-"""Statuses that say that something is not there (any more)."""
+"""Statuses of what does not exist (any more)."""
 MOVED = frozenset({301, 302, 307, 308})
 
 
 class Clock:
-    """The machine's clock: seconds since the epoch, and waiting."""
+    """The system clock (seconds since the epoch), and waiting. Tests replace it."""
 
     now = staticmethod(time.time)
     sleep = staticmethod(time.sleep)
@@ -44,7 +44,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The client waits: why, for how long, and until when (seconds since the epoch)."""
+    """The client waits: why, for how many seconds, and until when (seconds since the epoch)."""
 
     why: str
     seconds: float
@@ -56,20 +56,20 @@ OnWaiting = Callable[[Waiting], None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. ``status`` is 200, 304, a redirection or one of ``GONE``."""
+    """The answer to a request. ``status``: 200, 304, a redirection or one of ``GONE``. ``data``: the JSON."""
 
     status: int
     body: str = ""
     etag: str | None = None
     last_modified: str | None = None
     location: str = ""
-    # The address of the next page, where there is one.
+    # The path of the next page, if any.
     next: str = ""
     data: Any = None
 
 
 class Moved(Exception):
-    """A redirection, which is never followed unseen."""
+    """A redirection. It is never followed automatically."""
 
     def __init__(self, status: int, location: str) -> None:
         super().__init__(location)
@@ -78,7 +78,7 @@ class Moved(Exception):
 
 
 def check_response(response: requests.Response, *_: object, **__: object) -> None:
-    """A hook of requests: redirections are raised, 202 is a fault, and the encoding is not guessed."""
+    """A hook of requests: raise redirections, treat 202 as a fault, and do not guess the encoding."""
     if response.status_code in MOVED:
         raise Moved(response.status_code, response.headers.get("location", ""))
     if response.status_code == 202:  # not ready: ask again later
@@ -88,7 +88,7 @@ def check_response(response: requests.Response, *_: object, **__: object) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What a client must know of a host. ``form`` is the address of the API of a server called HOST."""
+    """What a client must know about a host. ``form``: the address of the API of a server called HOST."""
 
     title: str
     url: str
@@ -99,7 +99,7 @@ class Api:
 
 @dataclass
 class Client:
-    """Asks one API. ``sent`` counts requests, retries included; ``not_modified`` the answers 304."""
+    """Sends requests to one API. ``sent`` counts requests including retries, ``not_modified`` answers 304."""
 
     api: Api
     api_url: str
@@ -118,9 +118,9 @@ class Client:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(f"{self.api_url} is not the address of an API; write {self.api.form}")
         if parts.username or parts.password:
-            raise BadInput(f"the API's address holds a name or password: put the token into {variable}")
+            raise BadInput(f"the API's address contains a name or password: put the token into {variable}")
         if self.token is not None and not TOKEN.fullmatch(self.token):
-            raise BadInput(f"the token holds characters that none has: look at {variable}")
+            raise BadInput(f"the token contains invalid characters: check {variable}")
         if parts.scheme == "http" and parts.hostname not in LOOPBACK:
             self.token = None
         self._not_before = 0.0
@@ -133,7 +133,7 @@ class Client:
         self._session.headers.update({"User-Agent": "exhume", "Accept": "application/json"})
         if self.token:
             self._session.headers["Authorization"] = f"Bearer {self.token}"
-        # With an auth of its own, requests does not look for passwords in ~/.netrc.
+        # With this, requests does not search ~/.netrc for passwords.
         self._session.auth = lambda request: request
         self._session.hooks["response"].append(check_response)
 
@@ -142,7 +142,7 @@ class Client:
         self._session.close()
 
     def _send(self, path: str, etag: str | None) -> tuple[int, Mapping[str, Any], str]:
-        """One request: status, headers by their names in small letters, body."""
+        """Send one request; returns status, headers by lower-case name, body."""
         headers = {"If-None-Match": etag} if etag else {}
         url = self.api_url + path
         with self._session.get(
@@ -152,12 +152,14 @@ class Client:
             for part in response.iter_content(_CHUNK):
                 body += part
                 if len(body) > LARGEST_ANSWER:
-                    raise Denied(f"{url} gives more than {LARGEST_ANSWER >> 20} MiB: check the API's address")
+                    raise Denied(
+                        f"the answer of {url} exceeds {LARGEST_ANSWER >> 20} MiB: check the API's address"
+                    )
             headers = {name.lower(): value for name, value in response.headers.items()}
             return response.status_code, headers, body.decode("utf-8", "replace")
 
     def get(self, path: str, etag: str | None = None) -> Answer:
-        """Ask for ``path`` (from ``/`` on, with its query) until there is an answer.
+        """Request ``path`` (starting with ``/``, including the query), with retries.
 
         With ``etag``, the answer may be 304: nothing changed. Raises a :class:`HostError`.
         """
@@ -193,12 +195,12 @@ class Client:
             if tried < self.tries:
                 self._wait(failure, min(_LONGEST_BACKOFF, 2.0 ** (tried - 1)))
         raise Unreachable(
-            f"{self.api_url} gives no answer to {path}: {failure} ({tried} tries);"
-            " what came before is stored, run the same command again to resume"
+            f"{self.api_url} does not answer {path}: {failure} ({tried} tries);"
+            " earlier answers are stored, repeat the command to resume"
         )
 
     def _answer(self, path: str, status: int, headers: Mapping[str, Any], body: str) -> Answer | str:
-        """The answer, or what is wrong with it where asking again may help."""
+        """The answer, or a problem that a retry may solve."""
         if status >= 500:
             return f"the server has an error ({status})"
         if status == 401:
@@ -217,7 +219,7 @@ class Client:
             try:
                 data = json.loads(body)
             except (ValueError, RecursionError):
-                return "the answer is cut short or not JSON"
+                return "the answer is truncated or not JSON"
         return Answer(
             status,
             body,
@@ -228,7 +230,7 @@ class Client:
         )
 
     def _note_limit(self, status: int, headers: Mapping[str, Any]) -> None:
-        """After the last request that the limit allows, the next waits for its end."""
+        """Make the next request wait if this one used up the limit."""
         if status < 400 and _of_limit(headers, "remaining") == "0":
             reset = self._until_reset(headers)
             if reset is not None:
@@ -241,7 +243,7 @@ class Client:
             self._wait(f"{self.api.title}'s rate limit is used up", left)
 
     def _limit(self, status: int, headers: Mapping[str, Any], body: str, before: int) -> float | None:
-        """How long an answer says to wait, in seconds; None where it speaks of no limit."""
+        """How many seconds an answer says to wait; None if it is not about a limit."""
         if status not in (403, 429, 503):
             return None
         after = _retry_after(headers, self.clock.now())
@@ -255,7 +257,7 @@ class Client:
         return None
 
     def _until_reset(self, headers: Mapping[str, Any]) -> float | None:
-        """Seconds until the limit is lifted, by the server's own clock where it tells."""
+        """Seconds until the limit ends, by the server's clock if it sends the date."""
         try:
             reset = float(_of_limit(headers, "reset"))
         except ValueError:
@@ -267,14 +269,14 @@ class Client:
         if not seconds <= _LONGEST_WAIT:
             raise RateLimited(
                 f"{why}; it lasts {seconds / 3600:.1f} hours, which is too long to wait:"
-                " what came before is stored, run the same command again then",
+                " earlier answers are stored, repeat the command then",
                 seconds,
             )
         self.on_waiting(Waiting(why, seconds, self.clock.now() + seconds))
         self.clock.sleep(seconds)
 
     def _path_of(self, address: str) -> str:
-        """The path below the API of an address that the server gave; empty where it is another host's."""
+        """The path of an address below the API; empty if it is on another host."""
         if not address:
             return ""
         base, given = urlsplit(self.api_url), urlsplit(address)
@@ -291,7 +293,7 @@ def _next_link(header: str) -> str:
 
 
 def _of_limit(headers: Mapping[str, Any], what: str) -> str:
-    """A header of the rate limit: GitHub writes ``X-RateLimit-Reset``, GitLab ``RateLimit-Reset``."""
+    """A header of the rate limit: GitHub sends ``X-RateLimit-Reset``, GitLab ``RateLimit-Reset``."""
     return str(headers.get(f"x-ratelimit-{what}", headers.get(f"ratelimit-{what}", "")))
 
 
@@ -321,15 +323,15 @@ def _message(body: str) -> str:
 
 
 def _plainly(error: Exception) -> str:
-    """What went wrong on the line, without addresses of objects."""
+    """A description of a network error, without addresses of objects."""
     import requests
 
     if isinstance(error, requests.Timeout):
-        return "the server is silent"
+        return "the server does not answer in time"
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the answer is cut short"
+        return "the answer is truncated"
     if isinstance(error, requests.exceptions.SSLError):
-        return "no trusted connection (TLS)"
+        return "the TLS certificate is not trusted"
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     return f"no connection ({type(error).__name__})"

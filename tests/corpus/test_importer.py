@@ -302,5 +302,5 @@ def test_a_fault_of_the_checker_is_recorded_and_not_fatal(
     with corpus:
         assert report.well_sorted == 0
         assert corpus.scalar("select error from formula where status = 'read' limit 1") == (
-            "exhume's own fault: KeyError: 'oops'"
+            "a bug in exhume: KeyError: 'oops'"
         )

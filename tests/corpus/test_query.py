@@ -65,7 +65,7 @@ def test_the_row_cap_says_so(path: Path, cap: int | None, rows: int, truncated: 
 
 def test_a_query_that_takes_too_long_is_stopped(path: Path) -> None:
     start = time.monotonic()
-    with pytest.raises(QueryTimeout, match=r"not done after 0\.3 s"):
+    with pytest.raises(QueryTimeout, match=r"not finish within 0\.3 s"):
         run_query(
             path,
             "select count(*) from range(10000000) a, range(10000000) b where a.range + b.range = 7",
@@ -224,7 +224,7 @@ def test_wrong_names_and_parameters_are_told_with_help(path: Path) -> None:
         run_query(path, query)
     with pytest.raises(QueryError, match="no parameter operator; it has operators"):
         run_query(path, query, {"operator": "+"})
-    with pytest.raises(QueryError, match="support is integer, not 'many'"):
+    with pytest.raises(QueryError, match="expected integer for support, got 'many'"):
         run_query(path, find_query("rules-by-lift"), {"support": "many"})
 
 

@@ -111,7 +111,7 @@ def test_reading_a_missing_corpus_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_a_place_that_cannot_be_written_is_told() -> None:
-    with pytest.raises(CorpusError, match=r"cannot make the corpus /proc/c: (?!.*\.c\.)"):
+    with pytest.raises(CorpusError, match=r"cannot create the corpus /proc/c: (?!.*\.c\.)"):
         Corpus.open("/proc/c", write=True)
 
 
@@ -278,9 +278,9 @@ def test_verify_finds_references_to_nothing(tmp_path: Path) -> None:
             corpus.execute("insert into assertion values (1, 77, 0, 5, null)")
             corpus.execute("insert into text values (1, 'abc', 1, 'x')")
         assert corpus.verify() == [
-            "1 rows of assertion name no formula",
-            "1 rows of assertion name no skeleton",
-            "1 texts do not have their hash",
+            "1 rows of assertion refer to a missing formula",
+            "1 rows of assertion refer to a missing skeleton",
+            "1 texts do not match their hash",
         ]
 
 

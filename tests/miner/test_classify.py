@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus.records import Comment, Issue
-from miner.classify import CLASSES, GROUPS, classify, is_wanted, rules
+from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default, rules
 from miner.expected import expectation_in
 from miner.extract import extract_issue
 from miner.text_rules import Rule, read_rules
@@ -101,7 +101,7 @@ def test_all_that_is_said_comes_with_its_words() -> None:
     assert said.introduced_by.reason is not None
     assert said.introduced_by.reason.startswith(("since commit", "regression"))
     assert "strings" in {area.value for area in said.areas}
-    assert is_wanted(issue, said)
+    assert is_mined_by_default(issue, said)
 
 
 def test_code_is_not_prose() -> None:

@@ -267,7 +267,7 @@ def damaged() -> dict[str, tuple[bytes, str]]:
     whole = json.dumps(printed_by_gh(FakeTracker(issues=30, comments=40)), indent=1).encode()
     head = b'{"number": 1, "title": "", "body": "", "url": "https://github.com/a/b/issues/1", "labels": '
     return {
-        "cut.json": (whole[: len(whole) * 2 // 3], "is cut off after 18 objects; what came before is stored"),
+        "cut.json": (whole[: len(whole) * 2 // 3], "is cut off after 18 objects; those are stored"),
         "between.json": (whole[: whole.index(b"\n },\n") + 4], "is cut off after 1 objects"),
         "latin.json": (whole[:9000] + whole[9000:].replace(b"wrong", b"wr\xf6ng"), "is not UTF-8 text after"),
         "page.json": (b"<!DOCTYPE html>\n<title>Sign in</title>", "is not JSON after 0 objects"),
@@ -276,8 +276,11 @@ def damaged() -> dict[str, tuple[bytes, str]]:
         "comma.json": (whole.replace(b'"body"', b'"body', 1), "is not JSON"),
         "deep.json": (head + b"[" * 100_000 + b"]" * 100_000 + b"}", "object 1: nested too deeply"),
         "digits.json": (b'{"number": ' + b"9" * 5000 + b"}", "not JSON"),
-        "empty.json": (b"", "holds no issues or comments of GitHub or GitLab; make it with, say, gh issue"),
-        "other.json": (b'{"message": "Not Found"}', "holds no issues or comments"),
+        "empty.json": (
+            b"",
+            "contains no issues or comments of GitHub or GitLab; create it with, e.g., gh issue",
+        ),
+        "other.json": (b'{"message": "Not Found"}', "contains no issues or comments"),
         "binary.json": (b"\0\1\2", "is not JSON"),
     }
 
@@ -319,19 +322,19 @@ def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
         return line
 
     assert "there is no file or folder" in told(tmp_path / "nothing.json")
-    assert "holds no files ending in .json" in told(folder)
+    assert "contains no files ending in .json" in told(folder)
     (folder / "linked").symlink_to(outside)
-    assert "holds no files ending in .json" in told(folder)
+    assert "contains no files ending in .json" in told(folder)
     (folder / "linked.json").symlink_to(outside / "secret.json")
-    assert "linked.json is not a plain file" in told(folder)
+    assert "linked.json is not a regular file" in told(folder)
     assert "is the corpus itself" in told(tmp_path / "c")
     (tmp_path / "broken.duckdb").write_bytes(b"12345678DUCK" + bytes(5000))
     assert "broken.duckdb" in told(tmp_path / "broken.duckdb")
     (folder / "raw_record.parquet").write_bytes(b"PAR1")
-    assert "is not a whole export of a corpus" in told(folder)
+    assert "is not a complete export of a corpus" in told(folder)
     with Corpus.open(tmp_path / "bare", write=True):
         pass
-    assert "holds no tracker that was mined" in told(tmp_path / "bare")
+    assert "contains no mined tracker" in told(tmp_path / "bare")
 
 
 def test_a_large_dump_is_not_read_whole(tmp_path: Path) -> None:

@@ -49,13 +49,13 @@ def test_silence_is_waited_out(hub: FakeGitHub) -> None:
     hub.faults = [Fault("silent")]
     client, _, said = client_of(hub.url, timeout=1)
     assert client.get(REPOSITORY).status == 200
-    assert [waiting.why for waiting in said] == ["the server is silent"]
+    assert [waiting.why for waiting in said] == ["the server does not answer in time"]
 
 
 def test_a_server_that_never_answers_is_given_up(hub: FakeGitHub) -> None:
     hub.faults = [Fault(502)] * 20
     client, clock, _ = client_of(hub.url, tries=4)
-    with pytest.raises(Unreachable, match=r"502.*4 tries.*again to resume"):
+    with pytest.raises(Unreachable, match=r"502.*4 tries.*repeat the command to resume"):
         client.get(REPOSITORY)
     assert clock.slept == [1.0, 2.0, 4.0]
     with serving() as gone:
@@ -180,7 +180,7 @@ def test_what_is_no_api_is_refused(url: str) -> None:
 def test_a_malformed_token_is_refused_without_being_shown() -> None:
     with pytest.raises(BadInput) as caught:
         GITHUB.connect(token="sec\nret")
-    assert str(caught.value) == "the token holds characters that none has: look at GITHUB_TOKEN"
+    assert str(caught.value) == "the token contains invalid characters: check GITHUB_TOKEN"
 
 
 def test_the_token_comes_from_the_environment_or_from_gh(
