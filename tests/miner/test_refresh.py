@@ -111,7 +111,7 @@ def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["mine", "--corpus", "c"], "name a tracker"),
+        (["mine", "--corpus", "c"], "give a tracker"),
         (["mine", "z3", "--corpus", "c"], "OWNER/NAME"),
         (["mine", "a/b", "--corpus", "c", "--since", "May"], "2024-05-31"),
         (["mine", "a/b", "--corpus", "c", "--api-url", "x"], "address of an API"),
