@@ -43,6 +43,9 @@ _PIPE = _Entry("apifuzz.engines.pipe", "PipeEngine")
 ENGINES = tuple(_ENTRIES)
 """The specs of engines that need no command."""
 
+MODULES = tuple(name for name, entry in _ENTRIES.items() if entry.wheel)
+"""Those of them whose solver is a Python module of the same name."""
+
 
 def make_engine(spec: str) -> Engine:
     """The engine of ``spec``: ``z3``, ``cvc5``, ``bitwuzla``, ``smtlib`` (prints SMT-LIB), or

@@ -29,9 +29,8 @@ from apifuzz.driving import generate, new_run, replay
 from apifuzz.engines.coverage import calls_counted
 from apifuzz.engines.kept import KEPT
 from apifuzz.feeding.terms import Feed
+from apifuzz.programs.recording import Recorder
 from apifuzz.run import Ending, Settings
-from apifuzz.running.hooks import recording
-from apifuzz.running.recording import RECORDABLE
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, read_trace
 
@@ -129,12 +128,13 @@ def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
 def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
     """Make the calls of a trace once more, writing those on the solver's own interface to the file."""
     trace = read_trace(request["trace"])
-    # What engines ask the solver once is asked now, so that it is no part of the program.
-    other = setup.make()
-    _ = other.capabilities(), other.options()
-    modules = [importlib.import_module(name) for name in setup.interfaces if name in RECORDABLE]
-    with _Writer(request["file"], None) as writer, recording(modules, writer.write):
+    with _Writer(request["file"], None) as writer:
+        _RECORDER.write, _RECORDER.is_on = writer.write, True
         return _told(replay(setup.make(), trace))
+
+
+_RECORDER = Recorder()
+"""Records the calls of a process of its own, after what engines ask the solver once."""
 
 
 _MODES = {
@@ -198,6 +198,8 @@ class _Writer:
 def main() -> None:
     """Read a request with its setup from standard input and do it."""
     asked = json.load(sys.stdin)
+    if asked["request"]["mode"] == "record":
+        _RECORDER.stand_in(Setup(**asked["setup"]).interfaces)
     run = prepare([json.dumps(asked["setup"]), asked["corpus"]])
     os._exit(run({}, json.dumps(asked["request"]).encode()))
 

@@ -30,9 +30,9 @@ REDUCED = "reduced.smt2"
 PRINTED = "printed.txt"
 ONLY_A_SIGNAL = re.compile(r"\A(SIG\w+|exit status \d+) in \S+\Z")
 _ANSWERS = re.compile(r"\A(\S+) answers (sat|unsat), (\S+) (sat|unsat)\Z")
-_CALL = re.compile(r"(?:\Av\d+ = )?(?:\w+\.)*(\w+)\(")
+_CALL = re.compile(r"(?:\A\w+ = )?(?:\w+\.)*(\w+)\(")
 # The command, where that is what is said to a solver.
-_SAID_CALL = re.compile(r"(?:\Av\d+ = )?v\d+\.ask(?:_perhaps)?\(['\"]\(([\w-]+)")
+_SAID_CALL = re.compile(r"(?:\A\w+ = )?\w+\.ask(?:_perhaps)?\(['\"]\(([\w-]+)")
 _SETTLED = ("print(", "assert ")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from apifuzz.programs.programs import undressed
 from apifuzz.running.folder import MINIMISED, ONLY_A_SIGNAL, REDUCED, SCRIPT, CallsFolder
-from apifuzz.running.programs import undressed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest.triage.classes.crash import death_words

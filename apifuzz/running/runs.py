@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import signal
 import sys
 import tempfile
@@ -19,10 +20,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from apifuzz.programs.ending import shows
+from apifuzz.programs.leaking import REPEATS, leak_of
+from apifuzz.programs.programs import Program, dressed, programs, shorter
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
-from apifuzz.running.leaking import REPEATS, leak_of
-from apifuzz.running.programs import dressed, programs, renumbered, shorter, shows
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
 from solvers.running.crash_places import file_of
@@ -49,6 +51,10 @@ _DEATHS = {
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
     if hasattr(signal, name)
 }
+# Memory that is not what it was ends a process by one signal or another.
+_CORRUPTED = re.compile(
+    r"SIG(?:SEGV|ABRT|BUS)(?: (?:malloc|free|realloc|double free|corrupted|munmap_chunk).*)?\Z"
+)
 _NO_MEMORY = "bad_alloc", "out of memory", "memory exhausted"
 
 
@@ -161,23 +167,17 @@ class Runner:
         interfaces = self.setup.interfaces
         if not interfaces or fault.kind == faults.INTERNAL:
             return None
-        recorded = self.record(trace, limits)
-        for text in programs(interfaces, recorded, fault):
-            if self._is_shown(dressed(text, fault), fault, limits):
-                # What a wrong answer is wrong about must stay, though it would come without that, too.
-                if "\nassert " not in text:
-                    text = self._shortened(text, fault, limits)
-                return dressed(renumbered(text), fault)
-        return None
-
-    def _shortened(self, text: str, fault: Fault, limits: Limits) -> str:
-        """The program without lines that it does not need, as far as there is time to find them."""
         end = time.monotonic() + SHORTENING_SECONDS
 
-        def is_shown(less: str) -> bool:
-            return time.monotonic() < end and self._is_shown(dressed(less, fault), fault, limits)
+        def is_shown(program: Program) -> bool:
+            return self._is_shown(dressed(program.text, fault), fault, limits)
 
-        return shorter(text, is_shown)
+        for program in programs(interfaces, self.record(trace, limits), fault):
+            if is_shown(program):
+                program = shorter(program, lambda less: time.monotonic() < end and is_shown(less))
+                program = program.nested if is_shown(program.nested) else program
+                return dressed(program.text, fault)
+        return None
 
     def _is_shown(self, text: str, fault: Fault, limits: Limits) -> bool:
         """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
@@ -294,6 +294,8 @@ def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
             return False
         if not exact and fault.place and shown.place:
             return file_of(fault.place) == file_of(shown.place)
+        if _CORRUPTED.match(fault.shape) and _CORRUPTED.match(shown.shape):
+            return fault.place == shown.place
         return (shown.place, shown.shape) == (fault.place, fault.shape)
     return run.ended == "exit" and shows(fault, text, run.code, run.stderr)
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from apifuzz.running.faults import CRASH, Fault
+from apifuzz.running.faults import Fault
 from apifuzz.running.folder import SCRIPT
 from apifuzz.running.runs import ends_in, program_limits
 from base.errors import ExhumeError
@@ -48,9 +48,7 @@ def ask_safe_mode(fault: Fault, program: str) -> dict[str, Any]:
         ended = run_in_safe_mode(file, program_limits(fault))
     if ended.ended != "exit":
         return told
-    # Memory that is not what it was ends a process by one signal or another.
-    dies = fault.kind == CRASH and fault.place is None and bool(ended.signal)
-    told["safe_mode"] = dies or ends_in(fault, program, ended)
+    told["safe_mode"] = ends_in(fault, program, ended)
     last = ended.stderr.rstrip().rpartition("\n")[2]
     if not told["safe_mode"] and last.startswith(_REFUSAL):
         told["safe_mode_refuses"] = last.removeprefix(_REFUSAL)[:_LONGEST]

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from apifuzz.engine import Engine
-from apifuzz.engines import ENGINES, EngineMissing, make_engine
-from apifuzz.running.recording import RECORDABLE, SPEAKER
+from apifuzz.engines import ENGINES, MODULES, EngineMissing, make_engine
+from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 
 
@@ -42,11 +42,11 @@ class Setup:
     @property
     def interfaces(self) -> tuple[str, ...]:
         """What a program with the calls is written with: the Python modules of the solvers, and the class of
-        :mod:`apifuzz.running.talking` for those behind a command line; empty where a solver has neither.
+        :mod:`apifuzz.programs.talking` for those behind a command line; empty where a solver has neither.
         """
         solvers = filter(None, (self.solver, self.cross_check))
         names = tuple(dict.fromkeys(SPEAKER if "=" in spec else spec for spec in solvers))
-        return names if all(name in (*RECORDABLE, SPEAKER) for name in names) else ()
+        return names if all(name in (*MODULES, SPEAKER) for name in names) else ()
 
     def make(self) -> Engine:
         """The engine. Raises EngineMissing."""

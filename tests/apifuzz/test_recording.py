@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz.programs.ending import shows
+from apifuzz.programs.lines import read_lines
+from apifuzz.programs.programs import Program, programs, shorter
+from apifuzz.programs.recording import NO_NAME, Recorder
 from apifuzz.running.faults import Fault, told
-from apifuzz.running.programs import programs, renumbered, shorter, shows
-from apifuzz.running.recording import NO_NAME
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 
@@ -55,11 +57,11 @@ def test_a_run_is_recorded_as_a_program_that_does_the_same(solver: str, tmp_path
         recorded = runner.record(TRACE.format(solver=solver))
     made = list(programs([solver], recorded, REJECTED))
     assert len(made) >= 2
-    for text in made[:2]:
+    for text in [way.text for program in made[:2] for way in (program, program.nested)]:
         assert text.startswith(("import ctypes\n", f"import {solver}\n"))
         assert len(re.findall(r"  # sat$", text, re.M)) == len(re.findall(r"  # unsat$", text, re.M)) == 1
         asking = re.sub(
-            r"^(?:(v\d+) = )?(.*)  # (?:un)?sat$",
+            r"^(?:(\w+) = )?(.*)  # (?:un)?sat$",
             lambda found: f"{found[1] or 'answer'} = {found[2]}\nprint({found[1] or 'answer'})",
             text,
             flags=re.M,
@@ -68,42 +70,92 @@ def test_a_run_is_recorded_as_a_program_that_does_the_same(solver: str, tmp_path
         answers = [line.rpartition(".")[2].lower() for line in done.stdout.split()]
         assert (done.returncode, done.stderr, answers) == (0, "", ["sat", "unsat"])
     # What was asked only to compare it is not there.
-    assert ".getSort()" not in made[0]
+    assert ".getSort()" not in made[0].text
 
 
-def test_z3s_calls_are_written_as_people_write_them() -> None:
+def test_calls_are_written_as_people_write_them() -> None:
     with Runner(Setup("z3")) as runner:
         recorded = runner.record(TRACE.format(solver="z3"))
-    plain, exact = list(programs(["z3"], recorded, REJECTED))[:2]
-    assert "z3core" not in plain
-    assert "Context" not in plain
+    plain, exact = (program.text for program in list(programs(["z3"], recorded, REJECTED))[:2])
+    assert "z3core" not in plain and "Context" not in plain
+    assert re.search(r"^a = z3.Const\('a', ", plain, re.M)
+    assert re.search(r"^solver = z3\.", plain, re.M)
     assert "z3.Context(" in exact
 
 
-def test_recording_leaves_the_interface_as_it_was() -> None:
-    import bitwuzla
-    import z3
+def recorded_by(recorder: Recorder, lines: list[str]) -> list[str]:
+    """The code of what is recorded, without results."""
+    return [line.partition("\t")[0] for line in "".join(lines).splitlines()]
 
-    from apifuzz.running.hooks import recording
 
-    before = z3.And.__code__, z3.Solver.check.__code__, bitwuzla.TermManager
+def test_a_proxy_is_used_as_the_module_it_stands_for() -> None:
+    import bitwuzla as real_bitwuzla
+    import z3 as real_z3
+
     lines: list[str] = []
-    with recording([z3, bitwuzla], lines.append):
-        a, b = z3.Bools("a b", z3.Context())
-        z3.And(a, b)
-        bitwuzla.TermManager().mk_bool_sort()
-        # The engine hands a context to the functions that take one.
-        assert list(inspect.signature(z3.fpIsInf).parameters) == ["a", "ctx"]
-    assert not hasattr(z3.fpIsInf, "__signature__")
-    assert (z3.And.__code__, z3.Solver.check.__code__, bitwuzla.TermManager) == before
-    z3.And(a, b)
-    assert "".join(lines).splitlines() == [
+    recorder = Recorder(lines.append)
+    z3, bitwuzla = recorder.proxy(real_z3, "z3"), recorder.proxy(real_bitwuzla, "bitwuzla")
+    recorder.is_on = True
+    context = z3.Context()
+    a, b = z3.Bools("a b", context)
+    both = z3.And(a, b)
+    numbers = [z3.IntVal(1, context) + 2, 3 - z3.IntVal(4, context)]
+    pointers = (z3.Ast * 1)(a.as_ast())
+    z3.z3core.Z3_mk_or(context.ref(), 1, pointers)
+    bitwuzla.TermManager().mk_bool_sort()
+    assert isinstance(both, z3.BoolRef) and not isinstance(numbers[0], z3.BoolRef)
+    assert str(both) == "And(a, b)" and both.num_args() == 2 and {both: 1}[both] == 1
+    # The engine hands a context to the functions that take one.
+    assert list(inspect.signature(z3.fpIsInf).parameters) == ["a", "ctx"]
+    with pytest.raises(z3.Z3Exception):
+        z3.And(a, z3.Bool("c", z3.Context()))
+    assert recorded_by(recorder, lines) == [
         "v1 = z3.Context()",
-        "v2 = z3.Bools('a b', v1)  # [a, b]",
+        "v2 = z3.Bools('a b', v1)",
         "v3 = z3.And(v2[0], v2[1])",
-        "v4 = bitwuzla.TermManager()",
-        "v5 = v4.mk_bool_sort()",
+        "v4 = z3.IntVal(1, v1)",
+        "v5 = (v4) + (2)",
+        "v6 = z3.IntVal(4, v1)",
+        "v7 = (3) - (v6)",
+        "v8 = z3.z3core.Z3_mk_or(v1.ref(), 1, (z3.Ast * 1)(v2[0].as_ast()))",
+        "v9 = bitwuzla.TermManager()",
+        "v10 = v9.mk_bool_sort()",
+        "v11 = str(v3)",
+        "v12 = v3.num_args()",
+        "v13 = z3.Context()",
+        "v14 = z3.Bool('c', v13)",
+        "v15 = z3.And(v2[0], v14)",
     ]
+    assert "".join(lines).splitlines()[-1].split("\t")[1] == "raises"
+
+
+def test_what_callbacks_call_is_no_line_of_the_program() -> None:
+    import z3 as real_z3
+
+    lines: list[str] = []
+    recorder = Recorder(lines.append)
+    z3 = recorder.proxy(real_z3, "z3")
+    recorder.is_on = True
+    seen = []
+
+    class Watching(z3.UserPropagateBase):  # type: ignore[misc, name-defined]
+        def __init__(self, solver: object, literals: list[object]) -> None:
+            super().__init__(solver)
+            self.add_fixed(lambda literal, value: seen.append(z3.is_true(value)))
+            for literal in literals:
+                self.add(literal)
+
+        def push(self) -> None:
+            pass
+
+        def pop(self, num_scopes: int) -> None:
+            pass
+
+    solver, a = z3.Solver(), z3.Bool("a")
+    watching = Watching(solver, [a])
+    solver.add(a)
+    assert solver.check() == z3.sat and seen and watching is not None
+    assert not any("is_true" in line for line in lines)
 
 
 def test_other_interfaces_are_not_recorded() -> None:
@@ -120,10 +172,36 @@ def test_a_program_that_does_not_end_in_the_error_is_none(kind: str) -> None:
 
 
 def test_a_program_needs_names_for_what_it_uses() -> None:
-    recorded = f"v1 = cvc5.Solver()\nv2 = {NO_NAME}.make()\nv3 = v1.check()  # sat\n"
-    made = list(programs(["cvc5"], recorded, REJECTED))
-    assert made == ["import cvc5\n\nv1 = cvc5.Solver()\nv1.check()  # sat\n"]
+    recorded = f"v1 = cvc5.Solver()\tSolver\t\nv2 = {NO_NAME}.make()\tTerm\t\nv3 = v1.check()\tResult\tsat\n"
+    made = [program.text for program in programs(["cvc5"], recorded, REJECTED)]
+    assert made == ["import cvc5\n\nsolver = cvc5.Solver()\nsolver.check()  # sat\n"]
     assert list(programs(["cvc5"], recorded + "v4 = v1.ask(v2)\n", REJECTED)) == []
+
+
+def test_a_program_has_what_its_end_depends_on() -> None:
+    recorded = "\n".join(
+        (
+            "v1 = cvc5.Solver()\tSolver\t",
+            "v2 = cvc5.Solver()\tSolver\t",
+            "v3 = cvc5.mkConst('p')\tTerm\t",
+            "v4 = cvc5.mkConst('q')\tTerm\t",
+            "v5 = v2.assertFormula(v4)\tNoneType\t",
+            "v6 = v1.assertFormula(v3)\tNoneType\t",
+            "v7 = v3.getSort()\tSort\t",
+            "v8 = v1.isModelOn()\tbool\tTrue",
+            "v9 = v1.checkSat()",
+        )
+    )
+    crash = Fault("crash", "check-sat", "SIGSEGV in check-sat")
+    found = next(programs(["cvc5"], recorded, crash))
+    assert found.text.splitlines()[2:] == [
+        "solver = cvc5.Solver()",
+        "p = cvc5.mkConst('p')",
+        "solver.assertFormula(p)",
+        "solver.checkSat()",
+    ]
+    everything = list(programs(["cvc5"], recorded, crash))[-1]
+    assert len(everything.lines) == 9
 
 
 def test_a_disagreement_is_a_program_of_both_interfaces(tmp_path: Path) -> None:
@@ -140,7 +218,7 @@ def test_a_disagreement_is_a_program_of_both_interfaces(tmp_path: Path) -> None:
     assert "AssertionError: cvc5 answers unsat, z3 sat" in done.stderr
 
 
-ASKED = "v1 = cvc5.Solver()\nv2 = v1.assertFormula(True)\n"
+ASKED = "v1 = cvc5.Solver()\tSolver\t\nv2 = v1.assertFormula(True)\tNoneType\t\n"
 
 
 @pytest.mark.parametrize(
@@ -149,36 +227,50 @@ ASKED = "v1 = cvc5.Solver()\nv2 = v1.assertFormula(True)\n"
         (
             "core",
             "a second instance answers sat to the unsat core t1",
-            "v3 = v1.checkSat()  # sat\nv4 = v3.isNull()  # False\n",
-            ["print(v3)", "assert str(v3) != 'sat', 'a second instance answers sat to the unsat core t1'"],
+            "v3 = v1.checkSat()\tResult\tsat\nv4 = v3.isNull()\tbool\tFalse\n",
+            [
+                "print(answer)",
+                "assert str(answer) != 'sat', 'a second instance answers sat to the unsat core t1'",
+            ],
         ),
         (
             "sort",
             "arity of S: 2 instead of 1",
-            "v3 = v1.arity()  # 2\n",
-            ["print(v3)", "assert str(v3) == '1', 'arity of S: 2 instead of 1'"],
+            "v3 = v1.arity()\tint\t2\n",
+            ["print(number)", "assert str(number) == '1', 'arity of S: 2 instead of 1'"],
         ),
         (
             "value",
             "t3 has the value 7 of another sort",
-            "v3 = v1.eq(v1)  # False\nv4 = v1.text()  # 7\n",
-            ["assert v3, 't3 has the value 7 of another sort'"],
+            "v3 = v1.eq(v1)\tbool\tFalse\nv4 = v1.text()\tstr\t7\n",
+            ["assert holds, 't3 has the value 7 of another sort'"],
+        ),
+        (
+            "value",
+            "the next one is the same: True instead of False",
+            "v3 = v1 == v1\tbool\tTrue\n",
+            ["assert not holds, 'the next one is the same: True instead of False'"],
         ),
         (
             "model",
             "a second instance of it refutes 7",
-            "v3 = v1.checkSat()  # unsat\nv4 = v3.isSat()  # False\nv5 = v1.text()  # 7\n",
-            ["print(v3)", "assert str(v3) != 'unsat', 'a second instance of it refutes 7'"],
+            "v3 = v1.checkSat()\tResult\tunsat\nv4 = v3.isSat()\tbool\tFalse\nv5 = v1.text()\tstr\t7\n",
+            ["print(answer)", "assert str(answer) != 'unsat', 'a second instance of it refutes 7'"],
         ),
         # Which result is wrong is not seen from the calls.
-        ("value", "it is so: True instead of False", "v3 = v1.isSat()  # True\nv4 = v1.next()\n", []),
-        ("rejected", "no such thing", "v3 = v1.ask()  # raises RuntimeError: no\n", []),
+        (
+            "value",
+            "it is so: True instead of False",
+            "v3 = v1.isSat()\tbool\tTrue\nv4 = v1.next()\tTerm\t\n",
+            [],
+        ),
+        ("rejected", "no such thing", "v3 = v1.ask()\traises\tRuntimeError: no\n", []),
     ],
 )
 def test_a_program_ends_by_saying_what_is_wrong(
     kind: str, detail: str, recorded: str, ending: list[str]
 ) -> None:
-    text = next(programs(["cvc5"], ASKED + recorded, Fault(kind, "get-value", detail)))
+    text = next(programs(["cvc5"], ASKED + recorded, Fault(kind, "get-value", detail))).text
     assert text.splitlines()[len(text.splitlines()) - len(ending) :] == ending
     assert text.count("assert ") == len([line for line in ending if line.startswith("assert")])
 
@@ -203,37 +295,73 @@ def test_what_shows_an_error() -> None:
     assert not shows(Fault("print", "read-back", "x"), raising, 1, stack + "cvc5.ParserError: other\n")
 
 
-def test_a_program_gets_shorter_while_it_shows_it() -> None:
-    text = "import z3\n\nv1 = a()\nv2 = b()\nv1.c(v2)\nv1.d()\nv1.e()\n"
-    tried: list[str] = []
+def program(*code: str, ending: tuple[str, ...] = ()) -> Program:
+    lines = read_lines("".join(f"{line}\tNoneType\t\n" for line in code))
+    return Program(tuple(lines), ending, ("z3",))
 
-    def is_shown(less: str) -> bool:
+
+def calls(program: Program) -> list[str]:
+    return [line.text for line in program.lines]
+
+
+def test_a_program_gets_shorter_while_it_shows_it() -> None:
+    made = program("v1 = z3.a()", "v2 = z3.b()", "v3 = v1.c(v2)", "v4 = v1.d()", "v5 = v1.e()")
+    tried: list[Program] = []
+
+    def is_shown(less: Program) -> bool:
         tried.append(less)
-        return "d()" in less and "e()" in less
+        return {"v1.d()", "v1.e()"} <= set(calls(less))
 
     # What is still used stays, so no try is wasted on it.
-    assert shorter(text, is_shown) == "import z3\n\nv1 = a()\nv1.d()\nv1.e()\n"
+    assert calls(shorter(made, is_shown)) == ["z3.a()", "v1.d()", "v1.e()"]
     assert len(tried) == 4
-    assert shorter(text, is_shown, tries=0) == text
+    assert shorter(made, is_shown, tries=0) == made
     # Without the check, the solver refuses to give a model for another reason.
-    asked = "import z3\n\nv1 = z3.Solver()\nv1.push()\nv1.check()\nv1.pop()\nv1.model()\n"
-    assert shorter(asked, lambda less: "model" in less) == asked.replace("v1.push()\n", "").replace(
-        "v1.pop()\n", ""
+    asked = program(
+        "v1 = z3.Solver()", "v2 = v1.push()", "v3 = v1.check()", "v4 = v1.pop()", "v5 = v1.model()"
     )
+    left = shorter(asked, lambda less: "v1.model()" in calls(less))
+    assert calls(left) == ["z3.Solver()", "v1.check()", "v1.model()"]
+    # What a wrong answer is about stays, though it would be given without that, too.
+    wrong = program("v1 = z3.Solver()", "v2 = v1.set('a', 1)", "v3 = v1.add(True)", "v4 = v1.check()")
+    wrong = Program(wrong.lines, ("assert str(v4) != 'sat', 'x'",), ("z3",))
+    assert calls(shorter(wrong, lambda less: True)) == ["z3.Solver()", "v1.add(True)", "v1.check()"]
 
 
 def test_a_check_whose_result_is_a_number_is_one() -> None:
     recorded = (
-        "v1 = z3.Context()\nv2 = z3.Solver(None, v1)\nv3 = (ctypes.c_uint * 1)(0)\n"
-        "v4 = z3.z3core.Z3_get_implied_equalities(v1.ctx, v2.solver, 1, v3)  # -1\n"
-        "v5 = z3.Solver(None, v1)\nv6 = v5.check()  # sat\n"
+        "v1 = z3.Context()\tContext\t\nv2 = z3.Solver(None, v1)\tSolver\t\n"
+        "v3 = (ctypes.c_uint * 1)(0)\tc_uint_Array_1\t\n"
+        "v4 = z3.z3core.Z3_get_implied_equalities(v1.ref(), v2.solver, 1, v3)\tint\t-1\n"
+        "v5 = z3.Solver(None, v1)\tSolver\t\nv6 = v5.check()\tCheckSatResult\tsat\n"
     )
     fault = Fault("answer", "z3:equalities", "unsat, a plain solver in sat")
-    text = next(programs(["z3"], recorded, fault))
-    assert "z3.CheckSatResult(z3.z3core.Z3_get_implied_equalities(" in text
-    assert re.search(r"^assert str\((v\d+)\) == str\((v\d+)\), ", text, re.M)
+    text = next(programs(["z3"], recorded, fault)).text
+    assert "answer = z3.CheckSatResult(z3.z3core.Z3_get_implied_equalities(" in text
+    assert text.endswith("assert str(answer) == str(answer2), 'unsat, a plain solver in sat'\n")
 
 
-def test_a_program_is_numbered_anew() -> None:
-    text = "import z3\n\nv3 = z3.a()\nv12 = v3.b()\nassert v12, 'x'\n"
-    assert renumbered(text) == "import z3\n\nv1 = z3.a()\nv2 = v1.b()\nassert v2, 'x'\n"
+def test_variables_are_named_for_what_they_hold() -> None:
+    recorded = (
+        "v1 = cvc5.TermManager()\tTermManager\t\nv2 = v1.getBooleanSort()\tSort\t\n"
+        "v3 = v1.mkConst(v2, 'x')\tTerm\t\nv4 = v1.mkConst(v2, 'print')\tTerm\t\n"
+        "v5 = v1.mkTerm(cvc5.Kind.AND, v3, v4, v3)\tTerm\t\nv6 = cvc5.Solver(v1)\tSolver\t\n"
+        "v7 = v6.assertFormula(v5)\tNoneType\t\nv8 = v6.checkSat()"
+    )
+    found = next(programs(["cvc5"], recorded, Fault("crash", "check-sat", "SIGSEGV in check-sat")))
+    assert found.text.splitlines()[2:] == [
+        "tm = cvc5.TermManager()",
+        "s1 = tm.getBooleanSort()",
+        "x = tm.mkConst(s1, 'x')",
+        "t1 = tm.mkConst(s1, 'print')",
+        "t2 = tm.mkTerm(cvc5.Kind.AND, x, t1, x)",
+        "solver = cvc5.Solver(tm)",
+        "solver.assertFormula(t2)",
+        "solver.checkSat()",
+    ]
+    # What is used in one place only is written there.
+    assert found.nested.text.splitlines()[5:] == [
+        "solver = cvc5.Solver(tm)",
+        "solver.assertFormula(tm.mkTerm(cvc5.Kind.AND, x, tm.mkConst(s1, 'print'), x))",
+        "solver.checkSat()",
+    ]

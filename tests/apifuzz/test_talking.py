@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from apifuzz.engines import make_engine
+from apifuzz.programs.leaking import leak_of
+from apifuzz.programs.programs import dressed, programs
+from apifuzz.programs.talking import is_whole
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault, told
 from apifuzz.running.findings import Description, Seen, file_finding
-from apifuzz.running.leaking import leak_of
-from apifuzz.running.programs import dressed, programs, renumbered
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
-from apifuzz.running.talking import is_whole
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
@@ -72,7 +72,7 @@ def program_of(setup: Setup, trace: str) -> tuple[RunResult, str]:
 
 
 def calls_of(text: str) -> list[str]:
-    return text[text.index("Solver([") :].splitlines()[1:]
+    return text[text.index("Solver((") :].splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,11 @@ def test_a_solver_that_went_right_ends_the_program_well(tmp_path: Path) -> None:
 
 
 def test_a_solver_that_does_not_answer_is_not_waited_for_for_ever(tmp_path: Path) -> None:
-    recorded = f"v1 = Solver({shlex.split(COMMAND)})\nv2 = v1.ask('(assert hang)')  # raises Ended: x\n"
+    recorded = (
+        f"v1 = Solver({shlex.split(COMMAND)})\tSolver\t\nv2 = v1.ask('(assert hang)')\traises\tEnded: x\n"
+    )
     crash = Fault("crash", "assert", "the solver ended (SIGSEGV)", None, "the solver ended")
-    text = dressed(next(programs(["Solver"], recorded, crash)), crash)
+    text = dressed(next(programs(["Solver"], recorded, crash)).text, crash)
     done = run_program(text.replace("SECONDS = 60.0", "SECONDS = 0.5"), tmp_path)
     assert "Ended: the solver ended (no answer within 0.5 seconds)" in done.stderr
 
@@ -160,10 +162,10 @@ def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pyte
 # Leaks
 
 LEAK = Fault("leak", "delete", "each repetition of the run takes 1024 KiB more memory")
-RECORDED = """v1 = cvc5.Solver()
-v2 = v1.push(1)
-v3 = v1.pop(9)  # raises RuntimeError: no
-v4 = v1.checkSat()  # sat
+RECORDED = """v1 = cvc5.Solver()\tSolver\t
+v2 = v1.push(1)\tNoneType\t
+v3 = v1.pop(9)\traises\tRuntimeError: no
+v4 = v1.checkSat()\tResult\tsat
 """
 KEEPS = """
 kept = []
@@ -180,8 +182,8 @@ class Solver:
 )
 def test_a_program_repeats_what_leaks(does: str, code: int, tmp_path: Path) -> None:
     (tmp_path / "cvc5.py").write_text(KEEPS.format(does))
-    text = dressed(renumbered(next(programs(["cvc5"], RECORDED, LEAK))), LEAK)
-    assert "    v1.push(1)\n    v1.checkSat()  # sat\n" in text
+    text = dressed(next(programs(["cvc5"], RECORDED, LEAK)).text, LEAK)
+    assert "    solver.push(1)\n    solver.checkSat()  # sat\n" in text
     done = run_program(text, tmp_path, tmp_path)
     assert done.returncode == code
     assert ("KiB more are not given back" in done.stderr) == bool(code)

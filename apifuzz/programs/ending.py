@@ -1,0 +1,103 @@
+"""What a program says of its error at its end, and whether a program that has ended did so by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from apifuzz.programs.lines import ANSWERS, Line, only_looks
+from apifuzz.programs.recording import RAISES
+from apifuzz.programs.talking import Ended
+from apifuzz.running import faults
+from apifuzz.running.faults import Fault, shape_of
+
+_TRUTH = ("True", "False")
+_ABOUT_ANSWERS = ("answer", "model", "core", "assumptions")
+_ANSWERED = re.compile(r"\banswers? (sat|unsat)\b")
+_EXPECTED = re.compile(r"(?::| is) (\S+)(?: instead of|, should be) (\S+)\Z")
+
+
+def what_is_wrong(lines: Sequence[Line], fault: Fault) -> tuple[str, ...]:
+    """Statements that say what is wrong, where the last call does not end the program by itself; none where
+    it is not known which of the results is wrong.
+    """
+    if fault.kind == faults.LEAK or ends_by_itself(lines[-1], fault):
+        return ()
+    said = " ".join(fault.detail.split())
+    what = repr(said[:300])
+    answers = [line for line in lines if line.said in ANSWERS]
+    if fault.kind == "answer" and len(answers) > 1 and answers[-1].said != answers[-2].said:
+        one, two = (line.name for line in answers[-2:])
+        return f"print({one}, {two})", f"assert str({one}) == str({two}), {what}"
+    if answered := _ANSWERED.search(said):
+        is_it = bool(answers) and answers[-1].said == answered[1]
+        return _must_not_be(answers[-1].name, answered[1], what) if is_it else ()
+    if (expected := _EXPECTED.search(said)) and expected[1] not in _TRUTH:
+        shown = [line.name for line in lines if line.said == expected[1]]
+        if not shown:
+            return ()
+        return f"print({shown[-1]})", f"assert str({shown[-1]}) == {expected[2]!r}, {what}"
+    # What a message quotes was asked after what is wrong, and what only looks says little.
+    unquoted = [line for line in lines if not _is_quoted(line, said)] or lines
+    last = next((line for line in reversed(unquoted) if not only_looks(line)), unquoted[-1])
+    if fault.kind in _ABOUT_ANSWERS and last.said in ANSWERS:
+        return _must_not_be(last.name, last.said, what)
+    if unquoted[-1].said in _TRUTH:
+        return (f"assert {'not ' * (unquoted[-1].said == 'True')}{unquoted[-1].name}, {what}",)
+    return _last_answer(lines[-1], what)
+
+
+def _must_not_be(name: str, answer: str, what: str) -> tuple[str, ...]:
+    return f"print({name})", f"assert str({name}) != {answer!r}, {what}"
+
+
+def _last_answer(last: Line, what: str) -> tuple[str, ...]:
+    """What a solver behind a command line answered at last is wrong."""
+    if last.function != "ask" or not last.said:
+        return ()
+    if last.said.endswith("..."):
+        return (f"assert not {last.name}.startswith({last.said[:-3]!r}), {what}",)
+    return (f"assert {last.name} != {last.said!r}, {what}",)
+
+
+def ends_by_itself(last: Line, fault: Fault) -> bool:
+    """Whether the last call is what fails: it crashes, or is rejected. Solvers behind a command line answer
+    that it is.
+    """
+    if last.function == "ask":
+        return last.raised or not last.said
+    return fault.kind in (faults.CRASH, faults.REJECTED) or last.raised
+
+
+def _is_quoted(line: Line, said: str) -> bool:
+    text = line.said.removesuffix("...")
+    return text not in ("", *_TRUTH, *ANSWERS) and text in said
+
+
+def shows(fault: Fault, text: str, code: int | None, printed: str) -> bool:
+    """Whether a program that exits by an exception does so by the fault: by its message, or by what the
+    program itself says of it at the end.
+    """
+    if code != 1:
+        return False
+    last = text.rstrip().rpartition("\n")[2]
+    # What Python says after its stack, whose lines are indented.
+    raised = printed.rstrip().splitlines()
+    while any(line.startswith("  ") for line in raised):
+        raised = raised[1:]
+    kind, _, said = (raised or [""])[0].partition(": ")
+    if last.startswith("assert "):
+        return kind == "AssertionError"
+    if fault.kind in (faults.REJECTED, faults.CRASH):
+        said = re.sub(r"\Ab(['\"])(.*?)(?:\\n)?\1\Z", r"\2", said)
+        # In lockstep the second solver's name stands in front.
+        shape = shape_of(said)
+        if kind.rpartition(".")[2] == Ended.__name__:
+            # How it ended, and the first line of what it said of that.
+            return said.partition(")")[0] in fault.detail and shape in fault.shape
+        if not shape:
+            # All of it is quoted: then it counts as it is.
+            return not fault.shape and " ".join(said.split()) in " ".join(fault.detail.split())
+        return shape == fault.shape or fault.shape.endswith(f": {shape}")
+    expected = last.rpartition(f"# {RAISES} ")[2].partition(": ")
+    return kind.rpartition(".")[2] == expected[0] and " ".join(said.split())[:20] == expected[2][:20]

@@ -1,0 +1,200 @@
+"""Programs made of recorded calls: as few of them as the error needs, and what is wrong said at the end."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from apifuzz import engines
+from apifuzz.programs.ending import what_is_wrong
+from apifuzz.programs.leaking import repeating
+from apifuzz.programs.lines import (
+    ANSWERS,
+    SAYING,
+    Line,
+    changing_objects,
+    names_in,
+    only_looks,
+    read_lines,
+)
+from apifuzz.programs.naming import names_for, nested, with_names
+from apifuzz.programs.recording import NO_NAME, SPEAKER
+from apifuzz.running import faults
+from apifuzz.running.faults import Fault
+
+Choose = Callable[[Sequence[Line], frozenset[str]], list[Line]]
+
+_MOST_TRIES = 40
+_AFTER_CHECK = re.compile(r"(?:\w+_get_)?(?:model|unsat|proof)\w*\Z")
+_SETS_OPTIONS = re.compile(r"set(?:Option|_args|_param)?\Z")
+_MUST_NOT_BE = re.compile(r"assert str\(v\d+\) != ")
+_TALKING = Path(__file__).with_name("talking.py")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Calls, one a line, and statements that say what is wrong; ``modules`` may be imported."""
+
+    lines: tuple[Line, ...]
+    ending: tuple[str, ...]
+    modules: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The program, its variables named for what they hold."""
+        names, used = names_for(self.lines, self.modules), self.used
+        body = []
+        for line in self.lines:
+            start = f"{names[line.name]} = " if line.name in used else ""
+            comment = f"  # {line.comment}" if line.comment else ""
+            body.append(f"{start}{with_names(line.code, names)}{comment}")
+        code = "\n".join((*body, *(with_names(ast.parse(text), names) for text in self.ending)))
+        imports = [name for name in ("ctypes", *sorted(self.modules)) if re.search(rf"\b{name}\.", code)]
+        return "".join(f"import {name}\n" for name in imports) + f"\n{code}\n"
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The names that some line uses, or the ending."""
+        said = (name for text in self.ending for name in names_in(ast.parse(text)))
+        return frozenset().union(said, *(line.names for line in self.lines))
+
+    @property
+    def nested(self) -> Program:
+        """The same with terms and sorts written where they are used, if that is in one place."""
+        return replace(self, lines=nested(self.lines, self.ending))
+
+
+def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[Program]:
+    """Programs of what was recorded that may end as it did, the shortest first.
+
+    First what the end depends on: the objects that it uses and what was done to these. Then with all that
+    changes something, then with everything. None where something needed has no name.
+    """
+    lines = read_lines(recorded)
+    lines = [line for line in lines[:-1] if not line.raised] + lines[-1:]
+    lines = [replace(line, said="") if line.said == "success" else line for line in lines]
+    versions = [lines] if lines else []
+    for module in filter(None, map(_plain_module, modules)):
+        lines = [module.answered(line) for line in lines]
+        # A context that lives on may keep what one of its own would have given back.
+        versions = [lines] if fault.kind == faults.LEAK else [module.plainer(lines), lines]
+    seen = set()
+    for choose in (_what_matters, _what_acts, _everything):
+        for version in versions:
+            made = _program(version, choose, fault, tuple(modules))
+            is_enough = choose is not _what_matters or _says_why(made)
+            if made.lines and is_enough and _is_whole(made) and made.text not in seen:
+                seen.add(made.text)
+                yield made
+
+
+def _program(lines: Sequence[Line], choose: Choose, fault: Fault, modules: tuple[str, ...]) -> Program:
+    ending = what_is_wrong(lines, fault)
+    wanted = frozenset(name for text in ending for name in names_in(ast.parse(text)))
+    if not wanted:
+        return Program(tuple(choose(lines, frozenset((lines[-1].name,)))), ending, modules)
+    last = max(place for place, line in enumerate(lines) if line.name in wanted)
+    return Program(tuple(choose(lines[: last + 1], wanted)), ending, modules)
+
+
+def _says_why(program: Program) -> bool:
+    """Whether a program in which an answer is wrong has what it contradicts: what another solver said."""
+    asked = {line.order[:1] for line in program.lines if line.said in ANSWERS}
+    return len(asked) > 1 or not (program.ending and _MUST_NOT_BE.match(program.ending[-1]))
+
+
+def _plain_module(name: str) -> ModuleType | None:
+    """The module that writes the calls of a solver as people do, where there is one."""
+    file = Path(engines.__file__).parent / name / "plain.py"
+    return importlib.import_module(f"apifuzz.engines.{name}.plain") if file.is_file() else None
+
+
+def _is_whole(program: Program) -> bool:
+    made: set[str] = set()
+    for line in program.lines:
+        if not line.names <= made:
+            return False
+        made.add(line.name)
+    return True
+
+
+def dressed(text: str, fault: Fault) -> str:
+    """What a program takes beside its calls: to repeat them, for a leak; to talk to a solver."""
+    if fault.kind == faults.LEAK:
+        return repeating(text)
+    if re.search(rf"^(?:\w+ = )?{SPEAKER}\(", text, re.M):
+        return f"{_TALKING.read_text('utf-8')}\n\n{text.lstrip()}"
+    return text
+
+
+def undressed(text: str) -> str:
+    """A program without the class by which it talks to a solver."""
+    return text.removeprefix(_TALKING.read_text("utf-8")).lstrip()
+
+
+# Which calls
+
+
+def _everything(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
+    return [line for line in lines if NO_NAME not in line.names]
+
+
+def _what_acts(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
+    return _depended_on(lines, wanted, lambda line: True)
+
+
+def _what_matters(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
+    return _depended_on(lines, wanted, lambda line: False)
+
+
+def _depended_on(lines: Sequence[Line], wanted: frozenset[str], also: Callable[[Line], bool]) -> list[Line]:
+    """The lines that make the ``wanted`` variables and what these are made of, those that change any of it,
+    and of the lines that change something those that ``also`` has.
+    """
+    made = {line.name: line for line in lines}
+    changing = changing_objects(lines)
+    needed: set[str] = set()
+
+    def need(names: Iterable[str]) -> None:
+        for name in set(names) & made.keys() - needed:
+            needed.add(name)
+            need(made[name].names)
+
+    need(wanted)
+    kept = []
+    for line in reversed(lines):
+        touched = line.names if line.function in SAYING else line.names & changing
+        acts = touched and NO_NAME not in line.names and not only_looks(line)
+        if line.name in needed or (acts and (touched & needed or also(line))):
+            kept.append(line)
+            need(line.names)
+    return kept[::-1]
+
+
+# Fewer calls
+
+
+def shorter(program: Program, is_shown: Callable[[Program], bool], tries: int = _MOST_TRIES) -> Program:
+    """The program without what it does not need, a line at a time and from the end, in so many ``tries``.
+
+    A line goes if nothing else uses its name. The check stays that the last line asks about. Where the
+    program says itself what is wrong, all calls stay but those that set options or only make something.
+    """
+    checks = [line for line in program.lines if line.function.startswith(("check", "CheckSat"))]
+    asked = checks[-1:] if _AFTER_CHECK.match(program.lines[-1].function) else []
+    for line in program.lines[::-1]:
+        if not tries:
+            break
+        is_fixed = line.kind != line.function and not _SETS_OPTIONS.match(line.function)
+        if (program.ending and is_fixed) or line in asked or line.name in program.used:
+            continue
+        tries -= 1
+        fewer = replace(program, lines=tuple(kept for kept in program.lines if kept is not line))
+        if fewer.lines and is_shown(fewer):
+            program = fewer
+    return program
