@@ -13,7 +13,6 @@ import contextlib
 import ctypes
 import faulthandler
 import gc
-import importlib
 import json
 import os
 import sys
