@@ -43,16 +43,17 @@ SExp = str | SExpList
 
 
 class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
-    """``sexpdata.Parser`` with SMT-LIB's tokens and places; errors are :class:`ReadError`.
+    """``sexpdata.Parser`` with SMT-LIB's tokens; errors are :class:`ReadError` with line and column.
 
-    ``parse`` gives the list of top-level expressions. It recurses once per level of nesting;
-    ``parse_deep`` gives the same without recursion, more slowly.
+    sexpdata calls itself for each level of nesting. Lists nested more than ``levels`` deep are left to a loop
+    of our own, so that depth is not limited by Python's stack.
     """
 
-    def __init__(self, string: str) -> None:
+    def __init__(self, string: str, levels: int = 100) -> None:
         super().__init__(string, nil=None, true=None, line_comment="")
         self.brackets = {"(": ")"}
         self.closing_brackets = {")"}
+        self._levels = levels
         self._gaps = 0
 
     def parse(self) -> SExpList:
@@ -67,8 +68,12 @@ class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
         if i and self.string[i - 1] == "'":
             # Lisp's shorthand for (quote x).
             raise self.error("a quote mark outside a string", i - 1)
+        if not self._levels:
+            return self._parse_deep(i)
+        self._levels -= 1
         gaps = self._gaps
         end, items = super().parse_sexp(i)
+        self._levels += 1
         if i and end == len(self.string):
             raise self.error("'(' is never closed", i - 1)
         found = SExpList(items if gaps == self._gaps else [item for item in items if item is not None])
@@ -96,14 +101,14 @@ class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
         self._gaps += 1
         return found.end(), None
 
-    def parse_deep(self) -> SExpList:
-        """What ``parse`` gives, for lists nested deeper than Python's stack."""
+    def _parse_deep(self, i: int) -> tuple[int, SExpList]:
+        """What ``parse_sexp`` returns, without recursion."""
         text = self.string
-        i = 0
         current = SExpList()
+        current.position = i - 1
         enclosing: list[SExpList] = []
         while i < len(text):
-            token: str | SExpList | None = None
+            token: str | SExpList | None
             if text[i] == "(":
                 enclosing.append(current)
                 current = SExpList()
@@ -112,7 +117,7 @@ class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
                 continue
             if text[i] == ")":
                 if not enclosing:
-                    raise self.error("')' closes nothing", i)
+                    return i, current
                 token, current = current, enclosing.pop()
                 i += 1
             elif text[i] == '"':
@@ -121,9 +126,9 @@ class SmtLibParser(sexpdata.Parser):  # type: ignore[misc]
                 i, token = self.parse_atom(i)
             if token is not None:
                 current.append(token)
-        if enclosing:
+        if current.position >= 0:
             raise self.error("'(' is never closed", current.position)
-        return current
+        return i, current
 
     def _bad_symbol(self, i: int) -> ReadError:
         if self.string[i] == "'":
@@ -177,10 +182,7 @@ def read_sexps(text: str) -> SExpList:
     """All s-expressions of ``text``. Raises :class:`ReadError`."""
     if "\0" in text:
         raise ReadError("a NUL byte: this is no SMT-LIB text", *line_and_column(text, text.index("\0")))
-    try:
-        return SmtLibParser(text).parse()
-    except RecursionError:
-        return SmtLibParser(text).parse_deep()
+    return SmtLibParser(text).parse()
 
 
 def sexp_text(sexp: SExp, limit: int | None = None) -> str:
