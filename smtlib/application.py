@@ -1,4 +1,4 @@
-"""Applications: finds the rank of a function for its arguments, with the solvers' conversions."""
+"""Applications: finds the rank of a function for its arguments, with the conversions that solvers make."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from smtlib.terms import Declaration, Kind, Term, TermTable
 _ARITHMETIC = frozenset(
     "+ - * / div mod abs < <= > >= = distinct ite ^ to_real to_int is_int divisible".split()
 )
-"""Functions at whose arguments z3 converts between Bool, Int and Real."""
+"""Functions for whose arguments z3 converts between Bool, Int and Real."""
 
 _ARRAY = frozenset(("select", "store"))
 
 
 def describe(term: Term, limit: int = 60) -> str:
-    """A short form of ``term`` for messages: its head and how its arguments begin."""
+    """A short form of ``term`` for messages: its head and the heads of its arguments."""
     if not term.args:
         return term.op.text
     args = " ".join(a.op.text if not a.args else f"({a.op.text} ...)" for a in term.args)
@@ -26,7 +26,7 @@ def describe(term: Term, limit: int = 60) -> str:
 
 
 def head_text(declaration: Declaration, result: Sort) -> str:
-    """How the head of an application of a script's function is written."""
+    """The head of an application of a script's function: with ``as`` if its sort does not follow."""
     if has_parameters(declaration.result) and not determines(declaration.params, declaration.result):
         return f"(as {declaration.name} {result})"
     return declaration.name
@@ -40,7 +40,7 @@ class Applications:
         self.table = table
 
     def apply(self, name: str, args: tuple[Term, ...]) -> Term:
-        """``(name args...)``, whatever ``name`` is. Raises :class:`SortError`."""
+        """``(name args...)`` for any ``name``. Raises :class:`SortError`."""
         ranks = self.environment.symbols.get(name)
         if ranks is not None:
             return self._script_function(name, ranks, args)
@@ -57,7 +57,7 @@ class Applications:
         for declaration in reversed(self.environment.symbols[name]):
             if not declaration.params:
                 if has_parameters(declaration.result):
-                    raise SortError(f"the sort of {name} does not follow: write (as {name} SORT)")
+                    raise SortError(f"the sort of {name} is ambiguous: write (as {name} SORT)")
                 return self.table.symbol(declaration)
         declaration = self.environment.symbols[name][-1]
         sort = make_sort("->", (), (*declaration.params, declaration.result))
@@ -121,7 +121,7 @@ class Applications:
         """``((_ is constructor) arg)``."""
         entry = self.environment.constructors.get(constructor)
         if entry is None:
-            raise SortError(f"(_ is {constructor}): {constructor} is no constructor")
+            raise SortError(f"(_ is {constructor}): {constructor} is not a constructor")
         declaration = entry[1].declaration
         if len(args) != 1 or not unify(declaration.result, args[0].sort, {}):
             raise SortError(f"(_ is {constructor}) takes {declaration.result}, got {_sorts_of(args)}")
@@ -151,7 +151,7 @@ class Applications:
                 function = self.operator("select", (), None, (function, arg))
             return function
         if not sort.is_function or len(args) > len(sort.args) - 1:
-            raise SortError(f"{describe(function)} has sort {sort} and is no function")
+            raise SortError(f"{describe(function)} has sort {sort} and is not a function")
         for expected, arg in zip(sort.args, args, strict=False):
             if expected is not arg.sort:
                 raise SortError(f"{describe(function)} takes {expected}, got {arg.sort}")
@@ -226,7 +226,7 @@ class Applications:
     # Conversions
 
     def _conversions(self, name: str, args: tuple[Term, ...]) -> list[tuple[Term, ...]]:
-        """Other argument lists to try, in z3's order."""
+        """Converted argument lists to try, in z3's order."""
         if name in _ARRAY and args and args[0].sort.name == "Array":
             expected = (args[0].sort, *args[0].sort.args)[: len(args)]
             converted = self._converted_arguments(expected, args)
@@ -245,7 +245,7 @@ class Applications:
         return tries
 
     def convert(self, term: Term, sort: Sort) -> Term | None:
-        """``term`` as a term of ``sort``, converted as z3 converts arguments; None where it does not."""
+        """``term`` converted to ``sort`` as z3 converts arguments; None if it does not."""
         if term.sort is sort:
             return term
         if sort is REAL and term.sort is INT:

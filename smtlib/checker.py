@@ -1,11 +1,11 @@
 """The sort checker: from a script's s-expressions to terms, every one with its sort.
 
-It accepts what z3 or cvc5 accepts and makes their implicit conversions explicit: a numeral where
-a Real is expected becomes a Real literal, other Int terms get ``to_real``, as both solvers
-do for arithmetic; what only z3 does (Int and Real arguments of functions and arrays, Bool as
-number) is done as z3 does it. So the printed terms are plain SMT-LIB 2.7.
+It accepts what z3 or cvc5 accepts and makes their implicit conversions explicit. Where a Real is expected, a
+numeral becomes a Real literal and any other Int term gets ``to_real``, as in both solvers. Conversions that
+only z3 has (Int and Real arguments of functions and arrays, Bool as a number) follow z3. The printed terms
+are therefore plain SMT-LIB 2.7.
 
-An error in one command is recorded and the rest of the script is still checked.
+An error in one command is recorded, and the rest of the script is still checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from smtlib.theory import Theories, default_theories
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The parameters and body of a defined function."""
+    """The parameters (VARIABLE terms) and body of a defined function."""
 
     declaration: Declaration
     params: tuple[Term, ...]
@@ -35,10 +35,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCommand:
-    """A command that was accepted, with what it means.
+    """A command that was accepted.
 
-    ``terms``: asserted, assumed or asked terms. ``declarations``, ``definitions``, ``datatypes``:
-    what it introduces. ``index`` is the command's place in the script.
+    ``terms`` are the terms it asserts, assumes or asks for; ``declarations``, ``definitions``, ``datatypes``
+    and ``sort`` what it introduces. ``index`` is its position in the script.
     """
 
     name: str
@@ -53,7 +53,7 @@ class CheckedCommand:
 
 @dataclass(slots=True)
 class CheckedScript:
-    """What a script means. ``errors`` is empty where every command is well sorted."""
+    """A checked script. ``errors`` is empty if every command is well sorted."""
 
     script: Script
     table: TermTable
@@ -65,7 +65,7 @@ class CheckedScript:
 
     @property
     def assertions(self) -> list[Term]:
-        """The asserted terms, in order, whatever level they stand on."""
+        """The asserted terms of all levels, in order."""
         return [c.terms[0] for c in self.commands if c.name == "assert"]
 
     @property
@@ -75,7 +75,7 @@ class CheckedScript:
 
 
 def check_script(script: Script, theories: Theories | None = None) -> CheckedScript:
-    """Check every command of ``script``; never raises for what the script says."""
+    """Check every command of ``script``; errors of the script are recorded, never raised."""
     return _Checker(script, theories or default_theories()).run()
 
 
@@ -159,7 +159,7 @@ class _Checker:
 
     def define_sort(self, sexp: SExpList) -> CheckedCommand:
         _shape(sexp, 4, "(define-sort NAME (PARAMETER ...) SORT)")
-        if isinstance(sexp[2], str) or not all(isinstance(p, str) and is_symbol(p) for p in sexp[2]):
+        if isinstance(sexp[2], str) or not all(map(is_symbol, sexp[2])):
             raise SortError(f"expected a list of sort parameters, found {sexp_text(sexp[2], 60)}")
         params = tuple(sexp[2])
         body: SExp | Sort = sexp[3]
@@ -248,13 +248,13 @@ class _Checker:
     # Commands with terms
 
     def formula(self, sexp: SExpList) -> CheckedCommand:
-        """``assert`` and its like: one Bool term, perhaps attributes after it."""
+        """``assert``, ``assert-soft``: one Bool term, then optional attributes."""
         if len(sexp) < 2:
             raise SortError(f"expected ({sexp[0]} TERM)")
         return self._done(sexp, terms=(self.elaborator.term_of_sort(sexp[1], BOOL),))
 
     def one_term(self, sexp: SExpList) -> CheckedCommand:
-        """``simplify``, ``minimize`` ...: one term of any sort, perhaps attributes after it."""
+        """``simplify``, ``minimize`` ...: one term of any sort, then optional attributes."""
         if len(sexp) < 2:
             raise SortError(f"expected ({sexp[0]} TERM)")
         return self._done(sexp, terms=(self.elaborator.term(sexp[1]),))
@@ -312,9 +312,8 @@ def _shape(sexp: SExpList, length: int, expected: str) -> None:
 
 def _symbol(sexp: SExpList, index: int) -> str:
     name = sexp[index] if len(sexp) > index else SExpList()
-    # Both solvers take lambda for a name where a logic has no higher order.
-    fits = isinstance(name, str) and (is_symbol(name) or name == "lambda")
-    if not isinstance(name, str) or not fits or name in ("true", "false"):
+    # Both solvers accept lambda as a name in logics without higher order.
+    if name in ("true", "false") or not (is_symbol(name) or name == "lambda"):
         raise SortError(f"expected a symbol, found {sexp_text(name, 60)}")
     return name
 

@@ -12,12 +12,12 @@ from smtlib.terms import Declaration
 
 
 def print_script(checked: CheckedScript) -> str:
-    """The accepted commands of a script, one a line."""
+    """The accepted commands of a script, one per line."""
     return "".join(print_command(command) + "\n" for command in checked.commands)
 
 
 def print_command(command: CheckedCommand, naming: Naming = PLAIN) -> str:
-    """One accepted command as text; what has no terms and declares nothing stays as it was read."""
+    """One accepted command as text; a command without terms and declarations stays as it was read."""
     name = command.name
     if command.datatypes:
         return print_datatypes(command.datatypes, "co" if "codatatype" in name else "", naming)

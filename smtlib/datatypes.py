@@ -15,8 +15,8 @@ _Body = tuple[str, tuple[str, ...], list[SExp]]
 def read_datatypes(environment: Environment, sexp: SExpList) -> tuple[Datatype, ...]:
     """Declare the datatypes of one command in ``environment`` and return them.
 
-    Raises :class:`SortError` for a malformed declaration, an unknown sort, or datatypes that
-    have no finite value (``codatatypes`` need none).
+    Raises :class:`SortError` for a malformed declaration, an unknown sort, or a datatype without finite
+    values (codatatypes need none).
     """
     bodies = _one(sexp) if sexp[0] in ("declare-datatype", "declare-codatatype") else _several(sexp)
     _require_names([*(name for name, _, _ in bodies), *(p for _, params, _ in bodies for p in params)])
@@ -77,12 +77,7 @@ def _constructor(environment: Environment, sexp: SExp, sort: Sort, params: dict[
     _require_names([head])
     selectors = []
     for entry in fields:
-        if (
-            isinstance(entry, str)
-            or len(entry) != 2
-            or not isinstance(entry[0], str)
-            or not is_symbol(entry[0])
-        ):
+        if isinstance(entry, str) or len(entry) != 2 or not is_symbol(entry[0]):
             raise SortError(f"expected (SELECTOR SORT), found {sexp_text(entry, 60)}")
         field_sort = environment.sort(entry[1], params)
         selectors.append(Declaration(entry[0], (sort,), field_sort, "selector"))
@@ -92,12 +87,12 @@ def _constructor(environment: Environment, sexp: SExp, sort: Sort, params: dict[
 
 def _require_names(names: list[SExp]) -> None:
     for name in names:
-        if not isinstance(name, str) or not name or not is_symbol(name):
+        if not is_symbol(name):
             raise SortError(f"expected a name in a datatype declaration, found {sexp_text(name, 60)}")
 
 
 def _require_values(datatypes: tuple[Datatype, ...]) -> None:
-    """Refuse a group in which some datatype has no finite value (SMT-LIB 2.7, well-founded)."""
+    """Refuse a group with a datatype that has no finite value (SMT-LIB 2.7, well-founded)."""
     empty = {d.name for d in datatypes}
     changed = True
     while changed:

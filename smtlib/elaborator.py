@@ -1,7 +1,7 @@
-"""From s-expressions to terms, with an explicit stack: depth costs no recursion.
+"""From s-expressions to terms, with an explicit stack, so that deep terms need no recursion.
 
-Each step of the work list is a method and its operands. Results wait on a stack of terms, so an
-application first schedules itself, then its arguments, and finds them on top when its turn comes.
+Each step of the work list is a method and its operand. Results are pushed on a stack of terms: an application
+schedules itself, then its arguments, and finds their terms on top of the stack when its turn comes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Task = tuple[Callable[..., None], Any]
 
 
 class Elaborator:
-    """Makes terms of s-expressions in an environment. One per script."""
+    """Turns s-expressions into terms in an environment. One per script."""
 
     def __init__(self, environment: Environment, table: TermTable) -> None:
         self.environment = environment
@@ -49,7 +49,7 @@ class Elaborator:
         self._renamings: dict[str, int] = {}
 
     def start(self, command: SExpList) -> None:
-        """Forget what a failed command may have left."""
+        """Discard what a failed command may have left."""
         self.local.clear()
         self._tasks.clear()
         self._terms.clear()
@@ -60,7 +60,7 @@ class Elaborator:
         self.numeral_sort = REAL if _REAL_ONLY_LOGIC.match(logic) and "I" not in logic else INT
 
     def position(self, command: SExpList) -> int:
-        """Offset of the innermost list that was worked on, for error messages."""
+        """Offset of the innermost list being elaborated, for error messages."""
         return self._at.position if isinstance(self._at, SExpList) else command.position
 
     # Entry points
@@ -75,11 +75,13 @@ class Elaborator:
         return self._terms.pop()
 
     def term_of_sort(self, sexp: SExp, sort: Sort, variables: Mapping[str, Term] = _NO_VARIABLES) -> Term:
-        """The term of ``sexp`` under these variables; it must have this ``sort``."""
+        """The term of ``sexp`` with these variables in scope. Raises SortError if it does not have this
+        ``sort``.
+        """
         self.local.update(variables)
         term = self.term(sexp)
         self.local.clear()
-        # Older solvers took an integer for the body of a function to Real.
+        # Older solvers accepted an integer as the body of a function to Real.
         if sort is REAL and term.sort is INT:
             return self.applications.to_real(term)
         if term.sort is not sort:
@@ -87,9 +89,9 @@ class Elaborator:
         return term
 
     def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
-        """The variables of ``((x S) ...)``, for a definition, in order and by the name that the body uses.
+        """The variables of ``((x S) ...)`` in a definition: in order, and by the name that the body uses.
 
-        Only a named term can bring another meaning of a parameter's name into the body.
+        They are renamed only if the script has named terms, which may use the same name with another meaning.
         """
         make = self._bound_variable if self.environment.named else self.table.variable
         return self._variables(sexp, make)
@@ -97,13 +99,14 @@ class Elaborator:
     def _variables(
         self, sexp: SExp, make: Callable[[str, Sort], Term]
     ) -> tuple[tuple[Term, ...], dict[str, Term]]:
-        """The variables of ``((x S) ...)`` in order, and by name. Of a name given twice the last counts, the
-        others are renamed."""
+        """The variables of ``((x S) ...)`` in order, and by name. If a name occurs twice, the last one counts
+        and the others are renamed.
+        """
         if isinstance(sexp, str):
             raise SortError(f"expected ((VARIABLE SORT) ...), found {sexp}")
         pairs: list[tuple[str, Sort]] = []
         for entry in sexp:
-            if isinstance(entry, str) or len(entry) != 2 or not _is_name(entry[0]):
+            if isinstance(entry, str) or len(entry) != 2 or not is_symbol(entry[0]):
                 raise SortError(f"expected (VARIABLE SORT), found {sexp_text(entry, 60)}")
             pairs.append((entry[0], self.environment.sort(entry[1])))
         by_name = {name: make(name, sort) for name, sort in pairs}
@@ -122,7 +125,7 @@ class Elaborator:
             return
         self._at = sexp
         if not sexp:
-            raise SortError("() is no term")
+            raise SortError("() is not a term")
         head = sexp[0]
         if isinstance(head, str):
             special = _SPECIAL.get(head)
@@ -132,19 +135,19 @@ class Elaborator:
             if len(sexp) == 1:
                 raise SortError(f"({head[:60]}): an application without arguments; write {head[:60]}")
         elif not head or head[0] not in ("_", "as"):
-            raise SortError(f"{sexp_text(head, 60)} is no function")
+            raise SortError(f"{sexp_text(head, 60)} is not a function")
         self._tasks.append((self._apply, sexp))
         self._visit_all(sexp[1:])
 
     def _visit_all(self, sexps: Sequence[SExp]) -> None:
-        """Schedule ``sexps`` so that their terms end up in order."""
+        """Schedule ``sexps`` so that their terms are pushed in order."""
         tasks = self._tasks
         visit = self._visit
         for sexp in reversed(sexps):
             tasks.append((visit, sexp))
 
     def _take(self, count: int) -> tuple[Term, ...]:
-        """The last ``count`` terms, off the stack."""
+        """Pop the last ``count`` terms."""
         place = len(self._terms) - count
         taken = tuple(self._terms[place:])
         del self._terms[place:]
@@ -178,7 +181,7 @@ class Elaborator:
 
     def _indexed(self, head: SExpList) -> tuple[str, tuple[int | str, ...]]:
         if len(head) < 3 or not all(isinstance(part, str) for part in head):
-            raise SortError(f"{sexp_text(head, 60)} is no indexed function")
+            raise SortError(f"{sexp_text(head, 60)} is not an indexed function")
         return head[1], tuple(int(i) if _NUMERAL.match(i) and len(i) < 10 else i for i in head[2:])
 
     def _qualified(self, head: SExpList) -> tuple[str, Sort]:
@@ -211,7 +214,7 @@ class Elaborator:
             return named
         found = self.applications.theory_constant(token)
         if found is None and _NEGATIVE.match(token):
-            # No SMT-LIB, but both solvers read -5 as (- 5).
+            # Not SMT-LIB, but both solvers read -5 as (- 5).
             return self.applications.operator("-", (), None, (self._atom(token[1:]),))
         if found is None:
             raise SortError(f"unknown symbol {token[:60]}{self._near(token)}")
@@ -247,7 +250,7 @@ class Elaborator:
             raise SortError("expected (let ((NAME TERM) ...) TERM)")
         values = []
         for binding in sexp[1]:
-            if isinstance(binding, str) or len(binding) != 2 or not _is_name(binding[0]):
+            if isinstance(binding, str) or len(binding) != 2 or not is_symbol(binding[0]):
                 raise SortError(f"expected (NAME TERM), found {sexp_text(binding, 60)}")
             values.append(binding[1])
         self._tasks.append((self._bind_let, sexp))
@@ -259,7 +262,7 @@ class Elaborator:
         self._tasks.append((self._visit, sexp[2]))
 
     def _enter(self, bindings: dict[str, Term]) -> None:
-        """Bind names now and schedule their release behind what is scheduled next."""
+        """Bind names now and schedule their release after the steps that are scheduled next."""
         local = self.local
         self._tasks.append((self._leave, [(name, local.get(name)) for name in bindings]))
         local.update(bindings)
@@ -283,10 +286,10 @@ class Elaborator:
         self._visit_all(sexp[2:])
 
     def _bound_variable(self, name: str, sort: Sort) -> Term:
-        """The variable for this name, renamed where it would shadow another.
+        """The variable for this name, renamed if it would shadow another.
 
-        Terms bound by ``let`` are shared without copying; a variable that shadows could capture
-        a name in one of them.
+        Terms bound by ``let`` are shared without copying, so a variable that shadows another could capture a
+        name in one of them.
         """
         if self._is_taken(name):
             return self._renamed_variable(name, sort)
@@ -394,13 +397,13 @@ class Elaborator:
 
     def _pattern(self, sexp: SExp, sort: Sort) -> tuple[str, tuple[Term, ...], dict[str, Term]]:
         """Constructor (empty for a variable), variables and bindings of a pattern."""
-        if not isinstance(sexp, str) and not (sexp and all(map(_is_name, sexp))):
-            raise SortError(f"{sexp_text(sexp, 60)} is no pattern")
+        if not isinstance(sexp, str) and not (sexp and all(map(is_symbol, sexp))):
+            raise SortError(f"{sexp_text(sexp, 60)} is not a pattern")
         name = sexp if isinstance(sexp, str) else sexp[0]
         entry = self.environment.constructors.get(name) if isinstance(name, str) else None
         if entry is None:
-            if not isinstance(sexp, str) or not _is_name(sexp):
-                raise SortError(f"{sexp_text(name, 60)} is no constructor and no variable")
+            if not is_symbol(sexp):
+                raise SortError(f"{sexp_text(name, 60)} is neither a constructor nor a variable")
             variable = self._bound_variable(sexp, sort)
             return "", (variable,), {sexp: variable}
         declaration = entry[1].declaration
@@ -420,7 +423,7 @@ class Elaborator:
     def _require_all_cases(self, sort: Sort, patterns: list[tuple[str, tuple[Term, ...]]]) -> None:
         datatype = self.environment.datatypes.get(sort.name)
         if datatype is None:
-            raise SortError(f"match on sort {sort}, which is no datatype")
+            raise SortError(f"match on sort {sort}, which is not a datatype")
         heads = {head for head, _ in patterns}
         missing = [c.declaration.name for c in datatype.constructors if c.declaration.name not in heads]
         if missing and "" not in heads:
@@ -436,10 +439,6 @@ class Elaborator:
                 raise SortError(f"match cases of sorts {sort} and {body.sort}")
         op = self.table.op(Kind.MATCH, "match")
         self._terms.append(self.table.make(op, args, sort, (), patterns))
-
-
-def _is_name(sexp: SExp) -> bool:
-    return isinstance(sexp, str) and is_symbol(sexp)
 
 
 _SPECIAL: dict[str, Callable[[Elaborator, SExpList], None]] = {

@@ -1,4 +1,4 @@
-"""What is in scope at a point of a script: sorts, symbols, datatypes; with push and pop."""
+"""The scope at a point of a script: sorts, symbols, datatypes; with push and pop."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Datatype:
 
 
 def parameter(name: str) -> Sort:
-    """The sort that stands for a datatype's sort parameter; no script can name it."""
+    """The sort that represents a datatype's sort parameter; scripts cannot name it."""
     return make_sort("'" + name)
 
 
@@ -68,7 +68,7 @@ def unify(pattern: Sort, sort: Sort, bindings: dict[Sort, Sort]) -> bool:
 
 
 def instantiate(pattern: Sort, bindings: Mapping[Sort, Sort]) -> Sort:
-    """``pattern`` with its parameters replaced; an unbound one stays."""
+    """``pattern`` with its parameters replaced; unbound ones stay."""
     if is_parameter(pattern):
         return bindings.get(pattern, pattern)
     if not pattern.args:
@@ -106,7 +106,7 @@ class Environment:
         self._levels.extend([] for _ in range(count))
 
     def pop(self, count: int) -> None:
-        """Close ``count`` levels and forget what they declared. Raises SortError where too few are open."""
+        """Close ``count`` levels and their declarations. Raises SortError if fewer are open."""
         if count > len(self._levels):
             raise SortError(f"pop {count}: only {len(self._levels)} levels are open")
         for _ in range(count):
@@ -122,11 +122,11 @@ class Environment:
             getattr(self, table).pop(name, None)
 
     def start_command(self) -> None:
-        """What is added from here on can be taken back by :meth:`undo_command`."""
+        """Start recording additions, for :meth:`undo_command`."""
         self._recent.clear()
 
     def undo_command(self) -> None:
-        """Forget what a command that failed has added."""
+        """Remove what a failed command has added."""
         for table, name in reversed(self._recent):
             self._remove(table, name)
             if self._levels and not self.global_declarations:
@@ -134,12 +134,12 @@ class Environment:
         self._recent.clear()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Remove everything."""
         for table in (self.sorts, self.symbols, self.named, self.datatypes, self.constructors, self._levels):
             table.clear()
 
     def reset_assertions(self) -> None:
-        """Close all levels; what stands outside them stays declared, as z3 and cvc5 do."""
+        """Close all levels; declarations outside them stay, as in z3 and cvc5."""
         self.pop(len(self._levels))
 
     def _log(self, table: str, name: str) -> None:
@@ -148,7 +148,7 @@ class Environment:
             self._levels[-1].append((table, name))
 
     def declare(self, declaration: Declaration) -> Declaration:
-        """Add a symbol. Raises SortError where the same rank of the name is in scope."""
+        """Add a symbol. Raises SortError if the name is in scope with the same rank."""
         name = declaration.name
         if name in self.named:
             raise SortError(f"{name} already names a term")
@@ -167,7 +167,7 @@ class Environment:
         self._log("named", name)
 
     def add_sort(self, definition: SortDefinition) -> None:
-        """Add a sort symbol. Raises SortError where the name is taken."""
+        """Add a sort symbol. Raises SortError if the name is taken."""
         if definition.name in self.sorts or definition.name in self.theories.sorts:
             raise SortError(f"sort {definition.name} is already declared")
         self.sorts[definition.name] = definition
@@ -198,11 +198,11 @@ class Environment:
         if isinstance(sexp, str):
             return self._named_sort(sexp, params or {})
         if not sexp:
-            raise SortError("() is no sort")
+            raise SortError("() is not a sort")
         if sexp[0] == "_":
             return self._indexed_sort(sexp)
         if not isinstance(sexp[0], str):
-            raise SortError(f"{sexp_text(sexp, 60)} is no sort")
+            raise SortError(f"{sexp_text(sexp, 60)} is not a sort")
         args = tuple(self.sort(s, params, depth + 1) for s in sexp[1:])
         return self._applied_sort(sexp[0], args, depth)
 
@@ -240,7 +240,7 @@ class Environment:
         if symbol is None or len(symbol.indices) != len(sexp) - 2:
             raise SortError(f"unknown sort {shown}")
         if not all(isinstance(i, str) and i.isdigit() and len(i) < 10 for i in sexp[2:]):
-            raise SortError(f"indices of {shown} are no numerals of less than ten digits")
+            raise SortError(f"{shown}: indices must be numerals of at most nine digits")
         indices = tuple(int(i) for i in sexp[2:])
         if symbol.where is not None and not evaluate_index(
             symbol.where, dict(zip(symbol.indices, indices, strict=True))

@@ -1,4 +1,4 @@
-"""Errors of the language layer. All carry the place where the text went wrong."""
+"""Errors of the language layer, with the position of the mistake in the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from base.errors import ExhumeError
 class SmtLibError(ExhumeError):
     """Base of every error that SMT-LIB text can cause.
 
-    ``line`` and ``column`` count from 1; both are 0 where the place is not known.
+    ``line`` and ``column`` count from 1; both are 0 if the position is unknown.
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:

@@ -1,6 +1,6 @@
-"""Which theories a text shows, by the labels that theory files give them.
+"""The theories that a text uses, by the labels in theory files.
 
-Crude on purpose: it has to look at what no parser reads, and at every test of a hunt.
+Approximate on purpose: it must handle text that no parser reads, and is fast enough for every test of a hunt.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FORMS = {
 _LITERALS = re.compile(r"(?P<BV>#[bx][0-9a-fA-F]|bv\d)|(?P<FF>#f-?\d)|(?P<Real>\d+\.\d+\Z)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PRODUCTS = frozenset(("*", "/", "div", "mod"))
-# Of numbers they make a number.
+# Applied to numbers, they give a number.
 _OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
 
 
 def theories_in(text: str) -> tuple[str, ...]:
-    """The labels of the theories that a formula's text shows, sorted; ``("Core",)`` if none."""
+    """The labels of the theories that a formula's text uses, sorted; ``("Core",)`` if none."""
     tokens = lexemes(text)
     found: set[str] = set()
     sorts, functions = _labels()
@@ -49,14 +49,14 @@ def theories_in(text: str) -> tuple[str, ...]:
 
 @cache
 def known_labels() -> frozenset[str]:
-    """Every label that :func:`theories_in` can give."""
+    """Every label that :func:`theories_in` can return."""
     of_theories = {label for theory in default_theories().theories.values() for label in theory.labels}
     return frozenset((*of_theories, *_FORMS.values(), *_LITERALS.groupindex, "Core", "UF", "Nonlinear"))
 
 
 @cache
 def _labels() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """The labels that names of sorts, and heads of terms, stand for."""
+    """The labels for names of sorts, and for heads of terms."""
     theories = default_theories()
     of_theory = {theory.name: frozenset(theory.labels) for theory in theories.theories.values()}
     sorts = {symbol.name: of_theory[symbol.theory] for symbol in theories.sorts.values()}
@@ -64,7 +64,7 @@ def _labels() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
     functions = {}
     for name, ranks in theories.functions.items():
         common = [rank for rank in ranks if not rank.only] or ranks
-        # All ranks have to agree: + of Int and Real shows neither.
+        # All ranks must agree: + has ranks for Int and Real, so it shows neither.
         shown = [of_theory[r.theory].union(*(sorts.get(s, ()) for s in r.sort_names())) for r in common]
         functions[name] = frozenset.intersection(*shown)
     # Old names without a dot are too common: scripts have functions insert, member, union of their own.
@@ -74,14 +74,14 @@ def _labels() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
 
 
 def _takes_arguments(tokens: Sequence[str]) -> bool:
-    """Whether a function is declared that takes arguments."""
+    """Whether the text declares a function with arguments."""
     places = (place for place, token in enumerate(tokens) if token == "declare-fun")
     return any(tokens[i + 2 : i + 3] == ["("] and tokens[i + 3 : i + 4] != [")"] for i in places)
 
 
 def _has_products(tokens: Iterable[str]) -> bool:
-    """Whether two factors of a product are no numbers, or what something is divided by is none."""
-    # Of each list that is open: its head, and of each argument so far whether it is no number.
+    """Whether a product has two factors that are not numbers, or a divisor is not a number."""
+    # For each open list: its head, and for each argument so far whether it is not a number.
     open_lists: list[tuple[list[str], list[bool]]] = []
     for token in tokens:
         if token == "(":

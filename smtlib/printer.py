@@ -1,9 +1,9 @@
 """The printer: terms as SMT-LIB 2.7 text that reads back to the same terms.
 
-A subterm that occurs more than once comes out as ``let`` where that keeps the text small, so a
-graph prints in a size near its number of nodes. A ``let`` stands at the top of the innermost
-binder whose variables its value uses, or at the top of the term. Where that binder has a ``:pattern``,
-it stands inside the annotation, for z3 takes a pattern right below the quantifier only.
+A subterm that occurs more than once is bound by ``let`` if that makes the text shorter, so the length of the
+text is near the number of nodes. A ``let`` is placed at the top of the innermost binder whose variables its
+value uses, or at the top of the term. If that binder has a ``:pattern``, it is placed inside the annotation,
+because z3 accepts a pattern only directly below the quantifier.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LET_THRESHOLD = 28
 
 
 class Naming:
-    """How heads and sorts are spelled. Override to rename symbols while printing."""
+    """The spelling of heads and sorts. Override it to rename symbols while printing."""
 
     def head(self, term: Term) -> str:
         """The text of a term's head, without its arguments."""
@@ -68,7 +68,7 @@ class Naming:
 
 
 PLAIN = Naming()
-"""Every name as it is."""
+"""Leaves every name unchanged."""
 
 
 def sort_text(sort: Sort) -> str:
@@ -87,7 +87,7 @@ def _real_literal(text: str) -> str:
 
 
 _Item: TypeAlias = "str | Term | tuple[Term]"
-"""What waits for output: text, a term, or (in a tuple) a term to write out though it has a let name."""
+"""Pending output: text, a term, or (in a tuple) a term to write out although it has a let name."""
 
 
 def print_term(term: Term, naming: Naming = PLAIN) -> str:
@@ -147,7 +147,7 @@ class _TermPrinter:
         return shared
 
     def _unused_prefix(self, order: list[Term]) -> str:
-        """A prefix no symbol of the term begins with."""
+        """A prefix that no symbol of the term begins with."""
         prefix = "$"
         heads = {self.naming.head(term) for term in order}
         heads.update(self.naming.head(v) for term in order for v in term.bound)
@@ -156,7 +156,7 @@ class _TermPrinter:
         return prefix
 
     def _find_homes(self, order: list[Term], shared: list[Term]) -> None:
-        """Decide for every region which lets stand at its top."""
+        """Decide for every region which lets are at its top."""
         free = self.free
         for term in order:
             free[term] = free_in(term, free)
@@ -184,7 +184,7 @@ class _TermPrinter:
         """The shared terms below ``body`` that use ``variables`` and no variable of an inner binder."""
         found = []
         seen = {body}
-        # A term is kept with the inner variables it stands under.
+        # Each entry is a term and the inner variables in its scope.
         stack: list[tuple[Term, frozenset[Term]]] = [(body, frozenset())]
         while stack:
             term, inner = stack.pop()
@@ -197,7 +197,7 @@ class _TermPrinter:
                     stack.append((arg, inner.union(bound) if bound else inner))
         return found
 
-    # Output, with a stack of what is still to print.
+    # Output, with a stack of pending items
 
     def _emit(self) -> None:
         pieces = self.pieces
@@ -218,7 +218,7 @@ class _TermPrinter:
         """The body of a binder of ``variables`` with its lets before it."""
         lets = self.homes.get(body, ())
         stack.append(")" * len(lets))
-        # A body that is shared with another binder has a name, but no scope could hold its let.
+        # A body shared with another binder has a let name, but no scope contains both uses.
         stack.append(
             (body,) if body in self.let_names and not self.free[body].isdisjoint(variables) else body
         )

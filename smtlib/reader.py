@@ -3,33 +3,33 @@
 An s-expression is either a ``str``, the token as written, or an :class:`SExpList`. What a token
 is follows from its first character: ``"`` string, ``#`` binary or hexadecimal, a digit numeral or
 decimal, ``:`` keyword, else symbol. ``|x|`` is read as ``x`` where ``x`` needs no bars, since the two
-are one symbol in SMT-LIB. Strings keep their quotes and doubled quotes.
+are the same symbol in SMT-LIB. Strings keep their quotes and doubled quotes.
 
-Bytes of unknown origin, unbalanced ones too, are for :mod:`smtlib.scanner`.
+For bytes of unknown origin, which may be unbalanced, there is :mod:`smtlib.scanner`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import sexpdata
 
 from smtlib.errors import ReadError
 
-# Tokens take the blanks behind them along: that saves sexpdata's loop a step for each.
+# Tokens include the blanks after them: that saves sexpdata's loop a step for each.
 _ATOM = re.compile(r"""([^\s()";|'\ufeff][^\s()";|]*)[ \t\r\n]*""")
 _QUOTED = re.compile(r"(\|[^|\\]*\|)[ \t\r\n]*")
 _STRING = re.compile(r'("[^"]*+(?:""[^"]*+)*+")[ \t\r\n]*')
-# Comments, and blanks that sexpdata does not know: trackers have non-breaking ones.
+# Comments, and blanks that sexpdata does not know: text from trackers has non-breaking ones.
 _GAP = re.compile(r"(?:[\s\ufeff]|;[^\n\r]*)+")
 _SIMPLE_SYMBOL = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/\-][0-9A-Za-z~!@$%^&*_+=<>.?/\-]*\Z")
 
 RESERVED = frozenset(
     "! _ as exists forall lambda let match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING".split()
 )
-"""Words that are no symbols unless written between bars."""
+"""Words that are symbols only between bars."""
 
 
 class SExpList(list[Any]):
@@ -150,7 +150,7 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 
 
 def normal_symbol(token: str) -> str:
-    """``|x|`` without its bars where ``x`` is a symbol without them too."""
+    """``|x|`` without its bars if ``x`` is a symbol without them."""
     if token[0] == "|":
         inner = token[1:-1]
         if is_simple_symbol(inner):
@@ -159,13 +159,13 @@ def normal_symbol(token: str) -> str:
 
 
 def is_simple_symbol(name: str) -> bool:
-    """Whether ``name`` is a symbol without bars. ``-5`` is one in SMT-LIB, but solvers read a number."""
+    """Whether ``name`` is a symbol without bars. ``-5`` is a symbol in SMT-LIB, but solvers read a number."""
     return bool(_SIMPLE_SYMBOL.match(name)) and name not in RESERVED and not name[:2].strip("-").isdigit()
 
 
-def is_symbol(token: str) -> bool:
-    """Whether ``token`` can name something: between bars, or of the characters that solvers take."""
-    return token[0] == "|" or is_simple_symbol(token)
+def is_symbol(sexp: SExp) -> TypeGuard[str]:
+    """Whether ``sexp`` is a symbol: between bars, or of the characters that solvers accept."""
+    return isinstance(sexp, str) and (sexp[:1] == "|" or is_simple_symbol(sexp))
 
 
 def quote_symbol(name: str) -> str:
@@ -181,12 +181,12 @@ def quote_symbol(name: str) -> str:
 def read_sexps(text: str) -> SExpList:
     """All s-expressions of ``text``. Raises :class:`ReadError`."""
     if "\0" in text:
-        raise ReadError("a NUL byte: this is no SMT-LIB text", *line_and_column(text, text.index("\0")))
+        raise ReadError("a NUL byte: this is not SMT-LIB text", *line_and_column(text, text.index("\0")))
     return SmtLibParser(text).parse()
 
 
 def sexp_text(sexp: SExp, limit: int | None = None) -> str:
-    """``sexp`` as text on one line, cut to ``limit`` characters where one is given."""
+    """``sexp`` as text on one line, cut to ``limit`` characters if a limit is given."""
     pieces: list[str] = []
     stack: list[Iterator[SExp]] = [iter((sexp,))]
     space = ""
@@ -204,6 +204,6 @@ def sexp_text(sexp: SExp, limit: int | None = None) -> str:
             stack.pop()
             pieces.append(")")
             space = " "
-    # The last one closes what was given, and is one too many.
+    # The last piece is a parenthesis too many: it closes the outer list of the loop.
     text = "".join(pieces if stack else pieces[:-1])
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."

@@ -1,8 +1,8 @@
-"""The tolerant scanner: tokens and commands of text that may be anything, unbalanced and binary too.
+"""The tolerant scanner: tokens and commands of any text, including unbalanced and binary text.
 
-It never fails and takes linear time. It knows where tokens and top-level commands stand, not what they mean:
-for text that has to be SMT-LIB there is :mod:`smtlib.reader`. Offsets count characters; bytes decoded as
-Latin-1 keep theirs.
+It never fails and takes linear time. It finds the positions of tokens and top-level commands, not their
+meaning; :mod:`smtlib.reader` is for text that must be SMT-LIB. Offsets count characters, which are bytes in
+text decoded as Latin-1.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-# What may hold parentheses that open and close nothing.
+# Text in which parentheses do not count.
 _OPAQUE = r';[^\n]*|"[^"]*+(?:""[^"]*+)*+"|\|[^|]*+\|'
 
 OPAQUE: Final = re.compile(_OPAQUE)
-"""A comment, a string or a quoted symbol. Quotes and bars that nothing closes are none."""
+"""A comment, a string or a quoted symbol, but not an unclosed quote or bar."""
 
 MARK: Final = re.compile(rf"{_OPAQUE}|[()]")
-"""What decides where an expression ends: parentheses, and what may hide some."""
+"""Parentheses, and the text that can hide some: enough to find the end of an expression."""
 
 LEXEME: Final = re.compile(rf'{_OPAQUE}|[()]|[^\s()";|]+|["|]')
 """A token, or a comment."""
@@ -29,11 +29,11 @@ _NAME = re.compile(r'\((?:\s|;[^\n]*\n)*+(?:\|([^|]+)\||([^\s()";|]*))')
 CHECKS: Final = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
 """The commands that ask for an answer."""
 
-# Some are opened, and emptied, as soon as they are set.
+# Some of these files are opened and emptied as soon as the option is set.
 _FILE_OPTION = re.compile(
     r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I
 )
-# A value that is a path names a file whatever the option is called.
+# A value that is a path names a file, whatever the name of the option.
 _PATH = re.compile(r"^[\"|].*[/\\]", re.S)
 _HARMLESS_VALUES = frozenset(("true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ")", ""))
 
@@ -42,7 +42,7 @@ _HARMLESS_VALUES = frozenset(("true", "false", '"stdout"', '"stderr"', "stdout",
 class Command:
     """One top-level command: ``text[start:end]``, parentheses included.
 
-    ``name`` is its first symbol, without bars: z3 takes ``|exit|`` for ``exit``. It may be empty.
+    ``name`` is its first symbol without bars, since z3 reads ``|exit|`` as ``exit``. It may be empty.
     """
 
     name: str
@@ -58,7 +58,7 @@ def lexemes(text: str, most: int | None = None) -> list[str]:
 
 
 def commands(text: str) -> Iterator[Command]:
-    """The top-level commands in order; what follows an unbalanced parenthesis is left out."""
+    """The top-level commands in order; text after an unclosed parenthesis is skipped."""
     depth = start = 0
     for mark in MARK.finditer(text):
         token = mark[0]
@@ -74,9 +74,10 @@ def commands(text: str) -> Iterator[Command]:
 
 
 def names_file(command: Sequence[str]) -> str | None:
-    """How a command, given as its lexemes, makes a solver read or write a file of the text's choosing.
+    """How a command (as lexemes) makes a solver read or write a file that the text names; None if it does
+    not.
 
-    None for the others. Texts come from strangers: some options empty the file that they name.
+    Texts come from strangers, and some options empty the file that they name.
     """
     _, name, option, value, *_ = *command, "", "", "", ""
     name = name.strip("|")

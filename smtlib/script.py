@@ -18,7 +18,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The commands of one text. ``text`` is what was read, untouched."""
+    """The commands of one text; ``text`` is the unchanged input."""
 
     text: str
     commands: tuple[Command, ...]
@@ -31,8 +31,8 @@ class Script:
 def read_script(text: str) -> Script:
     """Read ``text`` as a sequence of commands.
 
-    Raises :class:`ReadError` with line and column where parentheses, strings or quoted symbols do
-    not close, or where something stands that is no command.
+    Raises :class:`ReadError` with line and column if a parenthesis, string or quoted symbol is not closed, or
+    at an expression that is not a command.
     """
     commands = []
     position = 0

@@ -11,7 +11,7 @@ from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import BOOL, Sort, indexed, make_sort
 
 Bindings = dict[str, "Sort | int | str"]
-"""What the sort parameters and index variables of a signature stand for."""
+"""The values of the sort parameters and index variables of a signature."""
 
 _ARITHMETIC: dict[str, Callable[..., int]] = {
     "+": lambda *a: sum(a),
@@ -44,7 +44,7 @@ def evaluate_index(expression: SExp, bindings: Bindings) -> int:
 
 
 def match_index(expression: SExp, value: int | str, bindings: Bindings) -> bool:
-    """Whether ``value`` is what an index expression gives; binds a variable met for the first time."""
+    """Whether ``value`` is the value of an index expression; binds a variable that is not bound yet."""
     if isinstance(expression, str) and not expression.isdigit():
         return bindings.setdefault(expression, value) == value
     try:
@@ -63,7 +63,7 @@ class SortPattern:
     is_parameter: bool = False
 
     def match(self, sort: Sort, bindings: Bindings) -> bool:
-        """Whether ``sort`` is an instance; binds the parameters met for the first time."""
+        """Whether ``sort`` is an instance; binds parameters that are not bound yet."""
         if self.is_parameter:
             return bindings.setdefault(self.name, sort) is sort
         if (
@@ -78,7 +78,7 @@ class SortPattern:
         return all(p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True))
 
     def instantiate(self, bindings: Bindings) -> Sort:
-        """The sort under these bindings. Raises KeyError where one is missing."""
+        """The sort under these bindings. Raises KeyError if one is missing."""
         if self.is_parameter:
             found = bindings[self.name]
             if not isinstance(found, Sort):
@@ -104,11 +104,11 @@ class SortPattern:
 class Signature:
     """One declared rank of a theory function.
 
-    ``indices`` are the index variables of an indexed function (or fixed numerals),
-    ``associativity`` one of the four of SMT-LIB or empty, ``minimum`` the fewest arguments that
-    solvers take, ``only`` the solvers that know it (empty: all), ``needs_as`` whether its result
-    sort does not follow from the arguments. ``weight`` says how often to draw it, ``values`` where
-    solvers take values only; ``marks`` are explained in ``theories/README.md``.
+    ``indices`` are the index variables of an indexed function (or fixed numerals), ``associativity`` is one
+    of SMT-LIB's four attributes or empty, ``minimum`` the smallest number of arguments that solvers accept,
+    ``only`` the solvers that have it (empty: all), ``needs_as`` whether its result sort does not follow from
+    the arguments. ``weight`` is how often to draw it, ``values`` the positions where solvers accept only
+    values; ``theories/README.md`` explains ``marks``.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Signature:
     def apply(
         self, indices: tuple[int | str, ...], sorts: tuple[Sort, ...], qualifier: Sort | None
     ) -> Sort | None:
-        """The result sort of an application, or None where it does not fit."""
+        """The result sort of an application, or None if it does not fit."""
         if len(indices) != len(self.indices):
             return None
         bindings: Bindings = {}
@@ -181,7 +181,7 @@ class Signature:
             return sorts[0] if sorts else None
 
     def sort_names(self) -> set[str]:
-        """The names of the sorts of its arguments and result, and of those inside them."""
+        """The names of all sorts in its arguments and result."""
         return self.result.names().union(*(p.names() for p in self.params))
 
     @property
@@ -197,7 +197,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class SortSymbol:
-    """A sort that a theory brings: its index variables, number of arguments and side condition."""
+    """A sort of a theory: its index variables, number of arguments and side condition."""
 
     name: str
     indices: tuple[str, ...]

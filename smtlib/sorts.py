@@ -8,10 +8,10 @@ from typing import Final
 from smtlib.errors import SortError
 
 MAX_DEPTH: Final = 200
-"""Sorts nested deeper than this are refused; no formula seen comes near."""
+"""Sorts nested deeper than this are refused; real formulas stay far below."""
 
 MAX_TEXT: Final = 20_000
-"""Sorts that print longer (in characters) are refused: definitions that double each other would explode."""
+"""Sorts with longer text (in characters) are refused: repeated doubling by definitions would explode."""
 
 
 def indexed(name: str, indices: Sequence[object]) -> str:
@@ -63,7 +63,7 @@ _interned: dict[tuple[str, tuple[int, ...], tuple[Sort, ...]], Sort] = {}
 def make_sort(name: str, indices: tuple[int, ...] = (), args: tuple[Sort, ...] = ()) -> Sort:
     """Return the one sort object of this name, these indices and these arguments.
 
-    Raises :class:`SortError` where it is nested too deep or too long.
+    Raises :class:`SortError` if it is nested too deep or too long.
     """
     key = (name, indices, args)
     found = _interned.get(key)

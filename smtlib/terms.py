@@ -1,8 +1,7 @@
 """Terms: an immutable, hash-consed graph. Every term knows its sort.
 
 Equal terms of one :class:`TermTable` are one object; ``let`` never copies. All walks here are
-iterative, so depth costs neither stack nor time. A table lives as long as what is made from
-it, usually one script.
+iterative, so deep terms need no deep stack. A table lives as long as its terms, usually for one script.
 """
 
 from __future__ import annotations
@@ -36,12 +35,10 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A symbol that a script introduces: its rank and how it came to be.
+    """A symbol that a script introduces, and its rank.
 
-    ``origin`` is one of ``declare``, ``define``, ``define-rec``, ``constructor``,
-    ``selector``, ``tester``, ``updater``. A ``define`` carries its parameters and body.
-    ``datatype`` names the datatype group the symbol belongs to. Compared by identity:
-    a name declared again after ``pop`` is another declaration.
+    ``origin`` is one of ``declare``, ``define``, ``define-rec``, ``constructor`` and ``selector``. Compared
+    by identity: a name declared again after ``pop`` is another declaration.
     """
 
     name: str
@@ -57,7 +54,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """The head of a term. ``text`` is how it is printed, indices and ``as`` included.
+    """The head of a term. ``text`` is its printed form, including indices and ``as``.
 
     ``attributes`` are those of an ANNOTATION: keyword and value as text; for ``:pattern`` the
     number of arguments of the term that belong to it.
@@ -115,14 +112,14 @@ class Term:
         return self.op.name
 
     def bound_at(self, position: int) -> tuple[Term, ...]:
-        """The variables that it binds in argument number ``position``."""
+        """The variables bound in argument number ``position`` (from 0)."""
         if self.patterns and position:
             return self.patterns[position - 1][1]
         return self.variables
 
     @property
     def bound(self) -> tuple[Term, ...]:
-        """All variables that it binds."""
+        """All variables that this term binds."""
         return self.variables or tuple(v for _, variables in self.patterns for v in variables)
 
     def __repr__(self) -> str:
@@ -140,7 +137,7 @@ class TermTable:
         return len(self._terms)
 
     def copy(self) -> TermTable:
-        """A table with the same terms; what is made in it from here on is unknown to this one."""
+        """A table with the same terms; terms made in it later are not added to this one."""
         copied = TermTable()
         copied._terms.update(self._terms)
         copied._ops.update(self._ops)
@@ -215,7 +212,7 @@ class TermTable:
 def postorder(roots: Iterable[Term], done: set[Term] | None = None) -> Iterator[Term]:
     """Every term below ``roots``, each once, arguments before what uses them.
 
-    Terms in ``done``, and what is below them, are left out; those that come are added to it.
+    Terms in ``done`` and their subterms are skipped; each yielded term is added to it.
     """
     done = set() if done is None else done
     for root in roots:
@@ -236,7 +233,7 @@ def postorder(roots: Iterable[Term], done: set[Term] | None = None) -> Iterator[
 
 def rewrite(table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ...]], Term | None]) -> Term:
     """Rebuild ``root`` bottom-up. ``change`` gets each term and its new arguments and
-    returns what stands for it, or None to keep the head over the new arguments."""
+    returns its replacement, or None to keep the head with the new arguments."""
     new: dict[Term, Term] = {}
     for term in postorder([root]):
         args = tuple(new[a] for a in term.args)
@@ -249,7 +246,7 @@ _NOTHING: Final[frozenset[Term]] = frozenset()
 
 
 def free_in(term: Term, free: Mapping[Term, frozenset[Term]]) -> frozenset[Term]:
-    """The VARIABLE terms that occur in ``term`` free, where ``free`` has those of its arguments."""
+    """The VARIABLE terms that occur free in ``term``; ``free`` has those of its arguments."""
     if term.op.kind is Kind.VARIABLE:
         return frozenset((term,))
     found = _NOTHING
@@ -265,7 +262,7 @@ def free_in(term: Term, free: Mapping[Term, frozenset[Term]]) -> frozenset[Term]
 
 
 def free_variables(root: Term) -> list[Term]:
-    """The VARIABLE terms that occur in ``root`` free, in order of their ids."""
+    """The VARIABLE terms that occur free in ``root``, in order of their ids."""
     free: dict[Term, frozenset[Term]] = {}
     for term in postorder([root]):
         free[term] = free_in(term, free)

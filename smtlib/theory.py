@@ -1,8 +1,8 @@
 """Theories as data: reads ``theories/*.smt2`` and finds the rank of a function application.
 
-A theory file holds one ``(theory NAME :about "..." :sorts (...) :funs (...))`` in SMT-LIB's own
-declaration syntax; ``theories/README.md`` describes it. What is to be known of a function besides its
-ranks (whether the standard leaves its value open, say) are attributes of its declaration.
+A theory file holds one ``(theory NAME :about "..." :sorts (...) :funs (...))`` in SMT-LIB's own declaration
+syntax, described in ``theories/README.md``. Everything about a function besides its ranks (such as whether
+the standard leaves its value open) is an attribute of its declaration.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _OF_THEORIES = ":about :sorts :abbreviations :funs :labels :needs :weight :exten
 
 @dataclass(frozen=True, slots=True)
 class Theory:
-    """What a theory file says of the whole theory.
+    """The attributes of a whole theory.
 
-    ``labels`` are its names in keys and reports, ``needs`` the theories without which it has little to say,
-    ``weight`` how often to draw it. An ``extension`` is no theory that SMT-LIB or most solvers have; a
-    ``guarded`` one is left to formulas that use it already.
+    ``labels`` are its names in keys and reports, ``needs`` the theories that it is used with, ``weight`` how
+    often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded`` theory is used only in
+    formulas that already use it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Theory:
 
 @dataclass(slots=True)
 class Theories:
-    """All loaded theories: sorts, signatures by function name, old spellings, and what is said of each."""
+    """All loaded theories: sorts, signatures by function name, old spellings, attributes."""
 
     sorts: dict[str, SortSymbol] = field(default_factory=dict)
     abbreviations: dict[str, Sort] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Theories:
     spellings: dict[str, list[str]] = field(default_factory=dict)
     theories: dict[str, Theory] = field(default_factory=dict)
     value_arguments: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """By function, the places of arguments for which solvers take values only."""
+    """By function, the positions of arguments for which solvers accept only values."""
     _marked: dict[str, set[str]] = field(default_factory=dict)
     _cache: dict[object, tuple[Sort, Signature] | None] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Theories:
         sorts: tuple[Sort, ...],
         qualifier: Sort | None = None,
     ) -> tuple[Sort, Signature] | None:
-        """Result sort and signature of ``((_ name indices) sorts...)``, or None where nothing fits."""
+        """Result sort and signature of ``((_ name indices) sorts...)``, or None if no rank fits."""
         key = (name, indices, sorts, qualifier)
         try:
             return self._cache[key]
@@ -90,7 +90,7 @@ class Theories:
             yield from group
 
     def marked(self, mark: str) -> Set[str]:
-        """The functions of which some rank has this mark, such as ``:open``."""
+        """The functions with a rank that has this mark, such as ``:open``."""
         return self._marked.get(mark, frozenset())
 
     def add_file(self, text: str, source: str) -> None:
@@ -159,7 +159,7 @@ class Theories:
 
 @contextmanager
 def _readable(entry: SExp) -> Iterator[None]:
-    """Whatever is wrong with the shape of ``entry`` is a TheoryError that shows it."""
+    """Turn any error about the shape of ``entry`` into a TheoryError that shows it."""
     try:
         yield
     except (AttributeError, LookupError, SortError, TypeError, ValueError):
@@ -236,7 +236,7 @@ def _signature(entry: SExp, theory: str) -> Signature:
 
 
 def load_theories(extra: Iterable[Path] = ()) -> Theories:
-    """The shipped theories, then the user's own files in order."""
+    """The shipped theories, then the user's files in order."""
     theories = Theories()
     folder = resources.files("smtlib") / "theories"
     for file in sorted(folder.iterdir(), key=lambda f: f.name):

@@ -1,6 +1,7 @@
-"""Values as SMT-LIB writes them: numbers, bit-vectors, floating-point numbers, strings, elements of fields.
+"""Values in SMT-LIB syntax: numbers, bit-vectors, floating-point numbers, strings, elements of finite fields.
 
-``read_...`` take an s-expression and raise ValueError for what is no such value; ``..._text`` write one.
+``read_...`` functions take an s-expression and raise ValueError if it is not such a value; ``..._text``
+functions return text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort
 from smtlib.terms import Kind, Term, TermTable
 
 Value: TypeAlias = Fraction | int | str
-"""Of an Int or Real a fraction, of a bit-vector its unsigned number, of a String its characters."""
+"""An Int or Real as a fraction, a bit-vector as an unsigned number, a String as its characters."""
 
 ROUNDING_MODES: Final = {
     "roundNearestTiesToEven": "RNE",
@@ -23,7 +24,7 @@ ROUNDING_MODES: Final = {
     "roundTowardNegative": "RTN",
     "roundTowardZero": "RTZ",
 }
-"""The rounding modes: long names, and the short ones by which they are printed."""
+"""The rounding modes: long names, and the short names that are printed."""
 
 MODES: Final = tuple(ROUNDING_MODES.values())
 """The rounding modes by their short names."""
@@ -45,26 +46,26 @@ _LAST_CHARACTER = 0x2FFFF
 
 
 def read_literal(token: str, numeral_sort: Sort) -> tuple[str, Sort]:
-    """A literal without needless zeros before it, and its sort; ``numeral_sort`` is that of ``3``."""
+    """A literal without leading zeros, and its sort; ``numeral_sort`` is the sort of ``3``."""
     if token[0] == '"':
         return token, STRING
     if token[0] != "#":
         number = _NATURAL.fullmatch(token)
         if number is None:
-            raise ValueError(f"{token[:60]} is no number and no symbol")
+            raise ValueError(f"{token[:60]} is neither a number nor a symbol")
         return number[1], REAL if "." in token else numeral_sort
     if bits := _BITS.fullmatch(token):
         return token, bit_vector(len(bits[1]) if bits[1] else 4 * len(bits[2]))
     if field := _FIELD.fullmatch(token):
         return token, make_sort("FiniteField", (int(field[2]),))
-    raise ValueError(f"{token[:60]} is no literal")
+    raise ValueError(f"{token[:60]} is not a literal")
 
 
 def read_number(sexp: SExp) -> Fraction:
-    """The number that ``3``, ``0.5``, ``(- 3)`` or ``(/ (- 1) 3)`` is."""
+    """The value of ``3``, ``0.5``, ``(- 3)`` or ``(/ (- 1) 3)``."""
     if isinstance(sexp, str):
         if len(sexp) > _LONGEST_NUMERAL or not _NUMERAL.fullmatch(sexp):
-            raise ValueError(f"no number: {sexp[:60]}")
+            raise ValueError(f"not a number: {sexp[:60]}")
         return Fraction(sexp)
     if len(sexp) == 2 and sexp[0] == "-":
         return -read_number(sexp[1])
@@ -72,11 +73,11 @@ def read_number(sexp: SExp) -> Fraction:
         divisor = read_number(sexp[2])
         if divisor:
             return read_number(sexp[1]) / divisor
-    raise ValueError(f"no number: {str(sexp)[:60]}")
+    raise ValueError(f"not a number: {str(sexp)[:60]}")
 
 
 def read_bits(sexp: SExp) -> tuple[int, int]:
-    """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``, whose value may take more bits than that."""
+    """Value and width of ``#b01``, ``#x0f`` or ``(_ bv15 8)``; the value of the last may need more bits."""
     if isinstance(sexp, str):
         found = _BITS.fullmatch(sexp)
         if found and found[1]:
@@ -88,21 +89,23 @@ def read_bits(sexp: SExp) -> tuple[int, int]:
         if found and len(found[1]) <= _LONGEST_NUMERAL and 0 < len(sexp[2]) < 10:
             if int(sexp[2]):
                 return int(found[1]), int(sexp[2])
-    raise ValueError(f"no bit-vector: {str(sexp)[:60]}")
+    raise ValueError(f"not a bit-vector: {str(sexp)[:60]}")
 
 
 def read_float(sexp: SExp) -> str | list[tuple[int, int]]:
-    """The name of a special floating-point number, or values and widths of the fields of any other."""
+    """The name of a special floating-point number, or the values and widths (in bits) of the fields of
+    another.
+    """
     if not isinstance(sexp, str) and len(sexp) == 4:
         if sexp[0] == "_" and sexp[1] in SPECIAL_FLOATS:
             return str(sexp[1])
         if sexp[0] == "fp":
             return [read_bits(part) for part in sexp[1:]]
-    raise ValueError(f"no floating-point number: {str(sexp)[:60]}")
+    raise ValueError(f"not a floating-point number: {str(sexp)[:60]}")
 
 
 def written_characters(literal: str) -> list[str]:
-    """The characters of a string literal as they are written: escapes and doubled quotes stay."""
+    """The characters of a string literal as written, with escapes and doubled quotes."""
     return [found[0] for found in _CHARACTER.finditer(literal, 1, len(literal) - 1)]
 
 
@@ -113,7 +116,7 @@ def read_string(sexp: SExp) -> str:
     'ab"c'
     """
     if not isinstance(sexp, str) or sexp[0] != '"':
-        raise ValueError(f"no string: {str(sexp)[:60]}")
+        raise ValueError(f"not a string: {str(sexp)[:60]}")
     if "\\" not in sexp:
         return sexp[1:-1].replace('""', '"')
     return "".join(map(_character, _CHARACTER.finditer(sexp, 1, len(sexp) - 1)))
@@ -131,7 +134,7 @@ def read_field_element(sexp: SExp) -> int:
     name = sexp if isinstance(sexp, str) else sexp[1] if len(sexp) == 3 and sexp[0] == "as" else ""
     found = _FIELD.fullmatch(name) if isinstance(name, str) else None
     if found is None:
-        raise ValueError(f"no element of a field: {str(sexp)[:60]}")
+        raise ValueError(f"not an element of a field: {str(sexp)[:60]}")
     return int(found[1] or found[3])
 
 
@@ -149,14 +152,14 @@ def binary_text(value: int, width: int) -> str:
 
 
 def bits_text(value: int, width: int) -> str:
-    """A bit-vector in the shortest way; ``value`` is taken modulo two to the ``width``."""
+    """A bit-vector in its shortest form; ``value`` is taken modulo two to the ``width``."""
     if width > 256:
         return f"(_ bv{value % (1 << width)} {width})"
     return binary_text(value, width) if width % 4 else f"#x{value % (1 << width):0{width // 4}x}"
 
 
 def float_fields(bits: int, sort: Sort) -> list[tuple[int, int]]:
-    """Sign, biased exponent and fraction of a floating-point number's bits: values and widths."""
+    """Sign, biased exponent and fraction of a floating-point number: values and widths in bits."""
     exponent, significand = sort.indices
     fraction = significand - 1
     parts = ((bits >> (exponent + fraction), 1), (bits >> fraction, exponent), (bits, fraction))
@@ -164,16 +167,16 @@ def float_fields(bits: int, sort: Sort) -> list[tuple[int, int]]:
 
 
 def float_text(bits: int, sort: Sort) -> str:
-    """A floating-point number, ``(fp #b0 #b01 #b1)``, of its bits."""
+    """The floating-point number with these bits, as ``(fp #b0 #b01 #b1)``."""
     return f"(fp {' '.join(binary_text(value, width) for value, width in float_fields(bits, sort))})"
 
 
 def escaped(characters: str) -> str:
-    """Characters with ``\\u{...}`` for what is not printable ASCII, and for the backslash."""
+    """Characters, with ``\\u{...}`` for the backslash and everything but printable ASCII."""
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in characters)
 
 
-# At the boundaries, where solvers go wrong
+# Boundary values, where solvers often have bugs
 
 
 def boundary_bits(width: int) -> tuple[int, ...]:
@@ -192,7 +195,7 @@ def boundary_floats(sort: Sort) -> tuple[int, ...]:
 
 
 def simple_values(sort: Sort) -> tuple[str, ...]:
-    """The simplest values of a sort, as text; none where there is none for sure."""
+    """The simplest values of a sort, as text; empty if none is certain to exist."""
     if sort.name == "BitVec":
         width = sort.indices[0]
         return (binary_text(0, width), binary_text(1, width)) if width <= 64 else (f"(_ bv0 {width})",)
@@ -215,7 +218,7 @@ _SIMPLE = {
 
 
 def literal_value(term: Term) -> Value | None:
-    """The value of a literal, or of a negated or divided number; None of any other term."""
+    """The value of a literal, or of a negated or divided number; None for any other term."""
     op = term.op
     if op.kind is Kind.LITERAL:
         return _literal_value(term)
@@ -261,6 +264,6 @@ def bits_term(table: TermTable, value: int, width: int) -> Term:
 
 
 def float_term(table: TermTable, bits: int, sort: Sort) -> Term:
-    """``(fp ...)`` of a floating-point number's bits."""
+    """The floating-point number with these bits, as an ``(fp ...)`` term."""
     args = tuple(table.literal(binary_text(v, w), bit_vector(w)) for v, w in float_fields(bits, sort))
     return table.operator("fp", args, sort)

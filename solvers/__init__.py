@@ -1,10 +1,10 @@
-"""SMT solvers: what is known of each, and how they are run.
+"""SMT solvers: a profile of each, and how to run them.
 
-A folder per solver says everything about it (``profile.toml``; its keys are those of ``profile``): how its
-program or library is found and driven, its options by class, its theories, crash patterns, tracker and report
-form. Folders named by the environment variable ``EXHUME_SOLVERS`` (separated as in ``PATH``) hold more of
-them. ``specs`` turns what a user writes into a solver that can be run, ``releases`` fetches wheels,
-``running`` has the supervised processes and says what a run means.
+Each solver has a folder with everything about it (``profile.toml``; ``profile`` explains the keys): how to
+find and run its program or library, its options by class, its theories, crash patterns, tracker and report
+form. The environment variable ``EXHUME_SOLVERS`` names folders with more solvers (separated as in ``PATH``).
+``specs`` turns a user's spec into a solver that can be run, ``releases`` fetches wheels, and ``running``
+holds the supervised processes and interprets their output.
 """
 
 import os

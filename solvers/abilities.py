@@ -1,7 +1,7 @@
-"""What a solver can do, asked of it: theories, more than one question, models.
+"""Finds out what a solver supports: theories, incremental scripts, models.
 
-A profile (``solvers.registry``) declares it; a question per theory finds out whether it is so, for solvers
-given by a command line as well.
+A profile (``solvers.registry``) declares this; one question per theory checks it, also for solvers given by a
+command line.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ QUESTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a solver was seen to do: answer a question about a theory, then a second one, and give a model."""
+    """What a solver supports: theories, a second question in one script, and models."""
 
     theories: tuple[str, ...]
     incremental: bool
@@ -60,11 +60,11 @@ class Abilities:
 
 
 def probe_abilities(solver: Solver) -> Abilities:
-    """Ask ``solver`` one question per theory, and what else it can do."""
+    """Ask ``solver`` one question per theory, a second question in one script, and for a model."""
     if solver.family in PROFILES:
         solver = replace(solver, checks=(*solver.checks, *PROFILES[solver.family].models))
     with Runner() as runner:
-        told = [
+        theories = [
             theory
             for theory, (logic, text) in QUESTIONS.items()
             if _ask(runner, solver, f"(set-logic {logic}){text}(check-sat)").answers == ("sat",)
@@ -75,7 +75,7 @@ def probe_abilities(solver: Solver) -> Abilities:
         script = Script(f"(set-option :produce-models true){asked}".encode())
         run = runner.run(solver, script, _LIMITS)
     has_model = "sat" in run.stdout and "define-fun p" in run.stdout
-    return Abilities(tuple(told), second.answers == ("unsat", "sat"), has_model)
+    return Abilities(tuple(theories), second.answers == ("unsat", "sat"), has_model)
 
 
 def _ask(runner: Runner, solver: Solver, text: str) -> Verdict:

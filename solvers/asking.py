@@ -1,4 +1,4 @@
-"""What a solver says of its own options, and of the names of its tactics."""
+"""Asks a solver for its own options and tactics."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _LIMITS = Limits(seconds=60.0)
 
 @dataclass(frozen=True, slots=True)
 class AskedOption:
-    """An option as the solver itself describes it: ``kind`` is bool, int, float, mode or text; ``values`` are
-    those of a mode; ``category`` is empty unless the solver sorts its options.
+    """An option as the solver itself describes it.
+
+    ``kind`` is bool, int, float, mode or text; ``values`` are the values of a mode. ``category`` is empty if
+    the solver does not group its options.
     """
 
     name: str
@@ -26,7 +28,7 @@ class AskedOption:
     category: str = ""
 
     def takes(self, value: str) -> bool:
-        """Whether ``value`` is of its kind and, for a mode, one of its values."""
+        """Whether ``value`` has the right kind and, for a mode, is one of its values."""
         if self.kind == "bool":
             return value in ("true", "false")
         if self.kind == "mode":
@@ -45,15 +47,15 @@ class AskedOption:
 
 
 def ask(argv: Sequence[str], *arguments: str) -> str:
-    """What a solver prints when it is started with ``arguments``; EnvironmentProblem if it fails."""
-    said = run([*argv, *arguments], _LIMITS)
-    if said.ended != "exit" or said.code != 0:
-        message = (said.stderr + said.stdout).strip().partition("\n")[0][:200]
-        raise EnvironmentProblem(f"{argv[0]} {' '.join(arguments)}: {message or said.ended}")
-    return said.stdout
+    """The output of a solver started with ``arguments``; EnvironmentProblem if it fails."""
+    done = run([*argv, *arguments], _LIMITS)
+    if done.ended != "exit" or done.code != 0:
+        message = (done.stderr + done.stdout).strip().partition("\n")[0][:200]
+        raise EnvironmentProblem(f"{argv[0]} {' '.join(arguments)}: {message or done.ended}")
+    return done.stdout
 
 
 def ask_driver(argv: Sequence[str]) -> dict[str, AskedOption]:
-    """The options that a driver of ours prints as JSON."""
+    """The options that one of our drivers prints as JSON."""
     options = (AskedOption.from_json(entry) for entry in json.loads(ask(argv, "--options")))
     return {option.name: option for option in options}

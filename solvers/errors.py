@@ -1,4 +1,4 @@
-"""Exceptions around solvers. Solver misbehaviour is data (an Outcome), never one of these."""
+"""Exceptions of our own tooling. Solver misbehaviour is data (an Outcome), never an exception."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from base.errors import ExhumeError, Exit
 
 
 class SolverError(ExhumeError):
-    """The base of the errors of this package."""
+    """Base class of the errors of this package."""
 
 
 class UnknownSolver(SolverError):
-    """A spec that names no solver."""
+    """A spec does not name a solver."""
 
     def __init__(self, spec: str, message: str) -> None:
         super().__init__(f"solver {spec!r}: {message}")
@@ -18,29 +18,29 @@ class UnknownSolver(SolverError):
 
 
 class BadProfile(SolverError):
-    """A solver's folder that cannot be used: the message names the file and what is wrong in it."""
+    """A solver's folder cannot be used; the message names the file and the mistake in it."""
 
 
 class EnvironmentProblem(SolverError):
-    """Something this machine lacks: a program, a wheel, the network."""
+    """This machine lacks something: a program, a wheel, the network."""
 
     exit_code = Exit.ENVIRONMENT
 
 
 class SolverMissing(EnvironmentProblem):
-    """The solver is known, but its executable or its wheel is not here."""
+    """The solver is known, but its executable or wheel is not installed."""
 
 
 class ReleaseNotFound(EnvironmentProblem):
-    """The package index has no such release, or none for this machine and this Python."""
+    """The package index has no such release, or none for this machine and Python version."""
 
     def __init__(self, distribution: str, version: str, offered: tuple[str, ...] = ()) -> None:
-        some = f" It has {', '.join(offered[-12:])}." if offered else ""
-        super().__init__(f"the package index has no {distribution}=={version} that installs here.{some}")
+        some = f" Available: {', '.join(offered[-12:])}." if offered else ""
+        super().__init__(f"the package index has no {distribution}=={version} for this machine.{some}")
         self.distribution = distribution
         self.version = version
         self.offered = offered
 
 
 class RunnerLost(EnvironmentProblem):
-    """A supervisor process of ours ended or stopped answering, twice in a row."""
+    """One of our supervisor processes ended or stopped answering, twice in a row."""

@@ -1,4 +1,4 @@
-"""Where a solver is on this machine: its program, or our driver and the library that it runs."""
+"""Finds a solver on this machine: its program, or our driver and the library that it runs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ _SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a solver is: what starts it, and what of it a supervisor can keep loaded."""
+    """Where a solver is: the command that starts it, and the library or module that a supervisor can keep
+    loaded.
+    """
 
     argv: tuple[str, ...]
     loadable: str | None = None
 
 
 def locate(profile: Profile, release: str | None) -> Located:
-    """A release of a solver, fetched if need be; the installed one for None.
+    """Locate a release of a solver, fetching it if necessary; None means the installed one.
 
     Raises SolverMissing, ReleaseNotFound or EnvironmentProblem.
     """
@@ -57,8 +59,8 @@ def locate(profile: Profile, release: str | None) -> Located:
 
 
 def installed_release(profile: Profile) -> str:
-    """The release of the installed wheel; of a solver whose wheel is kept apart, that of the installed wheel
-    of the solver that it is another build of. SolverMissing where there is none.
+    """The release of the installed wheel. For a solver whose wheel is kept apart, the release of the solver
+    that it is another build of. SolverMissing if there is none.
     """
     wheel = PROFILES[profile.like] if profile.apart and profile.like in PROFILES else profile
     try:
@@ -68,7 +70,7 @@ def installed_release(profile: Profile) -> str:
 
 
 def is_here(profile: Profile) -> bool:
-    """Whether it takes no fetching to run it."""
+    """Whether the solver runs without fetching anything."""
     if not profile.apart:
         return True
     return releases.installed_release(profile.distribution, installed_release(profile)) is not None
@@ -76,11 +78,11 @@ def is_here(profile: Profile) -> bool:
 
 def _in_wheel(profile: Profile, release: str) -> Located:
     if not profile.distribution:
-        raise SolverMissing(f"solver {profile.family!r} comes from no wheel: there are no releases of it")
+        raise SolverMissing(f"solver {profile.family!r} has no wheel, so no releases can be fetched")
     if profile.first_release and Version(release) < Version(profile.first_release):
         raise SolverMissing(
-            f"solver '{profile.family}=={release}': its Python interface reads no SMT-LIB"
-            f" ({profile.first_release} is the first to); give the program instead:"
+            f"solver '{profile.family}=={release}': its Python interface cannot read SMT-LIB"
+            f" ({profile.first_release} is the first that can); use the program instead:"
             f" {profile.family}-{release}=/path/to/{profile.program}"
         )
     folder = releases.fetch_release(profile.distribution, release, profile.any_python)
@@ -106,12 +108,12 @@ def _installed_files(profile: Profile) -> list[Path]:
 def _not_installed(profile: Profile) -> SolverMissing:
     hint = f" (pip install 'exhume[{profile.extra}]')" if profile.extra else ""
     return SolverMissing(
-        f"solver {profile.family!r}: the package {profile.distribution} is not installed beside exhume{hint}"
+        f"solver {profile.family!r}: the package {profile.distribution} is not installed{hint}"
     )
 
 
 def _program_beside(profile: Profile) -> str:
-    """The program of a solver without a wheel: in its folder, or on the path."""
+    """The program of a solver without a wheel: from its folder, or on the path."""
     program = profile.file(profile.program)
     found = str(program) if program is not None else shutil.which(profile.program)
     if found is None:

@@ -1,16 +1,16 @@
-"""What each solver's options do to its answers, and which of them a hunt tries: one data file per solver.
+"""Classifies each solver's options by their effect on answers, and selects those a hunt tries.
 
-A file holds a table per class, of names and values (``name = ["value", ...]``; where it matters with a
-reason, ``name = { values = [...], why = "..." }``, and without values for all of them). Names may be patterns
-with ``*``. The table ``other`` holds what a hunt does not try. What the same file says more precisely counts:
-a value before a name, a name before a pattern.
+The data is one ``options.toml`` per solver, with a table per class: ``name = ["value", ...]``, or ``name = {
+values = [...], why = "..." }`` with a reason; without ``values`` the entry covers all of them. Names may be
+patterns with ``*``. A hunt does not try the options in the table ``other``. The most specific entry counts: a
+value before a name, a name before a pattern.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -21,11 +21,12 @@ from solvers.registry import PROFILES
 
 
 class OptionClass(StrEnum):
-    """What an option does to the answers.
+    """The effect of an option on answers.
 
-    ``sound``: they stand. ``weaker``: they stand, but there are fewer of them. Under the others no answer
-    is held against a solver: ``experimental`` options are said to be unfinished by the solver's own authors,
-    ``unsound`` ones are known to give wrong answers, ``changes-meaning`` ones make it another formula.
+    ``sound``: answers are right. ``weaker``: answers are right, but some become unknown. Under the other
+    classes a wrong answer does not count as a bug: the solver's authors call ``experimental`` options
+    unfinished, ``unsound`` options are known to give wrong answers, and ``changes-meaning`` options change
+    the formula.
     """
 
     SOUND = "sound"
@@ -36,25 +37,25 @@ class OptionClass(StrEnum):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether sat and unsat are what they say."""
+        """Whether sat and unsat answers are right unless the solver has a bug."""
         return self in (OptionClass.SOUND, OptionClass.WEAKER)
 
     @property
     def is_reportable(self) -> bool:
-        """Whether a wrong answer is worth telling: it is none that the option is known to give."""
+        """Whether a wrong answer is worth reporting: the option is not known to cause it."""
         return self not in (OptionClass.UNSOUND, OptionClass.CHANGES_MEANING)
 
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
 _TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.EXPERIMENTAL)
-# How an option that is a flag is written, before its name.
+# The prefix of a flag's name, by value.
 _FLAGS = {"true": "", "false": "no-"}
 _WORST_FIRST = tuple(reversed(OptionClass))
 
 
 @dataclass(frozen=True, slots=True)
 class KnownOption:
-    """One line of a file: no ``values`` where it is about any value; ``why`` is its reason or source."""
+    """One entry of a file. Without ``values`` it covers any value; ``why`` is its reason or source."""
 
     name: str
     values: tuple[str, ...]
@@ -62,20 +63,23 @@ class KnownOption:
     why: str = ""
 
     def fits(self, name: str, value: str) -> bool:
-        """Whether it is about this setting."""
+        """Whether the entry covers this setting."""
         return fnmatch.fnmatchcase(name, self.name) and (not self.values or value in self.values)
 
     @property
     def precision(self) -> tuple[bool, bool, int]:
-        """How precisely it says what it says; of two patterns the more cautious one counts."""
+        """Orders the entries that fit a setting, most specific last; of two patterns the more cautious
+        counts.
+        """
         return bool(self.values), "*" not in self.name, -_WORST_FIRST.index(self.option_class)
 
 
 @dataclass(frozen=True, slots=True)
 class OptionTable:
-    """What one solver's file says. ``checked_against`` is the release it was written for; with ``flags`` an
-    option is switched on by its name alone, and off by ``no-`` before it. Rows of tactics are values of
-    ``tactic_settings``.
+    """The contents of one solver's file.
+
+    ``checked_against`` is the release it was written for. With ``flags`` an option is switched on by its name
+    and off by ``no-`` and its name. The settings in ``tactic_settings`` take a sequence of tactics.
     """
 
     family: str
@@ -87,23 +91,23 @@ class OptionTable:
     flags: bool = False
 
     def find(self, option: str) -> KnownOption | None:
-        """What is said of ``name=value`` (as a spec has it), or None."""
+        """The entry for ``name=value`` (as written in a spec), or None."""
         name, value = split_option(option)
         fitting = [known for known in self.options if known.fits(name, value)]
         return max(fitting, key=lambda known: known.precision, default=None)
 
     def class_of(self, option: str) -> OptionClass | None:
-        """The class of ``name=value``; None for what the file does not know."""
+        """The class of ``name=value``; None if the file has no entry for it."""
         known = self.find(option)
         return known.option_class if known else None
 
     def is_reportable(self, option: str) -> bool:
-        """Whether wrong answers under ``name=value`` are worth telling, as far as the file knows."""
+        """Whether wrong answers under ``name=value`` are worth reporting, as far as the file knows."""
         known = self.class_of(option)
         return known is None or known.is_reportable
 
     def tried(self) -> list[str]:
-        """Every setting that a hunt tries, as a spec has it, in the order of the file."""
+        """Every setting that a hunt tries, as written in a spec, in the order of the file."""
         return [
             _FLAGS[value] + known.name if self.flags and value in _FLAGS else f"{known.name}={value}"
             for known in self.options
@@ -113,7 +117,7 @@ class OptionTable:
 
 
 def split_option(option: str) -> tuple[str, str]:
-    """Name and value of an option as a spec has it: ``a=b``; ``a`` is ``a=true``, ``no-a`` is ``a=false``."""
+    """Name and value of an option in a spec: ``a=b``; ``a`` means ``a=true``, ``no-a`` means ``a=false``."""
     name, equals, value = option.partition("=")
     if equals:
         return name, value
@@ -122,15 +126,15 @@ def split_option(option: str) -> tuple[str, str]:
 
 @functools.cache
 def option_table(family: str) -> OptionTable:
-    """The table of a solver; an empty one for a solver without a file."""
+    """The option table of a solver; empty for a solver without a file."""
     file = PROFILES[family].file("options.toml") if family in PROFILES else None
     if file is None:
         return OptionTable(family, "", ())
     data = read_toml(file)
     options = [
-        _known(name, said, option_class)
+        _known(name, entry, option_class)
         for option_class in OptionClass
-        for name, said in data.get(option_class, {}).items()
+        for name, entry in data.get(option_class, {}).items()
     ]
     for option_class, names in data.get("other", {}).items():
         options += [KnownOption(name, (), OptionClass(option_class)) for name in names]
@@ -146,31 +150,22 @@ def option_table(family: str) -> OptionTable:
     )
 
 
-def _known(name: str, said: Sequence[str] | dict[str, Any], option_class: OptionClass) -> KnownOption:
-    if isinstance(said, dict):
-        return KnownOption(name, tuple(said.get("values", ())), option_class, said.get("why", ""))
-    return KnownOption(name, tuple(said), option_class)
-
-
-def worst_class(family: str, options: Iterable[str]) -> OptionClass | None:
-    """The class that decides for several options together: the worst; None if one is not known."""
-    table = option_table(family)
-    found = [table.class_of(option) for option in options]
-    if None in found:
-        return None
-    return next((option_class for option_class in _WORST_FIRST if option_class in found), OptionClass.SOUND)
+def _known(name: str, entry: Sequence[str] | dict[str, Any], option_class: OptionClass) -> KnownOption:
+    if isinstance(entry, dict):
+        return KnownOption(name, tuple(entry.get("values", ())), option_class, entry.get("why", ""))
+    return KnownOption(name, tuple(entry), option_class)
 
 
 @functools.cache
 def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
-    """What a solver tells of its options, asked once; EnvironmentProblem if it does not."""
+    """A solver's own description of its options, asked for once; EnvironmentProblem if it fails."""
     return PROFILES[family].ask_options(argv)
 
 
 def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:
-    """Why a solver that told of the options ``asked`` does not take ``setting``; None if it does."""
+    """Why a solver with the options ``asked`` does not accept ``setting``; None if it does."""
     name, value = split_option(setting)
     option = asked.get(name)
     if option is None:
         return "no such option"
-    return None if option.takes(value) else f"takes no {value!r}"
+    return None if option.takes(value) else f"does not accept {value!r}"

@@ -1,6 +1,6 @@
-"""What is known of a solver: the keys of ``profile.toml`` in its folder, and the functions of its module.
+"""A solver's profile: the keys of ``profile.toml`` in its folder, and the functions of its module.
 
-A folder holds ``profile.toml`` (a key for each field of :class:`Profile`), and where the solver needs them
+A folder holds ``profile.toml`` (a key for each field of :class:`Profile`), and, if the solver needs them,
 ``options.toml`` (see ``solvers.options``), ``driver.py`` (a program that runs the library of a wheel) and
 ``__init__.py`` with functions: ``ask_options(argv)``, ``ask_tactics(argv)``, ``spell_model(text)``; see the
 methods of :class:`Profile`.
@@ -25,32 +25,34 @@ FILE = "profile.toml"
 
 
 class Says(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How it says what. Regular expressions are searched for in a line of what it prints, whichever solver
-    printed that: a command line may run any. Exit codes count for this solver alone.
+    """How to read its output.
+
+    Each regular expression is searched for in every line of output, of any solver: a command line may run
+    any. Exit codes count for this solver only.
     """
 
     crash: tuple[re.Pattern[str], ...] = ()
     """Messages of crashes."""
     invalid_model: tuple[re.Pattern[str], ...] = ()
-    """Messages of its own check of a model."""
+    """Messages of its own model check."""
     not_about_formula: tuple[re.Pattern[str], ...] = ()
-    """Error messages after which it still works on the formula that it was given."""
+    """Error messages after which it still works on the formula as given."""
     output: tuple[re.Pattern[str], ...] = ()
-    """How other lines begin that only it prints."""
+    """Beginnings of other lines that only this solver prints."""
     unsupported: tuple[re.Pattern[str], ...] = ()
-    """What names, in group 1, the command that it calls ``unsupported``; searched for in all it prints."""
+    """Group 1 is the command that it calls ``unsupported``; searched for in all of its output."""
     unsupported_is_harmless: bool = False
-    """Whether it says ``unsupported`` of options and queries only."""
+    """Whether it prints ``unsupported`` for options and queries only."""
     crash_codes: frozenset[int] = frozenset()
     memout_codes: frozenset[int] = frozenset()
 
 
 class Plumbing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Places in source code that say nothing of a crash's cause, and ``why``.
+    """Places in source code that do not show a crash's cause, and ``why``.
 
-    Regular expressions: ``files`` is searched for in a path as it was printed, ``functions`` matches the
-    beginning of a name without template arguments and parameters, ``modules`` is searched for in the path of
-    a library. Functions say nothing whatever their file is; files say nothing in messages, too.
+    Regular expressions: ``files`` is searched for in a path as printed, ``functions`` matches the beginning
+    of a name without template arguments and parameters, ``modules`` is searched for in the path of a library.
+    A function is skipped whatever its file; a file is skipped in messages as well.
     """
 
     why: str
@@ -60,30 +62,33 @@ class Plumbing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known of a solver. ``family`` is the name of its folder, with ``-`` for ``_``."""
+    """A solver's profile. ``family`` is the name of its folder, with ``-`` for ``_``."""
 
     family: str
     folders: tuple[Path, ...] = ()
-    """Its folder, then that of the solver that it is another build of."""
+    """Its folder, then the folder of the solver that it is another build of."""
     code: ModuleType | None = None
     like: str = ""
-    """Family of the solver that this is another build of: what is not set here is as there, and what the two
-    say counts as one voice."""
+    """Family of the solver that this is another build of. Keys not set here are as there, and the answers of
+    the two count as one vote.
+    """
 
     program: str
-    """What its program is called, in command lines for people."""
+    """The name of its program in command lines for people."""
     distribution: str = ""
-    """The wheel; without one the program is in the solver's folder, or on the path."""
+    """The wheel; without one the program is in the solver's folder or on the path."""
     module: str = ""
-    """The wheel's Python module or extension, which ``driver.py`` runs."""
+    """The wheel's Python module or extension that ``driver.py`` runs."""
     library: str = ""
     """The wheel's library (without suffix) that a supervisor can keep loaded."""
     extra: str = ""
     """The extra of exhume that installs the wheel."""
     apart: bool = False
-    """Whether the wheel cannot be installed beside others: it is always fetched into the cache."""
+    """Whether the wheel clashes with others when installed: it is always fetched into the cache."""
     any_python: bool = False
-    """Whether wheels for other versions of Python do: ``driver.py`` loads a library without Python in it."""
+    """Whether a wheel for any version of Python works: ``driver.py`` loads a library that does not use
+    Python.
+    """
     first_release: str = ""
     """The first release whose wheel reads SMT-LIB."""
     old_release: str = ""
@@ -91,73 +96,73 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     rank: int = 100
     """Orders lists of solvers."""
     reference: bool = False
-    """Whether it is one of those that tests are made for, and answers come from, where none is named."""
+    """Whether tests are made for it, and answers taken from it, when the user names no solver."""
     aliases: tuple[str, ...] = ()
-    """What names of its programs begin with, those of its predecessors and forks too; in lower case."""
+    """Prefixes of its programs' names, predecessors and forks included; in lower case."""
     options_in_comments: bool = False
-    """Whether its regression files have their options in a comment (``; COMMAND-LINE: --incremental``)."""
+    """Whether its regression files give options in a comment (``; COMMAND-LINE: --incremental``)."""
     theories: frozenset[str]
-    """Those it has, as in ``smtlib/theories``."""
+    """The theories it supports, named as in ``smtlib/theories``."""
 
     prefix: str = "--"
-    """Stands before an option's name on its command line."""
+    """Prefix of option names on its command line."""
     checks: tuple[str, ...] = ()
     """Options that make it check its models."""
     incremental: tuple[str, ...] = ()
-    """Options it needs for more than one question."""
+    """Options that it needs for more than one check-sat."""
     models: tuple[str, ...] = ()
-    """Options it needs, beside ``:produce-models`` in the script, to print models in SMT-LIB."""
+    """Options that it needs, besides ``:produce-models`` in the script, to print models in SMT-LIB."""
     constant_arrays: str = ""
-    """An option that its authors call experimental, without which it reads no ``(as const ...)``."""
+    """The option that ``(as const ...)`` needs, if its authors call that option experimental."""
     safe_mode: str = ""
-    """The setting under which its maintainers ask fuzzers to run it."""
+    """The setting that its maintainers ask fuzzers to use."""
     safe_mode_since: str = ""
     """The first release with ``safe_mode``."""
     standard_escapes_since: str = ""
-    """The first release that reads the escapes of strings as the standard has them; empty: all do."""
+    """The first release that reads string escapes as the standard defines them; empty: all do."""
 
     says: Says = Says()
     plumbing: tuple[Plumbing, ...] = ()
     tracker: Form
-    """Its tracker, and how a report there is written."""
+    """Its tracker, and the form of a report there."""
 
     @property
     def kin(self) -> str:
-        """The family whose language it speaks and whose faults it shares."""
+        """The family whose input language and bugs it shares."""
         return self.like or self.family
 
     def file(self, name: str) -> Path | None:
-        """A file of its folder, or of the folder of the solver that it is another build of."""
+        """A file from its folder, or from the folder of the solver that it is another build of."""
         return next((file for folder in self.folders if (file := folder / name).is_file()), None)
 
     def ask_options(self, argv: Sequence[str]) -> dict[str, AskedOption]:
-        """The options by name, as the solver that ``argv`` starts describes them."""
+        """The options by name, as described by the solver that ``argv`` starts."""
         if self.code is not None and hasattr(self.code, "ask_options"):
             return dict(self.code.ask_options(argv))
         return ask_driver(argv) if self.file("driver.py") else {}
 
     def ask_tactics(self, argv: Sequence[str]) -> frozenset[str]:
-        """The names of the tactics that the solver has that ``argv`` starts."""
+        """The names of the tactics of the solver that ``argv`` starts."""
         if self.code is not None and hasattr(self.code, "ask_tactics"):
             return frozenset(self.code.ask_tactics(argv))
         return frozenset()
 
     def spell_model(self, text: str) -> str:
-        """A formula with a model put in, with values written as this solver takes them."""
+        """Rewrite values in a formula with a model substituted into the form this solver accepts."""
         if self.code is not None and hasattr(self.code, "spell_model"):
             return str(self.code.spell_model(text))
         return text
 
 
 def any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
-    """What matches where one of these does."""
+    """A pattern that matches where one of these does."""
     return re.compile("|".join(dict.fromkeys(pattern.pattern for pattern in patterns)) or r"(?!)")
 
 
 def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
-    """The profile of the first of ``folders``; what it does not set is as in the others.
+    """The profile of the first of ``folders``; keys that it does not set are taken from the others.
 
-    Raises BadProfile, which names the file and the key that is wrong.
+    Raises BadProfile, which names the file and the wrong key.
     """
     family = folders[0].name.replace("_", "-")
     data: dict[str, Any] = {}
@@ -174,7 +179,7 @@ def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
 
 
 def _decode(kind: Any, value: Any) -> Any:
-    """What TOML has no values for; ValueError becomes an error that names the key."""
+    """Convert what TOML cannot express; a ValueError becomes an error that names the key."""
     if get_origin(kind) is re.Pattern and isinstance(value, str):
         try:
             return re.compile(value)
@@ -184,7 +189,7 @@ def _decode(kind: Any, value: Any) -> Any:
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """A file of a solver's folder; BadProfile if it cannot be read."""
+    """The contents of a TOML file in a solver's folder; BadProfile if it cannot be read."""
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:

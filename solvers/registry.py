@@ -13,7 +13,7 @@ from solvers.profile import FILE, Profile, read_profile, read_toml
 from solvers.report_form import PLAIN, Form
 
 BROKEN: dict[str, BadProfile] = {}
-"""What is wrong with the folders that cannot be used, by family. Said to whoever names that solver."""
+"""Errors of solver folders that cannot be used, by family. Raised when a spec names such a solver."""
 
 
 def _found() -> dict[str, Profile]:
@@ -45,7 +45,7 @@ def _code(folders: tuple[Path, ...]) -> ModuleType | None:
         if (folder / "__init__.py").is_file():
             try:
                 return importlib.import_module(f"solvers.{folder.name}")
-            except Exception as problem:  # a folder of the user's: its fault is named, others still work
+            except Exception as problem:  # a user's folder: the error names it, and other solvers still work
                 raise BadProfile(
                     f"{folder / '__init__.py'}: {type(problem).__name__}: {problem}"
                 ) from problem
@@ -55,7 +55,7 @@ def _code(folders: tuple[Path, ...]) -> ModuleType | None:
 PROFILES: dict[str, Profile] = _found()
 
 REFERENCES: tuple[str, ...] = tuple(family for family, profile in PROFILES.items() if profile.reference)
-"""The solvers that tests are made for, and answers come from, where none is named."""
+"""The solvers that tests are made for, and answers taken from, when the user names none."""
 
 
 OLD_RELEASE: str = next(f"{p.family}=={p.old_release}" for p in PROFILES.values() if p.old_release)
@@ -70,29 +70,31 @@ NAMES: frozenset[str] = frozenset(
         *read_toml(Path(__file__).with_name("others.toml"))["names"],
     )
 )
-"""What solvers go by in issues, command lines and file names, with folders here or not: in lower case,
+"""Names of solvers in issues, command lines and file names, with or without a folder here: in lower case and
 without the numbers of later generations (``yices2``).
 """
 
 ANY_NAME = "|".join(map(re.escape, sorted(NAMES, key=len, reverse=True)))
-"""Pattern of one of them."""
+"""Pattern that matches one of ``NAMES``."""
 
 
 def named_solver(text: str) -> str | None:
-    """``text`` in lower case if solvers go by that name, as repositories and files are called; else None."""
+    """``text`` in lower case if it names a solver, for example as a repository or file name; else None."""
     name = text.lower()
     return name if name in NAMES or name.rstrip("0123456789") in NAMES else None
 
 
 def form_of(family: str | None) -> Form:
-    """The report form of a solver's tracker; the plain one for other programs and where nobody is accused."""
+    """The report form of a solver's tracker; the plain one for other programs and if the faulty solver is
+    unknown.
+    """
     profile = PROFILES.get(family or "")
     return profile.tracker if profile is not None else PLAIN
 
 
 def kin_of(*names: str) -> str | None:
-    """The solver whose language a program speaks by the first of its names that begins with an alias of one,
-    and whose faults it shares; None where no name does.
+    """The solver whose input language and bugs a program shares, by the first of ``names`` that begins with
+    an alias of a solver; None if no name does.
 
     >>> kin_of("old", "CVC4"), kin_of("z3str3"), kin_of("mine")
     ('cvc5', 'z3', None)

@@ -1,8 +1,7 @@
-"""Releases of a solver: its wheel, fetched once through pip into a cache and unpacked, apart from our own
-packages.
+"""Releases of a solver: pip fetches its wheel once into a cache, separate from installed packages.
 
-A release's folder appears by one rename when it is complete; a lock per release keeps two processes from
-fetching it twice. The cache is ``EXHUME_CACHE`` or the platform's own cache folder.
+A complete release appears in the cache by one rename; a lock per release keeps two processes from fetching it
+twice. The cache is ``EXHUME_CACHE`` or the platform's own cache folder.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from base.cache import cache_folder
 from base.locks import locked
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
 
-# In the order in which wheels are looked for: this one's, then others'.
+# Python versions to try, in order; the empty one is the running version.
 _PYTHONS = ("", "3.12", "3.13", "3.10", "3.9", "3.8", "3.7", "3.6")
-# A solver's wheel unpacks to about 100 MB; one that claims more than this is no solver.
+# A solver's wheel unpacks to about 100 MB; anything larger than this is refused.
 _MAX_UNPACKED = 2 << 30
 
 
@@ -39,17 +38,17 @@ def is_version(text: str) -> bool:
 
 
 def installed_release(distribution: str, version: str) -> Path | None:
-    """The folder of a release that is in the cache already."""
+    """The folder of a release that is already in the cache, or None."""
     folder = cache_folder() / "wheels" / f"{distribution}-{version}"
     return folder if folder.is_dir() else None
 
 
 def fetch_release(distribution: str, version: str, any_python: bool = False) -> Path:
-    """The folder of the unpacked wheel of ``distribution==version``, fetched if it is not there.
+    """The folder of the unpacked wheel of ``distribution==version``, fetched if it is not in the cache.
 
-    ``any_python``: a wheel for another version of Python will do, where there is none for this one.
-    Raises ReleaseNotFound when the index has none for this machine, EnvironmentProblem when pip or the
-    network fails or the cache cannot be written, SolverMissing when the wheel is broken.
+    With ``any_python`` a wheel for another version of Python is accepted if there is none for this one.
+    Raises ReleaseNotFound if the index has none for this machine, EnvironmentProblem if pip or the network
+    fails or the cache cannot be written, SolverMissing if the wheel is broken.
     """
     found = installed_release(distribution, version)
     if found:
@@ -79,7 +78,7 @@ def _download(distribution: str, version: str, folder: Path, pythons: Sequence[s
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
         command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder)]
         command += [*([f"--python-version={python}"] if python else []), f"{distribution}=={version}"]
-        # pip's own settings (index, certificates, credentials) must reach it: its environment is not cleaned.
+        # pip needs its own settings (index, certificates, credentials), so its environment is not cleaned.
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
         wheels = sorted(folder.glob("*.whl"))
         if done.returncode == 0 and wheels:
@@ -90,23 +89,23 @@ def _download(distribution: str, version: str, folder: Path, pythons: Sequence[s
     raise problems[0]
 
 
-def _download_error(distribution: str, version: str, said: str) -> EnvironmentProblem:
-    if "No module named pip" in said:
+def _download_error(distribution: str, version: str, message: str) -> EnvironmentProblem:
+    if "No module named pip" in message:
         return EnvironmentProblem(f"fetching {distribution}=={version} needs pip; install it beside exhume")
-    offered = re.search(r"from versions: ([^)]*)\)", said)
+    offered = re.search(r"from versions: ([^)]*)\)", message)
     versions = tuple(v.strip() for v in offered.group(1).split(",")) if offered else ()
     if versions and versions != ("none",):
         return ReleaseNotFound(distribution, version, versions)
-    if "No matching distribution" in said and not re.search(
-        r"connection|timed out|resolve|network", said, re.I
+    if "No matching distribution" in message and not re.search(
+        r"connection|timed out|resolve|network", message, re.I
     ):
         return ReleaseNotFound(distribution, version)
-    last = said.strip().rpartition("\n")[2] or "no message"
+    last = message.strip().rpartition("\n")[2] or "no message"
     return EnvironmentProblem(f"pip could not fetch {distribution}=={version} (no network?): {last}")
 
 
 def unpack_wheel(wheel: Path, folder: Path) -> None:
-    """Unpack ``wheel`` into the new ``folder``; SolverMissing if it is broken or a name leads out of the
+    """Unpack ``wheel`` into the new ``folder``; SolverMissing if it is broken or a member is outside the
     folder.
     """
     folder.mkdir(parents=True)
@@ -119,7 +118,7 @@ def unpack_wheel(wheel: Path, folder: Path) -> None:
                 target = (root / member.filename).resolve()
                 if not target.is_relative_to(root) or "\\" in member.filename:
                     raise SolverMissing(
-                        f"{wheel.name}: refuses to unpack {member.filename!r} outside its folder"
+                        f"{wheel.name}: refusing to unpack {member.filename!r} outside its folder"
                     )
                 _unpack_member(archive, member, target)
     except zipfile.BadZipFile as problem:
@@ -131,8 +130,7 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
         target.mkdir(parents=True, exist_ok=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Contents are written as plain files: a link in an archive comes out as a file that holds its target's
-    # name.
+    # Contents are written as plain files: a link becomes a file that holds the name of its target.
     with archive.open(member) as source, target.open("wb") as sink:
         shutil.copyfileobj(source, sink)
     if target.parent.name == "bin" or (member.external_attr >> 16) & stat.S_IXUSR:
@@ -145,4 +143,4 @@ def executable_in(folder: Path, name: str) -> Path:
         found = sorted(folder.glob(pattern))
         if found:
             return found[0]
-    raise SolverMissing(f"the wheel in {folder} holds no program {name}")
+    raise SolverMissing(f"the wheel in {folder} does not contain the program {name}")

@@ -1,4 +1,4 @@
-"""What a tracker's form is made of."""
+"""Report forms of trackers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import msgspec
 
 
 class Piece(StrEnum):
-    """The parts of a report that a form puts in its own order; one that has nothing to say is left out with
-    its heading.
-    """
+    """The parts of a report; a form defines their order. An empty part is left out with its heading."""
 
     CATEGORY = "category"
     """One of the form's own words for the kind of fault."""
@@ -19,22 +17,22 @@ class Piece(StrEnum):
     """What goes wrong, in a sentence or two."""
     FORMULA = "formula"
     PRINTED = "printed"
-    """The command lines and what they printed."""
+    """The command lines and their output."""
     EXPECTED = "expected"
-    """What is right, and why."""
+    """The right answer, and why."""
     COMMAND = "command"
     VERSION = "version"
     PLATFORM = "platform"
     """Operating system and processor."""
     INSTALLATION = "installation"
     BESIDE = "beside"
-    """Other formulas that the evidence is about."""
+    """Other formulas that the evidence refers to."""
     SAFE_MODE = "safe_mode"
-    """Whether it shows in the solver's safe mode, too."""
+    """Whether the bug also shows in the solver's safe mode."""
     OPTIONS = "options"
-    """The options without which it does not show."""
+    """The options that the bug needs."""
     RELEASES = "releases"
-    """The first release affected, the first one free of it."""
+    """The first affected release, and the first without the bug."""
     RESEMBLES = "resembles"
     ORIGIN = "origin"
     """How it was found."""
@@ -49,15 +47,14 @@ PLAIN_SECTIONS: Mapping[str, tuple[Piece, ...]] = {
     "Related issues": (Piece.RESEMBLES,),
     "How it was found": (Piece.ORIGIN,),
 }
-"""For trackers without a template: the order of the reports that their maintainers answered."""
+"""For trackers without a template: the order used by reports that maintainers answered."""
 
 
 class Titles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Titles by kind of fault, with ``{logic}``, ``{place}`` and ``{signal}`` to be filled in.
+    """Titles by kind of fault; ``{logic}``, ``{place}`` and ``{signal}`` are filled in.
 
-    ``wrong_sat`` and ``wrong_unsat`` are for wrong answers of which the right one is known, ``crash`` is for
-    crashes that name a place, ``death`` for those that do not. ``options`` is put behind the title where the
-    fault takes options, ``{options}`` filled in.
+    ``wrong_sat`` and ``wrong_unsat`` are for wrong answers if the right one is known, ``crash`` for crashes
+    that name a place, ``death`` for those that do not. ``options`` is added if the fault needs options.
     """
 
     soundness: str = "Soundness issue on {logic}"
@@ -75,9 +72,9 @@ class Titles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tracker's form.
 
-    ``sections`` are headings (empty: none) and what stands below them. ``heading`` is how a heading is
-    written, ``{}`` for its words. ``categories`` are the form's words by class of finding. ``reminder`` is
-    for the person who reports; it comes first, as a comment that the tracker does not show.
+    ``sections`` maps headings (empty: none) to the pieces below them. ``heading`` is the format of a heading,
+    ``{}`` for its text. ``categories`` maps classes of findings to the form's terms. ``reminder`` is for the
+    person who reports; it comes first, as a comment that the tracker does not show.
     """
 
     family: str
@@ -103,4 +100,4 @@ PLAIN = Form(
         slowdown="{solver}: slow on {logic}",
     ),
 )
-"""For solvers given by a command line, and for disagreements whose guilty side is not known."""
+"""For solvers given by a command line, and for disagreements where the faulty solver is unknown."""

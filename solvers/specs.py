@@ -1,11 +1,11 @@
-"""Solver specs: what a user writes for a solver, and what can be run in the end.
+"""Solver specs: what a user writes to name a solver, and the solvers that can be run.
 
-``z3``, ``cvc5``, ``bitwuzla``, ``yices``  from the wheels installed beside exhume
-``z3==4.8.5``, ``cvc5==V``  that release, fetched once into the cache
+``z3``, ``cvc5``, ``bitwuzla``, ``yices``  the installed wheels
+``z3==4.8.5``, ``cvc5==V``  a release, fetched once into the cache
 ``z3[smt.arith.solver=2]``  with options, separated by commas; also after a release
-``z3[check-sat-using=T]``   every check-sat asked by the tactic T, as ``(check-sat-using T)``
-``name=command line``       any program; ``{}`` stands for the file, which else comes last; with ``-`` last it
-                            is given on standard input
+``z3[check-sat-using=T]``   with the tactic T: every check-sat becomes ``(check-sat-using T)``
+``name=command line``       any program; ``{}`` stands for the file, which otherwise comes last; if ``-`` is
+                            last, the file is passed on standard input
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from solvers.running.process import Limits, run
 from solvers.running.script import Script
 from solvers.tactics import COMMAND, read_tactic
 
-# The distributions that hold each solver that has releases.
+# The distribution of each solver that has releases.
 DISTRIBUTIONS = {family: p.distribution for family, p in PROFILES.items() if p.distribution}
 _WITH_OPTIONS = re.compile(r"([a-z][a-z0-9-]*(?:==[^\[\]]*)?)\[(.*)\]", re.S)
-# Commas and brackets end an option; ``+`` and ``|`` part the names and fields of a finding's key; a value may
-# hold blanks and parentheses (a tactic) but nothing that a file's name cannot.
+# Commas and brackets end an option; ``+`` and ``|`` separate the names and fields of a finding's key. A value
+# may contain blanks and parentheses (a tactic), but only characters that are allowed in a file name.
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
 _LONGEST_NAME = 120
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
@@ -45,8 +45,8 @@ _VERSION_LIMITS = Limits(seconds=30.0)
 
 @dataclass(frozen=True, slots=True)
 class SolverSpec:
-    """A spec taken apart: ``family`` is that of a profile, or other; ``release``, ``command`` and ``options``
-    (without their prefix) only where it names them.
+    """A parsed spec: ``family`` is that of a profile, or ``other``. ``release``, ``command`` and ``options``
+    (without their prefix) are set only if the spec has them.
     """
 
     text: str
@@ -58,15 +58,17 @@ class SolverSpec:
 
     @property
     def kin(self) -> str:
-        """The solver whose language it speaks and whose faults it shares: of another build and of a command
-        line whose name or program begins as that solver's do; else its family, or the command line's name.
+        """The solver whose input language and bugs it shares.
+
+        For another build of a solver, and for a command line whose name or program begins with a solver's
+        alias, that solver; otherwise its own family, or the command line's name.
         """
         return _kin(self.family, self.name, self.command)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What a solver says when it is asked for its version; ``problem`` is why that is not known."""
+class _Version:
+    """A solver's own statement of its version; ``problem`` is why that is unknown."""
 
     version: str = "unknown"
     commit: str | None = None
@@ -77,12 +79,11 @@ class _Said:
 class Solver:
     """A solver that can be run here.
 
-    ``argv`` is what starts it; ``checks`` are the spec's options and those that make it check its models
-    (with ``check-sat-using=T``, which goes into the script);
-    ``loadable`` is set where a supervisor can keep it loaded and fork (z3's file; for cvc5 and bitwuzla the
-    unpacked release, or the installed package's name). ``spec_options`` are the spec's options as it has
-    them, without their prefix; ``mode`` are those of them that ``with_options`` added to the solver called
-    ``base_name``.
+    ``argv`` starts it. ``checks`` are the spec's options (``check-sat-using=T`` too, which goes into the
+    script) and those that make it check its models. ``loadable`` is what a supervisor can keep loaded and
+    fork: a library, the folder of an unpacked release, or the name of an installed package. ``spec_options``
+    are the options as written in the spec, without their prefix; ``mode`` are those that ``with_options``
+    added to the solver named ``base_name``.
     """
 
     spec: str
@@ -94,20 +95,21 @@ class Solver:
     spec_options: tuple[str, ...] = ()
     mode: tuple[str, ...] = ()
     base_name: str = ""
-    _said: list[_Said] = field(default_factory=list, compare=False, repr=False)
+    _version: list[_Version] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.base_name:
             object.__setattr__(self, "base_name", self.name)
 
     def with_options(self, options: Sequence[str]) -> Solver:
-        """The same solver with ``options`` (``name=value``) more, as its spec would have them. A name that is
-        set already gets the new value. UnknownSolver for a solver given by a command line.
+        """The same solver with additional ``options`` (``name=value``), written as in a spec.
+
+        An option that is already set gets the new value. UnknownSolver for a solver given by a command line.
         """
         if not options:
             return self
         if self.family not in PROFILES:
-            raise UnknownSolver(self.spec, "options can be added to solvers known by name only")
+            raise UnknownSolver(self.spec, "options can only be added to solvers known by name")
         names = {split_option(option)[0] for option in options}
         mode = (*(o for o in self.mode if split_option(o)[0] not in names), *options)
         own = [o for o in self.spec_options if o not in self.mode and split_option(o)[0] not in names]
@@ -128,43 +130,43 @@ class Solver:
 
     @property
     def kin(self) -> str:
-        """What it has in common with those that may have the same faults; see ``SolverSpec.kin``."""
+        """The solver whose input language and bugs it shares; see ``SolverSpec.kin``."""
         return _kin(self.family, self.name, self.argv)
 
     @property
     def release(self) -> str | None:
-        """The release of the wheel that it comes from; None for a program that comes from none."""
+        """The release of its wheel; None for a program without a wheel."""
         if self.family not in DISTRIBUTIONS:
             return None
         return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
 
     @property
     def tactic(self) -> str | None:
-        """The tactic by which it is asked in the script, if there is one."""
+        """The tactic that its scripts use, if there is one."""
         asked = (check for check in self.checks if is_asked(check))
         return next((split_option(check)[1] for check in asked), None)
 
     def given(self, script: Script) -> Script:
-        """What it is given for ``script``: the same, unless it is asked by a tactic."""
+        """The script that it gets for ``script``: the same, unless it uses a tactic."""
         return script if self.tactic is None else script.asked_by(self.tactic)
 
     def given_file(self, file: str) -> str:
-        """The name of the file that it is given for ``file``: another one where ``given`` is another text."""
+        """The file that it gets for ``file``: another one if ``given`` returns another text."""
         if self.tactic is None:
             return file
         digest = hashlib.sha256(self.tactic.encode()).hexdigest()[:8]
         return f"{file.removesuffix('.smt2')}.asked-{digest}.smt2"
 
     def options(self, script: Script) -> tuple[str, ...]:
-        """The options it is run with on ``script``."""
+        """Its options for a run on ``script``."""
         options = tuple(check for check in self.checks if not is_asked(check))
         if self.family in PROFILES and script.is_incremental:
             return (*options, *PROFILES[self.family].incremental)
         return options
 
     def command(self, script: Script, file: str) -> list[str]:
-        """The command line that runs it on ``script`` in ``file`` (or what ``given_file`` makes of that); see
-        ``reads_stdin`` for who reads it.
+        """The command line that runs it on ``script``, stored in ``given_file(file)``; see also
+        ``reads_stdin``.
         """
         if "{}" in " ".join(self.argv):
             return [part.replace("{}", file) for part in self.argv]
@@ -174,11 +176,11 @@ class Solver:
 
     @property
     def reads_stdin(self) -> bool:
-        """Whether the command line ends with ``-``, so that it gets the formula on standard input."""
+        """Whether the command line ends with ``-``, so that the formula is passed on standard input."""
         return self.family == "other" and self.argv[-1] == "-"
 
     def shown(self, script: Script, file: str) -> str:
-        """The command line as one would type it: the plain program name for what the wheels hold."""
+        """The command line as a person would type it: with the plain program name for solvers from wheels."""
         argv = self.command(script, file)
         if self.family != "other":
             argv = [PROFILES[self.family].program, *argv[len(self.argv) :]]
@@ -186,14 +188,14 @@ class Solver:
 
     @property
     def answers_are_trusted(self) -> bool:
-        """Whether sat and unsat are about the formula as written: False if an option changes its meaning, is
-        known to be unsound, or is unfinished by its authors' own words, or if nothing is known about it.
+        """Whether sat and unsat answers count: False if an option changes the formula's meaning, is known to
+        be unsound, is called unfinished by its authors, or is unknown.
         """
         return all(option_class is not None and option_class.is_trusted for option_class in self._classes())
 
     @property
     def unknown_is_telling(self) -> bool:
-        """Whether an ``unknown`` is the best it can do: False if an option makes it give up earlier."""
+        """Whether ``unknown`` shows a limit of the solver: False if an option makes it give up earlier."""
         return all(option_class is OptionClass.SOUND for option_class in self._classes())
 
     def _classes(self) -> Iterator[OptionClass | None]:
@@ -202,7 +204,7 @@ class Solver:
             for option in self.spec_options:
                 yield table.class_of(option)
             return
-        # A command line of the user's own is trusted, but for what the solvers known by name would not be.
+        # A user's own command line is trusted, unless it has an option that is not trusted in a known solver.
         for part in self.argv[1:]:
             for family in PROFILES:
                 known = option_table(family).find(part.removeprefix("--"))
@@ -210,25 +212,23 @@ class Solver:
                     yield known.option_class
 
     def version(self) -> str:
-        """What it says of its version (asked once), or ``unknown``."""
+        """The version that it prints (asked once), or ``unknown``."""
         return self._start().version
 
     def commit(self) -> str | None:
-        """The commit or tag that it says it was built from (asked once), or None: release builds of z3 print
-        none.
-        """
+        """The commit or tag that it prints (asked once), or None: release builds of z3 print none."""
         return self._start().commit
 
     def check_starts(self) -> None:
-        """Raise SolverMissing, with its first words, if a solver known by name does not start."""
-        said = self._start()
-        if self.family in PROFILES and said.version == "unknown":
-            raise SolverMissing(f"solver {self.spec!r} does not start: {said.problem}")
+        """Raise SolverMissing, with its first line of output, if a solver known by name does not start."""
+        version = self._start()
+        if self.family in PROFILES and version.version == "unknown":
+            raise SolverMissing(f"solver {self.spec!r} does not start: {version.problem}")
 
-    def _start(self) -> _Said:
-        if not self._said:
-            self._said.append(_ask_version(self))
-        return self._said[0]
+    def _start(self) -> _Version:
+        if not self._version:
+            self._version.append(_ask_version(self))
+        return self._version[0]
 
 
 def _kin(family: str, name: str, command: Sequence[str]) -> str:
@@ -238,7 +238,7 @@ def _kin(family: str, name: str, command: Sequence[str]) -> str:
 
 
 def is_asked(option: str) -> bool:
-    """Whether an option goes into the script, not on the command line."""
+    """Whether an option goes into the script instead of the command line."""
     return option.startswith(f"{COMMAND}=")
 
 
@@ -249,7 +249,7 @@ def _bare(spec: str) -> str:
 
 
 def parse_spec(text: str) -> SolverSpec:
-    """Take a spec apart; UnknownSolver if it is none. Neither network nor disk is touched."""
+    """Parse a spec; UnknownSolver if it is malformed or names none. Uses neither network nor disk."""
     text = text.strip()
     optioned = _WITH_OPTIONS.fullmatch(text)
     if optioned:
@@ -265,7 +265,7 @@ def parse_spec(text: str) -> SolverSpec:
         hint = did_you_mean(f"{match}=={release}" if release else match for match in near)
         raise UnknownSolver(
             text,
-            f"not known{hint or '.'} Use {', '.join(PROFILES)}, a release such as z3==4.8.5,"
+            f"unknown{hint or '.'} Use {', '.join(PROFILES)}, a release such as z3==4.8.5,"
             " or name=command line.",
         )
     if "==" not in text:
@@ -279,10 +279,12 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
     options = tuple(part.strip() for part in listed.split(","))
     for option in options:
         if not _OPTION.fullmatch(option):
-            raise UnknownSolver(text, f"{option!r} is no option; write {spec.text}[name=value,name=value]")
+            raise UnknownSolver(
+                text, f"{option!r} is not an option; write {spec.text}[name=value,name=value]"
+            )
         if is_asked(option):
             _check_tactic(text, spec, option)
-    # The name is also that of files: a long one is cut, and told apart from others by a hash.
+    # Files have this name too: a long one is cut and gets a hash.
     name = f"{spec.name}[{','.join(options)}]"
     if len(name) > _LONGEST_NAME:
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
@@ -292,7 +294,7 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
 
 def _check_tactic(text: str, spec: SolverSpec, option: str) -> None:
     if COMMAND not in option_table(spec.family).tactic_settings:
-        raise UnknownSolver(text, f"{spec.family} cannot be asked by a tactic")
+        raise UnknownSolver(text, f"{spec.family} has no tactics")
     try:
         read_tactic(split_option(option)[1])
     except ValueError as problem:
@@ -301,7 +303,9 @@ def _check_tactic(text: str, spec: SolverSpec, option: str) -> None:
 
 def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
     if not _NAME.fullmatch(name):
-        raise UnknownSolver(text, "the name before '=' must be letters, digits, '.', '_', '+' or '-'")
+        raise UnknownSolver(
+            text, "the name before '=' may contain only letters, digits, '.', '_', '+' and '-'"
+        )
     try:
         command = tuple(shlex.split(rest))
     except ValueError as problem:
@@ -312,10 +316,10 @@ def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
 
 
 def find_solver(spec: str | SolverSpec) -> Solver:
-    """Make a spec into a solver that can be run, fetching its release if need be.
+    """The solver that a spec names, ready to run; its release is fetched if necessary.
 
-    Raises UnknownSolver for a bad spec; SolverMissing, ReleaseNotFound or EnvironmentProblem when it cannot
-    be had.
+    Raises UnknownSolver for a bad spec; SolverMissing, ReleaseNotFound or EnvironmentProblem if it is not
+    available.
     """
     if isinstance(spec, str):
         spec = parse_spec(spec)
@@ -324,13 +328,13 @@ def find_solver(spec: str | SolverSpec) -> Solver:
     program = shutil.which(spec.command[0])
     if program is None:
         raise SolverMissing(f"solver {spec.text!r}: no program {spec.command[0]!r} on this machine")
-    # Runs happen in folders of their own, so the paths given relative to here are made absolute.
+    # Each run has its own working folder, so relative paths are made absolute.
     rest = [str(Path(part).resolve()) if Path(part).is_file() else part for part in spec.command[1:]]
     return Solver(spec.text, spec.name, "other", (str(Path(program).absolute()), *rest))
 
 
 def find_solvers(specs: Iterable[str]) -> list[Solver]:
-    """``find_solver`` for each spec, and start it; UnknownSolver if two have the same name."""
+    """``find_solver`` for each spec, then start each solver; UnknownSolver if two have the same name."""
     solvers = [find_solver(spec) for spec in specs]
     for solver in solvers:
         solver.check_starts()
@@ -354,30 +358,29 @@ def _find_known(spec: SolverSpec) -> Solver:
 
 
 def _try_options(solver: Solver) -> None:
-    """UnknownSolver if the solver itself does not take the options, asked with a script that is trivial."""
+    """Run the solver on a trivial script; UnknownSolver if it does not accept the options."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / "trivial.smt2"
         script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
         file = Path(folder) / solver.given_file("trivial.smt2")
         file.write_bytes(solver.given(script).data)
         own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]
-        said = run([*solver.argv, *own, str(file)], _VERSION_LIMITS)
-    # A tactic may have nothing to say to so little.
+        done = run([*solver.argv, *own, str(file)], _VERSION_LIMITS)
+    # Many tactics do not solve so small a formula.
     answers = ("sat",) if solver.tactic is None else ("sat", "unknown")
-    if said.stdout.strip() not in answers or said.code != 0:
-        first = (said.stdout + said.stderr).strip().partition("\n")[0][:200]
-        raise UnknownSolver(solver.spec, f"it does not take these options: {first}")
+    if done.stdout.strip() not in answers or done.code != 0:
+        first = (done.stdout + done.stderr).strip().partition("\n")[0][:200]
+        raise UnknownSolver(solver.spec, f"it does not accept these options: {first}")
 
 
-def _ask_version(solver: Solver) -> _Said:
+def _ask_version(solver: Solver) -> _Version:
     argv = [part for part in solver.argv if part not in ("{}", "-")]
     try:
-        said = run([*argv, "--version"], _VERSION_LIMITS)
+        done = run([*argv, "--version"], _VERSION_LIMITS)
     except ExhumeError as problem:
-        return _Said(problem=str(problem))
-    text = (said.stdout or said.stderr).strip()
+        return _Version(problem=str(problem))
+    text = (done.stdout or done.stderr).strip()
     first = text.partition("\n")[0][:200]
-    if said.code != 0 or not first:
-        return _Said(problem=first or f"it says nothing to --version, and ends by {said.ended} {said.code}")
+    if done.code != 0 or not first:
+        return _Version(problem=first or f"--version prints nothing ({done.ended} {done.code})")
     commit = _COMMIT.search(text)
-    return _Said(first, commit[1] if commit else None)
+    return _Version(first, commit[1] if commit else None)

@@ -1,4 +1,4 @@
-"""Tactic expressions of z3: read, drawn at random as a row, and made shorter.
+"""Tactic expressions of z3: reads them, draws random ones, and shortens them.
 
 An expression is a word (a tactic) or a tuple, in the shape of its s-expression: ``("then", "simplify",
 ("using-params", "simplify", ":som", "true"), "smt")``.
@@ -17,7 +17,7 @@ from smtlib.reader import SExp
 Tactic = str | tuple["Tactic", ...]
 
 COMMAND = "check-sat-using"
-"""The command that asks by a tactic; also the name of the setting that has every ``check-sat`` asked so."""
+"""The command that solves with a tactic; also the setting that replaces every ``check-sat`` by it."""
 
 # Those whose arguments are all tactics.
 _IN_A_ROW = frozenset({"then", "and-then", "par-then"})
@@ -29,11 +29,11 @@ _LONGEST_ROW = 4
 
 
 def read_tactic(text: str) -> Tactic:
-    """The expression in ``text``; ValueError if it is none."""
+    """The expression in ``text``; ValueError if it is not one."""
     try:
         (tactic,) = map(_tactic, read_sexps(text))
     except (ReadError, ValueError, RecursionError) as error:
-        raise ValueError(f"{text!r} is no tactic") from error
+        raise ValueError(f"{text!r} is not a tactic") from error
     return tactic
 
 
@@ -60,7 +60,7 @@ def tactic_names(tactic: Tactic) -> set[str]:
 
 
 def _places(tactic: tuple[Tactic, ...]) -> Sequence[int]:
-    """Where among the parts of an expression tactics stand."""
+    """The positions of tactics among the parts of an expression."""
     head = tactic[0]
     if head in _IN_A_ROW or head in _CHOICES:
         return range(1, len(tactic))
@@ -68,9 +68,9 @@ def _places(tactic: tuple[Tactic, ...]) -> Sequence[int]:
 
 
 def shorter_rows(row: str) -> Iterator[str]:
-    """``row`` with one part less, the boldest first: a tactic of a list, a choice, a parameter with its
-    value, a combinator around a tactic. Each of them is itself a tactic, though not always one that answers:
-    a crash needs no answer. Nothing for a single one, or where ``row`` cannot be read.
+    """``row`` with one part removed, the largest part first: a tactic of a list, a choice, a parameter with
+    its value, a combinator around a tactic. Each result is a tactic, but may not decide the formula: a crash
+    needs no answer. Yields nothing for a single tactic, or if ``row`` cannot be read.
     """
     try:
         tactic = read_tactic(row)
@@ -103,7 +103,7 @@ def _shorter(tactic: Tactic) -> Iterator[Tactic]:
 
 
 def random_row(first: Sequence[str], last: Sequence[str], source: random.Random) -> str:
-    """Some of ``first`` and one of ``last``, as ``(then a b c)``; now and then a last one alone."""
+    """Some of ``first`` and one of ``last``, as ``(then a b c)``; sometimes one of ``last`` alone."""
     chosen = source.choice(last if source.random() < 0.5 else last[:1])
     before = source.sample(first, min(len(first), source.randint(0, _LONGEST_ROW - 1)))
     return f"(then {' '.join([*before, chosen])})" if before else chosen

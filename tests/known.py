@@ -598,7 +598,7 @@ number) (* x number))))))""",
     ),
     bad("an application of nothing", "(assert (true))", "without arguments", 1, 9),
     bad("and of nothing", "(assert (and))", "without arguments", 1, 9),
-    bad("empty list", "(assert ())", "() is no term", 1, 9),
+    bad("empty list", "(assert ())", "() is not a term", 1, 9),
     bad("keyword as a term", "(assert :x)", "keyword :x", 1, 1),
     bad("number as a function", "(assert (1 2))", "unknown function 1", 1, 9),
 )
@@ -734,7 +734,7 @@ DATATYPES = (
         4,
         12,
     ),
-    bad("unknown tester", _LIST + "(assert ((_ is full) l))", "full is no constructor", 3, 9),
+    bad("unknown tester", _LIST + "(assert ((_ is full) l))", "full is not a constructor", 3, 9),
     bad(
         "qualified with the wrong sort",
         _LIST + "(assert (= l (as nil Int)))",
@@ -955,8 +955,8 @@ BITS = (
     bad(
         "extract out of range", "(assert (= ((_ extract 8 0) #x00) #b0))", "no rank of (_ extract 8 0)", 1, 12
     ),
-    bad("no hexadecimal", "(assert (= #xfg #xff))", "#xfg is no literal", 1, 9),
-    bad("empty binary", "(assert (= #b #b0))", "#b is no literal", 1, 9),
+    bad("no hexadecimal", "(assert (= #xfg #xff))", "#xfg is not a literal", 1, 9),
+    bad("empty binary", "(assert (= #b #b0))", "#b is not a literal", 1, 9),
 )
 
 OTHERS = (

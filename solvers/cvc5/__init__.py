@@ -1,10 +1,10 @@
-"""cvc5: how it takes models."""
+"""cvc5: spelling of values in models."""
 
 from __future__ import annotations
 
 import re
 
-# Constant arrays hold values only: negative numbers and fractions are values in this spelling alone.
+# Constant arrays accept only values; negative numbers and fractions are values only in this spelling.
 _NUMBER = re.compile(
     r'"(?:[^"]|"")*"|\(- \(/ ([0-9]+)\.0 ([0-9]+)\.0\)\)|\(/ ([0-9]+)\.0 ([0-9]+)\.0\)|'
     r"\(- ([0-9]+(?:\.[0-9]+)?)\)"
@@ -12,7 +12,7 @@ _NUMBER = re.compile(
 
 
 def spell_model(text: str) -> str:
-    """A formula with a model put in, with numbers as its constant arrays take them."""
+    """Rewrite numbers in a formula with a model substituted as cvc5's constant arrays require."""
     if "(as const " not in text:
         return text
     return "\n".join(

@@ -1,6 +1,6 @@
-"""What cvc5's library is asked besides tests, in processes of :mod:`solvers.running.tasks`.
+"""Tasks for cvc5's library, in processes of :mod:`solvers.running.tasks`.
 
-``accept LIBRARY [--OPTION...]``  whether it takes a text; next to nothing is solved
+``accept LIBRARY [--OPTION...]``  whether it accepts a text; almost nothing is solved
 ``answer LIBRARY [--OPTION...]``  its answer to a text
 
 ``LIBRARY`` is the folder of a release, or the name of the installed package.
@@ -17,10 +17,10 @@ from solvers.cvc5 import driver
 from solvers.running.tasks import answering
 
 ACCEPT_RESOURCES = 200
-"""cvc5's own, machine-independent units; some milliseconds."""
+"""Limit for accepting a text, in cvc5's machine-independent resource units; some milliseconds."""
 
 ANSWER_RESOURCES = 40_000
-"""What answering a text may use, in the same units; about a second."""
+"""Limit for answering a text, in the same units; about a second."""
 
 _ANSWERS = ("sat", "unsat", "unknown")
 
@@ -43,24 +43,24 @@ def load_task(arguments: Sequence[str]) -> Callable[[str], tuple[str, str]]:
 
 
 def _accept(options: Sequence[str], text: str) -> tuple[str, str]:
-    """``accepted`` or ``refused``, and what cvc5 objects to.
+    """``accepted`` or ``refused``, and cvc5's error message.
 
-    What its theories do not support (floating-point formats, arrays indexed by arrays ...) they only say when
-    they first see it, so it is asked, with next to no resources.
+    Its theories report what they do not support (floating-point formats, arrays indexed by arrays ...) only
+    when they see it, so the text is solved with a very low resource limit.
     """
     _, problem = _printed(f"{text}\n(check-sat)", [f"--rlimit={ACCEPT_RESOURCES}", *options])
     return ("refused", problem) if problem else ("accepted", "")
 
 
 def _answer(options: Sequence[str], text: str) -> tuple[str, str]:
-    """``sat``, ``unsat``, ``unknown`` or ``refused``, and what cvc5 objects to."""
+    """``sat``, ``unsat``, ``unknown`` or ``refused``, and cvc5's error message."""
     printed, problem = _printed(text, [f"--rlimit={ANSWER_RESOURCES}", *options])
-    answer = printed.partition(" ")[0]  # it says why: unknown (INCOMPLETE)
+    answer = printed.partition(" ")[0]  # unknown comes with a reason: unknown (INCOMPLETE)
     return ("refused", problem or printed or "no answer") if answer not in _ANSWERS else (answer, "")
 
 
 def _printed(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """What cvc5 prints for a text, and its complaint."""
+    """The output of cvc5 for a text, and its error message."""
     printed = []
     try:
         for _, piece in driver.execute(text, options, "text"):
@@ -68,5 +68,5 @@ def _printed(text: str, options: Sequence[str]) -> tuple[str, str]:
                 return "", piece.strip()
             printed.append(piece)
     except RuntimeError as problem:
-        return "", str(problem).removeprefix("Parse Error: ").strip() or "refused without a word"
+        return "", str(problem).removeprefix("Parse Error: ").strip() or "refused without a message"
     return "".join(printed).strip(), ""

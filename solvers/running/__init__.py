@@ -1,1 +1,1 @@
-"""Solvers as processes: started, held to their limits, and what they printed read."""
+"""Solver processes: starts them, enforces limits, and interprets their output."""

@@ -1,15 +1,14 @@
-"""The process between exhume and a solver: starts it, holds it to its limits, and leaves nothing of it
-running.
+"""The process between exhume and a solver: starts it, enforces its limits, and kills all of its processes.
 
-It runs as a program of its own (``python -I _supervisor.py [--engine FOLDER MODULE ARGUMENT...]``), for three
-reasons: it has one thread, so it may fork with code in the child; it is a *subreaper* (Linux), so that
-processes a solver left behind, in whatever session, come back to it and are killed; and when exhume dies,
-however it dies, the pipe from it closes and the supervisor kills what runs and ends. With an engine it has
-the solver's library loaded and forks a child per test: as isolated as a process of its own, without the
-start-up.
+It is a separate program (``python -I _supervisor.py [--engine FOLDER MODULE ARGUMENT...]``) for three
+reasons: it has one thread, so that it may fork and run code in the child; it is a *subreaper* (Linux), so
+that processes that a solver leaves behind in any session become its children and are killed; and when exhume
+dies for whatever reason, the pipe from it closes, and the supervisor kills the running solver and exits. With
+an engine it keeps the solver's library loaded and forks a child per test: as isolated as a new process,
+without the start-up.
 
-Requests come on standard input and replies go to standard output, one at a time, as frames: two big-endian
-lengths (4 and 8 bytes), a JSON header, a body. It stands alone (standard library only).
+Requests arrive on standard input and replies go to standard output, one at a time, as frames: two big-endian
+lengths (4 and 8 bytes), a JSON header, a body. It imports only the standard library.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _TICK = 0.05
 _PAGE = resource.getpagesize()
-# Every so many ticks the memory of the whole tree is summed instead of the first process's alone.
+# Number of ticks between sums over the memory of the whole process tree instead of the first process only.
 _TREE_TICKS = 4
-# No file that a solver writes gets larger than this.
+# The largest file that a solver may write, in bytes.
 _MAX_FILE = 256 << 20
 
 
 def read_exactly(fd: int, size: int) -> bytes | None:
-    """Read ``size`` bytes from ``fd``; None when the other side has gone."""
+    """Read ``size`` bytes from ``fd``; None if the other side has closed it."""
     parts = []
     while size:
         part = os.read(fd, min(size, 1 << 20))
@@ -84,8 +83,8 @@ def _prctl(option: int, value: int) -> None:
 
 
 def load_engine(folder: str, module: str, *arguments: str) -> Callable[[dict[str, Any], bytes], int]:
-    """The function that a forked child runs on a request: what ``prepare`` of a module in ``folder`` makes of
-    the arguments. It loads a solver's library, before anything is forked.
+    """The function that a forked child runs on a request: the result of ``prepare(arguments)`` of a module in
+    ``folder``, which loads a solver's library before anything is forked.
     """
     sys.path.insert(0, folder)
     engine: Callable[[dict[str, Any], bytes], int] = importlib.import_module(module).prepare(arguments)
@@ -118,15 +117,15 @@ def _child(
             os.execvpe(header["argv"][0], header["argv"], header["env"])
     except OSError as problem:
         write_all(2, f"exhume: cannot start {header.get('argv', ['?'])[0]}: {problem.strerror}\n".encode())
-    except Exception as problem:  # noqa: BLE001 (the child ends here, whatever it was)
-        # The engine's own failure must not run on in a copy of the supervisor.
+    except Exception as problem:  # noqa: BLE001 (the child exits here in any case)
+        # After a failure of the engine the child must not continue as a copy of the supervisor.
         write_all(2, f"exhume: engine failed: {type(problem).__name__}: {problem}\n".encode())
     finally:
         os._exit(code)
 
 
 def _processes() -> Iterator[tuple[int, int, int]]:
-    """Every process of the machine that is not a zombie: (id, parent, resident bytes)."""
+    """Every process on the machine except zombies: (id, parent, resident bytes)."""
     with os.scandir("/proc") as entries:
         for entry in entries:
             if not entry.name.isdigit():
@@ -140,7 +139,7 @@ def _processes() -> Iterator[tuple[int, int, int]]:
 
 
 def descendants(root: int) -> dict[int, int]:
-    """The living processes below ``root`` with their resident bytes (none where there is no ``/proc``)."""
+    """The living descendants of ``root`` with their resident bytes (empty without ``/proc``)."""
     children: dict[int, list[tuple[int, int]]] = {}
     try:
         for pid, parent, resident in _processes():
@@ -164,7 +163,7 @@ def _resident(pid: int) -> int:
 
 
 def sweep(group: int) -> None:
-    """Kill the group and all that descends from this process, and wait until none is left."""
+    """Kill the group and all descendants of this process, and wait until none is left."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -181,7 +180,7 @@ def sweep(group: int) -> None:
 
 
 class Watch:
-    """One running child: collects what it prints and ends it at the first limit it meets."""
+    """One running child: collects its output and ends it at the first limit that it exceeds."""
 
     def __init__(self, pid: int, readers: tuple[int, int], control: int, limits: dict[str, Any]) -> None:
         self.pid = pid
@@ -198,7 +197,7 @@ class Watch:
             self.selector.register(fd, selectors.EVENT_READ)
 
     def wait(self) -> float:
-        """Run until the child has ended or has to be ended; returns the seconds it was let run."""
+        """Wait until the child has ended or must be ended; returns its running time in seconds."""
         looks = 0
         while not self.ended:
             left = self.limits["seconds"] - (time.monotonic() - self.started)
@@ -206,8 +205,8 @@ class Watch:
                 self.ended = "timeout"
                 break
             for key, _ in self.selector.select(min(left, _TICK)):
-                self._heed(key.fd)
-            # What prints much wakes this up often: it is looked at every so many seconds all the same.
+                self._handle(key.fd)
+            # A child that prints much wakes this up often; its memory is still checked once per tick.
             if not self.ended and time.monotonic() - self.started > (looks + 1) * _TICK:
                 looks += 1
                 if self._memory(looks) > self.limits["memory"]:
@@ -216,7 +215,7 @@ class Watch:
                 self.ended = "exit"
         return time.monotonic() - self.started
 
-    def _heed(self, fd: int) -> None:
+    def _handle(self, fd: int) -> None:
         if fd == self.control:
             self.ended = "cancelled"
         elif fd == self.exit_fd:
@@ -248,7 +247,7 @@ class Watch:
         return pid != 0
 
     def finish(self) -> None:
-        """End what is left, take its status, and read what the pipes still hold."""
+        """Kill the remaining processes, take the exit status, and read the rest of the pipes."""
         if self.ended != "exit":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -272,7 +271,7 @@ def serve_one(
     engine: Callable[[dict[str, Any], bytes], int] | None,
     control: int,
 ) -> tuple[dict[str, Any], bytes]:
-    """Run one request in a child; the reply says how it ended and holds standard output, then error."""
+    """Run one request in a child; the reply says how it ended, its body is standard output, then error."""
     out, out_end = os.pipe()
     err, err_end = os.pipe()
     pid = os.fork()
@@ -299,7 +298,7 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == ["--engine"]:
             engine = load_engine(*arguments[1:])
-    except Exception as problem:  # noqa: BLE001 (told to the other side, which raises it)
+    except Exception as problem:  # noqa: BLE001 (sent to the other side, which raises it)
         send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
         return 1
     send(replies, {"problem": None})
@@ -315,4 +314,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except BrokenPipeError:
-        sys.exit(0)  # whoever asked has gone
+        sys.exit(0)  # exhume has exited

@@ -1,9 +1,9 @@
-"""Where a crash happened, as a name that all tests of one fault have in common: ``file:line``, or a function.
+"""The place of a crash, as a name that all tests of one fault share: ``file:line`` or a function.
 
-What a solver says of itself counts first (a failed assertion names its line), then the stack of the report of
-a sanitizer or debugger, then any line of source that is named anywhere. Of a stack the first frame counts
-that can tell causes apart: see ``plumbing`` for those that cannot. Addresses, columns, folders, template
-arguments and parameters are left out, as they differ from build to build; line numbers stay.
+The solver's own message counts first (a failed assertion names its line), then the stack in the report of a
+sanitizer or debugger, then any source line in the output. In a stack the first frame that can distinguish
+causes counts; ``plumbing`` lists frames that cannot. Addresses, columns, folders, template arguments and
+parameters differ between builds and are left out; line numbers are kept.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import PurePosixPath
 
 from solvers.running.plumbing import is_plumbing_file, is_plumbing_function, is_plumbing_module
 
-# Characters that are read of a text (half at its beginning, half at its end), of a function, and of a path.
+# Limits in characters: of a text (half at its beginning, half at its end), a function, and a path.
 _MOST_TEXT = 1 << 20
 _MOST_NAME = 8000
 _MOST_PATH = 1000
 
 GOES_ON = re.compile(r": runtime error: |ERROR: LeakSanitizer|WARNING: ThreadSanitizer")
-"""Reports after which the program runs on: the end that it comes to later tells more."""
+"""Reports after which the program continues: how it ends later says more about the cause."""
 _REPORT = re.compile(r": runtime error: |(?:ERROR|WARNING): \w{1,40}Sanitizer\b")
 
-# No part below can match in more than one way, so that time is linear in what hostile solvers print.
+# No part below can match in more than one way, so that time is linear in hostile output.
 _SOURCE_LINE = re.compile(
     r"(?<![\w./+-])(?P<file>[\w./+-]+\.(?:cpp|cc|cxx|c|h|hh|hpp|rs)):(?P<line>\d+)", re.ASCII
 )
@@ -59,7 +59,7 @@ _MANGLED = re.compile(r"\d{1,4}|[CD]\d|[ST][0-9A-Z]{0,3}_|St|L[a-z]n?\d+E|.", re
 
 
 class _Weight(IntEnum):
-    """How much a place tells, the most first."""
+    """How informative a place is, the most informative first."""
 
     SAID = 0
     DEADLY_REPORT = 1
@@ -69,8 +69,8 @@ class _Weight(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CrashPlace:
-    """``place`` is a ``file:line`` or function that tells of a cause; ``named`` the ``file:line`` that a
-    message names instead, one where faults of many causes show. None: there is none.
+    """``place`` is a ``file:line`` or function that identifies a cause; ``named`` is the ``file:line`` in a
+    message that faults of many causes share. None if there is none.
     """
 
     place: str | None
@@ -87,16 +87,16 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been seen up to a line."""
+    """State while reading the output line by line."""
 
     found: dict[_Weight, str] = field(default_factory=dict)
     named: str | None = None
-    # Weight of frames to come; None in reports that are not of the crash that is told of.
+    # Weight of the next frames; None in reports about another crash.
     weight: _Weight | None = _Weight.FIRST_REPORT
     reports: int = 0
-    # What z3 named in the line before as the file of a failed assertion.
+    # The file of a failed assertion, from z3's line before.
     z3_file: str | None = None
-    # How often a stack that has overflown holds a place.
+    # How often each place occurs in an overflown stack.
     overflown: Counter[str] | None = None
 
     def take(self, weight: _Weight, place: str | None) -> None:
@@ -116,12 +116,12 @@ class _Reading:
 
 
 def crash_place(text: str) -> str | None:
-    """Where the crash is that ``text``, all that a solver printed, tells of; None if it tells no place."""
+    """The place of the crash in ``text``, a solver's complete output; None if it names no place."""
     return find_crash_place(text).place
 
 
 def find_crash_place(*texts: str) -> CrashPlace:
-    """``crash_place`` of what was printed to several streams, with what a message names besides."""
+    """The place of the crash in the output of several streams, and the place that a message names."""
     reading = _Reading()
     for text in texts:
         if len(text) > _MOST_TEXT:
@@ -129,7 +129,7 @@ def find_crash_place(*texts: str) -> CrashPlace:
         for line in text.splitlines():
             _read(reading, line)
     if reading.overflown and _Weight.SAID not in reading.found:
-        # Where it ended is chance; the places that the recursion goes through are not. Its last turn is cut.
+        # The innermost frame is arbitrary; the cycle of the recursion is not. Its last turn is incomplete.
         most = max(reading.overflown.values())
         if most > 1:
             return CrashPlace(min(place for place, times in reading.overflown.items() if 2 * times >= most))
@@ -137,7 +137,7 @@ def find_crash_place(*texts: str) -> CrashPlace:
 
 
 def file_of(place: str) -> str:
-    """The file of a ``file:line``; a function as it is."""
+    """The file of a ``file:line``; a function is returned unchanged."""
     return re.sub(r":\d+$", "", place)
 
 
@@ -187,7 +187,7 @@ def _short(file: str, line: str) -> str:
 
 
 def _place(frame: _Frame) -> str | None:
-    """What a frame is called, if it tells of a cause."""
+    """The name of a frame, if it identifies a cause."""
     name = plain_name(frame.function)
     if is_plumbing_function(name):
         return None
@@ -199,7 +199,7 @@ def _place(frame: _Frame) -> str | None:
 
 
 def _frame(line: str) -> _Frame | None:
-    """The frame of a stack that a line is; None for any other line."""
+    """The stack frame in a line; None for any other line."""
     if match := _NUMBERED.match(line):
         return _numbered(line[match.end() :].rstrip(), has_address=match["address"] is not None)
     if match := _GLIBC.match(line):
@@ -253,7 +253,7 @@ def plain_name(function: str) -> str:
 
 
 def _outside_brackets(function: str) -> Iterator[str]:
-    """The pieces of a name that stand in no brackets; those of an operator's own name are none."""
+    """The pieces of a name outside brackets; brackets in an operator's name do not count."""
     depth = at = 0
     for match in _OPERATOR_OR_BRACKET.finditer(function):
         token = match.group()

@@ -1,9 +1,9 @@
-"""Processes that a killed process of ours left behind, found by a mark in their environment.
+"""Finds processes that a killed process of ours left behind, by a mark in their environment.
 
-A supervisor kills what it started, also when exhume dies. When the supervisor itself is killed, its solver
-dies with it (the kernel sees to that), but what the solver had started does not: nobody is left to know of
-it. So every process below a supervisor carries ``EXHUME_SUPERVISOR`` in its environment: the PID namespace,
-the process that owns the supervisor (number and start, for numbers are used again), and a number.
+A supervisor kills what it started, even if exhume dies. If the supervisor itself is killed, the kernel kills
+its solver, but not the solver's own children. So every process below a supervisor has ``EXHUME_SUPERVISOR``
+in its environment: the PID namespace, the supervisor's owner (process id and start time, since ids are
+reused), and a number.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def new_mark() -> str:
 
 
 def kill_marked(mark: str) -> int:
-    """Kill all that carries ``mark``; how many processes there were."""
+    """Kill all processes with this mark; returns how many there were."""
     return _kill(lambda found: found == mark)
 
 
 def kill_orphans() -> int:
-    """Kill all whose owner has gone; how many processes there were."""
+    """Kill all marked processes whose owner has exited; returns how many there were."""
     return _kill(_is_orphan)
 
 
@@ -45,7 +45,7 @@ def _is_orphan(mark: str) -> bool:
 
 def _kill(is_meant: Callable[[str], bool]) -> int:
     count = 0
-    # Again until none is left: one may have forked while we looked.
+    # Repeated until none is left: a process may have forked in the meantime.
     for _ in range(10):
         found = [process for process, mark in _marked() if is_meant(mark)]
         for process in found:
@@ -73,7 +73,7 @@ def _namespace() -> str:
 
 
 def _started(pid: int) -> str:
-    """When a process started, in the kernel's ticks; empty if it has gone or is dead but for its parent."""
+    """When a process started, in the kernel's ticks; empty if it has exited or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
     except OSError:

@@ -1,9 +1,9 @@
-"""What one run means: its outcome, and the answer to each check-sat.
+"""Interprets one run: its outcome, and the answer to each check-sat.
 
-Everything is read line by line in order, with the exit status: an answer belongs to the first check-sat that
-has none yet, unless an error message's position says that one was passed over. After an error outside
-``get-`` and ``set-`` commands and check-sats themselves, the solver works on another formula than the one it
-was given: what it answers from there on is dropped (``None``), what it answered before is kept.
+The output is read line by line, together with the exit status. An answer belongs to the first check-sat
+without one, unless the position in an error message shows that a check-sat was skipped. After an error
+outside ``get-`` and ``set-`` commands and check-sats, the solver works on a different formula: later answers
+are dropped (``None``), earlier ones are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from solvers.running.script import ANSWERS, Script
 
 
 class Outcome(StrEnum):
-    """How a run ended, as one word."""
+    """How a run ended."""
 
     OK = "ok"
     TIMEOUT = "timeout"
@@ -34,11 +34,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The meaning of one run.
+    """The interpretation of one run.
 
-    ``answers`` has an entry per check-sat (None: not answered, or not to be trusted). ``location`` is the
-    ``file:line`` or function of a crash, if one is known that tells of its cause, ``shape`` its message
-    without numbers, addresses and paths; both stay the same when the formula is renamed or reduced.
+    ``answers`` has an entry per check-sat (None: no answer, or one that cannot be trusted). ``location`` is
+    the ``file:line`` or function of a crash, if one is known that identifies its cause; ``shape`` is its
+    message without numbers, addresses and paths. Both stay the same if the formula is renamed or reduced.
     ``detail`` is the line that decided, for people.
     """
 
@@ -51,7 +51,7 @@ class Verdict:
 
     @property
     def is_decided(self) -> bool:
-        """Whether there was a question and each was answered sat or unsat."""
+        """Whether there is a check-sat and each was answered sat or unsat."""
         return bool(self.answers) and all(answer in ("sat", "unsat") for answer in self.answers)
 
 
@@ -60,12 +60,12 @@ _CRASH_SIGNALS = {
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
     if hasattr(signal, name)
 }
-# Characters of a message that its shape is made of.
+# The number of characters of a message that its shape is computed from.
 _MOST_MESSAGE = 2000
 
 _SAYS = [profile.says for profile in PROFILES.values()]
 _INVALID_MODEL = any_of(pattern for says in _SAYS for pattern in says.invalid_model)
-# What begins a part that is searched to the end of its line is not in that part again: time is linear.
+# The words before a ".*" do not occur in it again, so that matching takes linear time.
 _COMMON_CRASH = re.compile(
     r"unreachable code was reached|[Ss]egmentation fault|"
     r"(?:ERROR|WARNING): \w*Sanitizer|: runtime error: |Assertion [`'](?:(?!Assertion [`']).)*failed|"
@@ -88,11 +88,11 @@ _NOT_ABOUT_FORMULA = any_of(pattern for says in _SAYS for pattern in says.not_ab
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been gathered while going through the lines of one run."""
+    """State while reading the lines of one run."""
 
     script: Script
     answers: list[str | None]
-    # Index into script.speakers of the next command whose answer (or echo) is awaited.
+    # Index into script.speakers of the next command that may print an answer (or echo).
     position: int = 0
     trusted: bool = True
     # Whether ``unsupported`` lines are about options and queries only.
@@ -104,7 +104,7 @@ class _Reading:
 
 
 def judge(script: Script, run: Run, family: str = "other") -> Verdict:
-    """Give the meaning of ``run`` on ``script``; ``family`` decides what exit codes mean."""
+    """Interpret ``run`` on ``script``; ``family`` decides what exit codes mean."""
     says = PROFILES[family].says if family in PROFILES else Says()
     reading = _Reading(script, [None] * len(script.checks))
     reading.harmless = _is_harmless(run, says)
@@ -118,7 +118,7 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
         found = find_crash_place(run.stderr, run.stdout)
         location = found.place
         if location is None and found.named and found.named not in detail:
-            # It tells too little to be the place, but more than nothing.
+            # Too general for the place, but better than nothing.
             detail += f" at {found.named}"
         shape = message_shape(detail)
     elif outcome is Outcome.INVALID_MODEL:
@@ -127,9 +127,9 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
 
 
 def _is_harmless(run: Run, says: Says) -> bool:
-    """Whether what the solver calls unsupported has no bearing on the formula.
+    """Whether what the solver calls unsupported does not affect the formula.
 
-    Some name each such command, on standard error or in a line of its own.
+    Some solvers name each such command, on standard error or in a separate line.
     """
     text = run.stderr + "\n" + run.stdout
     named = [name for pattern in _UNSUPPORTED.values() for name in pattern.findall(text)]
@@ -139,7 +139,7 @@ def _is_harmless(run: Run, says: Says) -> bool:
 
 
 def _messages(text: str) -> list[str]:
-    """The lines of standard output, those of one ``(error "...")`` joined."""
+    """The lines of standard output; the lines of one ``(error "...")`` are joined."""
     found: list[list[str]] = []
     open_error = False
     for line in text.splitlines():
@@ -167,7 +167,7 @@ def _read_line(reading: _Reading, line: str) -> None:
 
 
 def _read_stray(reading: _Reading, line: str, crash: re.Pattern[str]) -> None:
-    """A line that is neither answer nor error: a warning, part of a model, or a last word."""
+    """Read a line that is neither answer nor error: a warning, part of a model, or a last message."""
     if _INVALID_MODEL.search(line):
         reading.note("invalid", line)
     elif _MEMORY.search(line) and not line.startswith((" ", "(")):
@@ -208,7 +208,7 @@ def _take_error(reading: _Reading, message: str) -> None:
     command = reading.script.command_at(int(where.group(1)), int(where.group(2))) if where else None
     name = reading.script.commands[command].name if command is not None else ""
     if command is not None and name.startswith("check-sat"):
-        # This question has got its error for an answer; the next answer is for the next one.
+        # This error takes the place of the answer; the next answer belongs to the next check-sat.
         while reading.position < len(reading.script.speakers):
             if reading.script.speakers[reading.position][0] > command:
                 break
@@ -253,10 +253,10 @@ def _decide_by_answers(reading: _Reading, run: Run) -> tuple[Outcome, str]:
 
 
 def _died(run: Run, says: Says) -> str | None:
-    """How the process died, if it did so as only a crash does."""
+    """How the process died, if only a crash ends a process this way."""
     number = run.signal
     if number is None and run.code is not None and run.code > 128:
-        # A shell or wrapper in between reports its child's signal so.
+        # A shell or wrapper reports its child's signal this way.
         number = run.code - 128
     if number in _CRASH_SIGNALS:
         return f"signal {signal.Signals(number).name}" if number else None
@@ -266,12 +266,12 @@ def _died(run: Run, says: Says) -> str | None:
 
 
 def tells_of_a_crash(text: str) -> bool:
-    """Whether a message is one that a solver gives only when something inside it broke."""
+    """Whether a solver prints such a message only after an internal error."""
     return _CRASH.search(text) is not None
 
 
 def message_shape(text: str) -> str:
-    """A message without what differs from run to run and from formula to formula."""
+    """A message without the parts that differ between runs and formulas."""
     shape = re.sub(r"0x[0-9a-fA-F]+", "0x", text[:_MOST_MESSAGE])
     shape = re.sub(r"==\d+==", "", shape)
     shape = re.sub(r"(?:[\w.+-]*/)+([\w.+-]+)", r"\1", shape)

@@ -1,9 +1,9 @@
-"""Files and functions that say nothing of a crash's cause, since faults of many causes show there.
+"""Files and functions that do not show a crash's cause, because faults of many causes crash there.
 
-A null pointer, a lost index or a failed allocation is found where memory is touched: in a container, a
-reference count or the C library, below the code that made the mistake. One table holds all these places (a
-solver's own are in its ``profile.toml``), and none of a solver's reasoning: a row too many would let two
-places of one fault count as two faults.
+A null pointer, a bad index or a failed allocation crashes where memory is accessed: in a container, a
+reference count or the C library, below the code with the mistake. One table lists all these places (a
+solver's own are in its ``profile.toml``). It must not list places in a solver's reasoning, where a crash does
+show the cause.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ TABLE = (
         modules=r"(?:^|/)(?:ld-linux|libc|libm|libpthread|libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s)\b",
     ),
     _row(
-        "the runtime of sanitizers, which sees a fault and has none (its functions begin with __, as above)",
+        "the runtime of sanitizers, which only detects faults (its functions begin with __, as above)",
         files=r"(?:^|/)(?:libsanitizer|compiler-rt)/",
         modules=r"(?:^|/)lib(?:asan|hwasan|lsan|msan|tsan|ubsan|clang_rt)\b",
     ),
     _row(
-        "what is under programs in other languages: Rust's, OCaml's, Java's and Python's own code",
+        "the runtimes of other languages: Rust, OCaml, Java and Python",
         files=r"/rustc/|/library/(?:std|core|alloc)/|(?:^|/)(?:stdlib|pervasives)\.ml$",
         functions=r"(?:core|alloc)::|rust_|caml_|Stdlib|(?:java|javax|jdk|sun|scala)\b|_?Py\w*_",
         modules=r"(?:^|/)(?:lib)?python3",
     ),
     *(row for profile in PROFILES.values() for row in profile.plumbing),
 )
-"""Those that all programs have, and those of each solver."""
+"""The places that all programs have, and those of each solver."""
 
 _FILES = any_of(pattern for row in TABLE for pattern in row.files)
 _FUNCTIONS = any_of(pattern for row in TABLE for pattern in row.functions)
@@ -50,15 +50,15 @@ _MODULES = any_of(pattern for row in TABLE for pattern in row.modules)
 
 
 def is_plumbing_file(path: str) -> bool:
-    """Whether a source file, by its path as printed, says nothing of a cause."""
+    """Whether a source file, by its path as printed, does not show a cause."""
     return _FILES.search(path) is not None
 
 
 def is_plumbing_function(name: str) -> bool:
-    """Whether a function says nothing; ``name`` is without template arguments and parameters."""
+    """Whether a function does not show a cause; ``name`` is without template arguments and parameters."""
     return _FUNCTIONS.match(name) is not None
 
 
 def is_plumbing_module(path: str) -> bool:
-    """Whether a library is none of a solver's."""
+    """Whether a library belongs to no solver."""
     return _MODULES.search(path) is not None

@@ -1,9 +1,9 @@
-"""Run a solver on something and get back what happened: the exhume side of the supervisor processes.
+"""Runs solvers through supervisor processes: the exhume side.
 
-Memory is limited by watching the resident size of the process every 50 ms, and of all it started every
-200 ms, not by RLIMIT_AS: under a limit on address space a solver crashes in odd places, which would count as
-its bug; sanitizer builds do not start; and it does not add up over children. The price is an overshoot of
-what fits in 50 ms. The same holds for tasks (:mod:`solvers.running.tasks`).
+Memory is limited by checking the resident size of the process every 50 ms, and of all its descendants every
+200 ms, not by RLIMIT_AS: with limited address space a solver crashes in odd places, which would count as its
+bug; sanitizer builds do not start; and the limit does not include children. The price is that a process can
+exceed its limit for 50 ms. The same holds for tasks (:mod:`solvers.running.tasks`).
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _SECRET = re.compile(
     re.I,
 )
 _URL_WITH_LOGIN = re.compile(r"://[^/\s]*@")
-# What a reply may take beyond the solver's own limit before its supervisor counts as lost (killing, reaping,
-# a machine that is busy with something else).
+# Seconds that a reply may take beyond the solver's limit before its supervisor counts as lost (killing,
+# reaping, a busy machine).
 _GRACE = 30.0
 _LOADING = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use: wall-clock ``seconds``, resident ``memory`` and ``output``, both in bytes."""
+    """Limits of one run: wall-clock ``seconds``, resident ``memory`` and ``output``, both in bytes."""
 
     seconds: float = 10.0
     memory: int = 2 << 30
@@ -49,7 +49,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as it happened; ``signal`` is None unless a signal ended it, ``code`` None unless it exited."""
+    """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited."""
 
     ended: Ended
     code: int | None
@@ -60,7 +60,7 @@ class Run:
 
 
 def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment for a solver: ours, without what looks like a token or a password."""
+    """The environment for a solver: ours, without anything that looks like a token or password."""
     source = os.environ if environment is None else environment
     return {
         name: value
@@ -70,11 +70,11 @@ def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 
 
 class Supervisor:
-    """A supervisor process, started when first needed; use under ``with``, from one thread at a time.
+    """A supervisor process, started on first use; use under ``with``, from one thread at a time.
 
-    ``engine`` is what it keeps loaded: a folder, a module in it, and the arguments of the module's function
-    ``prepare``, which gives what a forked child runs on a request; without one it can only run programs.
-    ``close`` may be called from another thread: a run under way then ends as cancelled.
+    ``engine`` is a folder, a module in it, and the arguments of the module's function ``prepare``, which
+    returns the function that a forked child runs on a request; without an engine it can only run programs.
+    ``close`` may be called from another thread: a current run then ends as cancelled.
     """
 
     def __init__(self, engine: Sequence[str] = ()) -> None:
@@ -94,7 +94,7 @@ class Supervisor:
     def execute(
         self, argv: Sequence[str], limits: Limits, cwd: Path | None = None, stdin: Path | None = None
     ) -> Run:
-        """Run a program with ``stdin`` (default: nothing to read) and wait for its end."""
+        """Run a program with ``stdin`` (default: empty) and wait until it ends."""
         return self._request(
             {
                 "argv": list(argv),
@@ -108,11 +108,11 @@ class Supervisor:
     def evaluate(
         self, text: bytes, limits: Limits, chunks: Sequence[Sequence[int]] = (), options: Sequence[str] = ()
     ) -> Run:
-        """Give ``text`` to the engine in a forked child and wait for its end."""
+        """Pass ``text`` to the engine in a forked child and wait until it ends."""
         return self._request({"chunks": list(chunks), "options": list(options)}, limits, text)
 
     def close(self) -> None:
-        """End the process and, through it, whatever it runs."""
+        """End the process and, through it, all that it runs."""
         self._closed = True
         process, self._process = self._process, None
         if process is not None:
@@ -128,7 +128,7 @@ class Supervisor:
                 return answer
             if self._closed:
                 return Run("cancelled", None, signal.SIGKILL, "", "", 0.0)
-        raise RunnerLost("the process that runs the solvers ended by itself, twice")
+        raise RunnerLost("the process that runs the solvers ended unexpectedly, twice")
 
     def _attempt(self, header: dict[str, Any], body: bytes) -> Run | None:
         process = self._ready()
@@ -147,7 +147,7 @@ class Supervisor:
         return _as_run(*reply)
 
     def _lost(self, process: subprocess.Popen[bytes]) -> None:
-        """A supervisor ended by itself or does not answer: end it, and what it cannot end any more."""
+        """End a supervisor that exited or does not answer, and the processes that it left."""
         _end(process)
         if not self._closed:
             _orphans.kill_marked(self._mark)
@@ -160,7 +160,8 @@ class Supervisor:
                 stdout=subprocess.PIPE,
                 bufsize=0,
                 env=self._environment(),
-                # Out of the terminal's group: Ctrl-C is for exhume, which then closes this one.
+                # Outside the terminal's process group: Ctrl-C goes to exhume, which then closes the
+                # supervisor.
                 start_new_session=True,
             )
             ready = _receive(process.stdout.fileno(), _LOADING) if process.stdout else None
@@ -168,7 +169,7 @@ class Supervisor:
             if problem:
                 self._lost(process)
                 if process.returncode == -signal.SIGKILL:
-                    return None  # not its own fault: the next attempt may do
+                    return None  # killed from outside: the next attempt may succeed
                 what = "/".join(self._arguments[1:3]) or "the runner"
                 raise EnvironmentProblem(f"cannot load {what} in a process: {problem}")
             self._process = process
@@ -183,7 +184,7 @@ def _receive(fd: int, seconds: float) -> tuple[dict[str, Any], bytes] | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    # The closed pipe is the order to stop; only a supervisor that does not heed it is killed.
+    # Closing the pipe tells the supervisor to stop; it is killed only if it does not.
     if process.stdin:
         with contextlib.suppress(OSError):
             process.stdin.close()
@@ -213,6 +214,6 @@ def _as_run(header: dict[str, Any], body: bytes) -> Run:
 def run(
     argv: Sequence[str], limits: Limits | None = None, cwd: Path | None = None, stdin: Path | None = None
 ) -> Run:
-    """Run one program under limits in a supervisor of its own; nothing it started is left running."""
+    """Run one program under limits in its own supervisor; none of its processes is left running."""
     with Supervisor() as supervisor:
         return supervisor.execute(argv, limits or Limits(), cwd, stdin)

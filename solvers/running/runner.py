@@ -1,4 +1,4 @@
-"""Run solvers on tests: on the fast path in forked children of warm processes, or in fresh processes."""
+"""Runs solvers on tests: in forked children of warm processes (the fast path), or in fresh processes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from solvers.specs import Solver, is_asked
 
 
 class Runner:
-    """What one worker runs solvers with, one run at a time; use under ``with``.
+    """Runs solvers for one worker, one run at a time; use under ``with``.
 
-    It keeps a supervisor per solver that can be kept loaded and one for programs; all are started when first
-    needed. ``warm=False`` starts a program for every run. ``close`` may be called from another thread; it
-    closes the runners made ``within`` this one, too.
+    It has a supervisor for each solver that can be kept loaded and one for programs; each starts on first
+    use. ``warm=False`` starts a program for every run. ``close`` may be called from another thread; it also
+    closes the runners made ``within`` this one.
     """
 
     def __init__(self, warm: bool = True, within: Runner | None = None) -> None:
@@ -50,16 +50,16 @@ class Runner:
             self._scratch.cleanup()
 
     def close(self) -> None:
-        """End all processes; a run under way in another thread, and any later one, ends as cancelled."""
+        """End all processes; a current run in another thread, and any later run, ends as cancelled."""
         self._closed = True
         parts: list[Supervisor | Runner] = [self._plain, *self._engines.values(), *self._inner]
         for part in parts:
             part.close()
 
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
-        """Run ``solver`` on ``script`` the fastest way there is and say what it means.
+        """Run ``solver`` on ``script`` the fastest way and interpret the result.
 
-        A script that names files to read or write is refused unrun. For one that is asked by a tactic the
+        A script that names files to read or write is refused without a run. If the solver uses a tactic, the
         script is changed first.
         """
         if script.file_command:
@@ -68,21 +68,21 @@ class Runner:
         return self._guarded(solver, script, lambda: self.run(solver, script, limits))
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
-        """Run ``solver`` on ``file`` in a fresh process, by the command line that a report shows.
+        """Run ``solver`` on ``file`` in a fresh process, with the command line that a report shows.
 
-        Where it is asked by a tactic, the text that it is given is put beside ``file``.
+        If the solver uses a tactic, the changed script is written next to ``file``.
         """
         run = self._start(solver, script, file, limits)
         return judge(solver.given(script), run, solver.family), run
 
     def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
-        """Run ``solver`` on ``script`` the fastest way there is."""
-        # A C string ends at the first NUL, and a text without commands may be anything: not for the library.
+        """Run ``solver`` on ``script`` the fastest way."""
+        # The library cannot read NUL bytes, nor text without commands, which may be anything.
         if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
         if PROFILES[solver.family].library:
-            # Its options are set when it is loaded; what a mode of the solver adds goes along with the text.
+            # Its options are set when it is loaded; those of a mode are sent with the text.
             given = solver.given(script)
             added = tuple(option for option in solver.mode if not is_asked(option))
             return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
@@ -121,5 +121,5 @@ class Runner:
         try:
             return judge(solver.given(script), attempt(), solver.family)
         except RunnerLost as lost:
-            # A test that kills its supervisor is the test's doing: said, counted, and no harm to the others.
+            # The test killed its supervisor: this is reported and counted, and other tests are not affected.
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")

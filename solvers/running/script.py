@@ -1,7 +1,7 @@
-"""The commands of an SMT-LIB text and where they stand: just enough to line answers up with questions.
+"""The commands of an SMT-LIB text and their positions: just enough to match answers with questions.
 
-Solvers are given any bytes, unbalanced and binary ones too. Offsets count bytes, and lines and columns do as
-z3 counts them.
+Solvers get any bytes, including unbalanced and binary text. Offsets count bytes; lines and columns count as
+in z3.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from smtlib.scanner import CHECKS, Command, commands, lexemes, names_file
 
 ANSWERS = ("sat", "unsat", "unknown")
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
-# Besides get-...: what only makes sense with an answer, or only prints.
+# Besides get-...: commands that need an answer or only print.
 _IDLE = CHECKS | frozenset(
     """
     echo apply eval simplify help help-tactic display labels check-synth check-synth-next block-model
@@ -33,7 +33,7 @@ class Script:
 
     @classmethod
     def of(cls, text: str) -> Script:
-        """The script of a text; bytes that were read with ``surrogateescape`` are what they were."""
+        """The script of a text; bytes read with ``surrogateescape`` are restored."""
         return cls(text.encode("utf-8", "surrogateescape"))
 
     @property
@@ -65,7 +65,7 @@ class Script:
         return tuple(command for command in self.commands if command.name in CHECKS)
 
     def asked_by(self, tactic: str) -> Script:
-        """The same with each ``check-sat`` asked by a tactic of z3, as ``(check-sat-using tactic)``."""
+        """The script with each ``check-sat`` replaced by z3's ``(check-sat-using tactic)``."""
         found: list[bytes] = []
         start = 0
         for command in self.commands:
@@ -76,12 +76,12 @@ class Script:
 
     @cached_property
     def is_incremental(self) -> bool:
-        """Whether a solver needs its incremental mode for it."""
+        """Whether a solver needs its incremental mode for this script."""
         return len(self.checks) > 1 or any(command.name in _INCREMENTAL for command in self.commands)
 
     @cached_property
     def file_command(self) -> str | None:
-        """The first command that has a solver read or write a file of the text's choosing, if any."""
+        """The first command that makes a solver read or write a file named by the script, if any."""
         return next(filter(None, map(self._file_named_by, self.commands)), None)
 
     def _file_named_by(self, command: Command) -> str | None:
@@ -90,7 +90,7 @@ class Script:
     def without_solving(self) -> bytes:
         """The text up to ``exit`` with blanks in place of the commands that solve, print or name files.
 
-        Lines and columns stay as they are.
+        Lines and columns do not change.
         """
         pieces: list[bytes] = []
         start = 0
@@ -107,7 +107,9 @@ class Script:
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:
-        """Per check-sat, what the last ``(set-info :status ...)`` before it says (used up by it)."""
+        """Per check-sat, the answer in ``(set-info :status ...)``; each status counts for the next check
+        only.
+        """
         answers: list[str | None] = []
         status: str | None = None
         for command in self.commands:
@@ -115,14 +117,14 @@ class Script:
                 answers.append(status if status != "unknown" else None)
                 status = None
             elif command.name == "set-info":
-                said = self._lexemes(command)
-                if said[2:3] == [":status"] and said[3] in ANSWERS:
-                    status = said[3]
+                tokens = self._lexemes(command)
+                if tokens[2:3] == [":status"] and tokens[3] in ANSWERS:
+                    status = tokens[3]
         return tuple(answers)
 
     @cached_property
     def speakers(self) -> tuple[tuple[int, str | None], ...]:
-        """The commands that may print a line that reads as an answer: (index, echoed word or None for a
+        """The commands that may print a line that looks like an answer: (index, echoed word or None for a
         check).
         """
         found: list[tuple[int, str | None]] = []
@@ -140,9 +142,7 @@ class Script:
         return (0, *(match.end() for match in re.finditer("\n", self._text)))
 
     def command_at(self, line: int, column: int) -> int | None:
-        """The index of the command that a solver's ``line``, ``column`` (lines from 1, columns from 0) lies
-        in.
-        """
+        """The index of the command at a solver's ``line`` (from 1) and ``column`` (from 0), or None."""
         if not 1 <= line <= len(self._lines):
             return None
         offset = self._lines[line - 1] + column
@@ -152,7 +152,7 @@ class Script:
     def chunks(self) -> list[tuple[int, int, int]]:
         """The text cut after every check-sat: (end, lines before the chunk, column it starts in).
 
-        A solver fed one chunk after the other has its answers out before the next question can kill it.
+        A solver that reads chunk by chunk prints each answer before the next question can kill it.
         """
         cuts: list[tuple[int, int, int]] = []
         start = 0

@@ -1,12 +1,12 @@
-"""Questions to a solver's library, many in one forked process: a crash or a hang costs one of them.
+"""Questions to a solver's library, many in one forked process; a crash or a hang loses only one answer.
 
-A *task* is a function in ``solvers/SOLVER/tasks.py`` from a question to an answer, both as JSON has them. A
+A *task* is a function in ``solvers/SOLVER/tasks.py`` from a question to an answer, both JSON values. A
 supervisor (:mod:`solvers.running.process`) loads the module and forks a process for each list of questions,
-which writes a line per answer. Where the process ends too early the next one takes over behind the question
-that ended it.
+which writes a line per answer. If the process ends early, a new one continues after the question that ended
+it.
 
-A question may take so many seconds of the process's own time, which a busy machine does not stretch; six
-times as many on the clock, for what sleeps. Memory is watched as it is for every run.
+The time limit of a question is CPU time, so a busy machine does not matter; the limit on wall-clock time is
+six times as long. Memory is limited as for every run.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _NO_MEMORY = 101
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Why there is no answer to a question; ``detail`` is for people."""
+    """Why a question has no answer; ``detail`` is for people."""
 
     cause: Literal["timeout", "memory", "crash"]
     detail: str
 
 
 class TaskProcess:
-    """A process that does one task of a module; use under ``with``, from one thread at a time.
+    """A process that runs one task of a module; use under ``with``, from one thread at a time.
 
-    It is started when it is first needed. A copy of this object in another process starts its own.
+    It starts on first use. A copy of this object in another process starts its own.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class TaskProcess:
         memory: int = 3 << 30,
         folder: Path = _ROOT,
     ) -> None:
-        """``module`` is below ``folder``, and its function ``prepare`` makes the engine of the arguments
-        (see :func:`answering`).
+        """``module`` is in ``folder``; its function ``prepare`` turns ``arguments`` into an engine (see
+        :func:`answering`). ``seconds`` is CPU time per question, ``memory`` is in bytes.
         """
         self._options = [str(folder), module, *arguments]
         self._seconds = seconds
@@ -83,7 +83,7 @@ class TaskProcess:
     def ask(self, questions: Sequence[Any]) -> list[Any]:
         """The answer to each question, or :class:`NoAnswer`.
 
-        Raises EnvironmentProblem where the library cannot be loaded, RunnerLost where the process is ended.
+        Raises EnvironmentProblem if the library cannot be loaded, RunnerLost if the process is closed.
         """
         answers: list[Any] = []
         alone = False
@@ -91,8 +91,8 @@ class TaskProcess:
             batch = questions[len(answers) :][: 1 if alone else None]
             found, missing = self._try(batch)
             answers += found
-            # A crash may be the fault of a question before it in the same process: it counts when the
-            # question crashes alone, too.
+            # An earlier question in the same process may have caused a crash, so the question is asked again
+            # alone.
             if missing and (not found or missing.cause == "timeout"):
                 answers.append(missing)
                 alone = False
@@ -101,12 +101,12 @@ class TaskProcess:
         return answers
 
     def close(self) -> None:
-        """End the process; a question under way in another thread has no answer then."""
+        """End the process; a pending question in another thread gets no answer."""
         if self._supervisor is not None and self._owner == os.getpid():
             self._supervisor.close()
 
     def _try(self, questions: Sequence[Any]) -> tuple[list[Any], NoAnswer | None]:
-        """The answers up to the first question that has none, then why it has none."""
+        """The answers up to the first question without one, and why it has none."""
         if self._supervisor is None or self._owner != os.getpid():
             self._supervisor, self._owner = Supervisor(self._options), os.getpid()
         limits = Limits(_SLEEPING * self._seconds * len(questions), self._memory, _OUTPUT)
@@ -126,19 +126,19 @@ class TaskProcess:
         how = signal.Signals(run.signal).name if run.signal else f"exit status {run.code}"
         if run.ended == "output":
             how = "it printed too much"
-        said = run.stderr.strip()[-_MESSAGE:]
-        return NoAnswer("crash", f"{how}: {said}" if said else how)
+        message = run.stderr.strip()[-_MESSAGE:]
+        return NoAnswer("crash", f"{how}: {message}" if message else how)
 
 
 # In the forked process
 
 
 def answering(task: Callable[[Any], Any]) -> Callable[[dict[str, Any], bytes], int]:
-    """The engine that does ``task``, for a supervisor's ``--engine module``."""
+    """The engine that runs ``task``, for a supervisor's ``--engine``."""
 
     def engine(header: dict[str, Any], questions: bytes) -> int:
         answers = os.dup(1)
-        os.dup2(2, 1)  # what a library prints must not stand among the answers
+        os.dup2(2, 1)  # keeps the library's own output apart from the answers
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         seconds = float(header["options"][0])

@@ -1,4 +1,4 @@
-"""yices: reading its help."""
+"""yices: reads the options from its help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solvers.asking import AskedOption, ask
 
 
 def parse_help(printed: str) -> dict[str, AskedOption]:
-    """The options in what ``yices-smt2 --help`` prints: with a value where it shows one."""
+    """The options in the output of ``yices-smt2 --help``; those shown with a value are of kind text."""
     found = {}
     for name, value in re.findall(r"^\s+--([\w-]+)(=<[^>]*>)?", printed, re.M):
         found[name] = AskedOption(name, "text" if value else "bool")

@@ -1,4 +1,4 @@
-"""z3: reading its descriptions of parameters and tactics."""
+"""z3: reads its descriptions of parameters and tactics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = {"bool": "bool", "unsigned int": "int", "double": "float", "symbol": "t
 
 
 def parse_parameters(described: str) -> dict[str, AskedOption]:
-    """The parameters in what ``z3 -pd`` prints; it says in no one form which values a symbol may have."""
+    """The parameters in the output of ``z3 -pd``; it has no fixed form for the values of a symbol."""
     found: dict[str, AskedOption] = {}
     module = ""
     for line in described.splitlines():
@@ -36,7 +36,7 @@ def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
 
 def ask_tactics(argv: Sequence[str]) -> frozenset[str]:
     """The names of its tactics."""
-    # Not -tactics, which releases before 4.12 do not take.
+    # Not -tactics, which releases before 4.12 do not have.
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "tactics.smt2"
         file.write_text("(help-tactic)\n", "utf-8")

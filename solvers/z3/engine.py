@@ -1,8 +1,7 @@
-"""z3 inside a process that is already running: the library reads SMT-LIB text as the program would a file.
+"""z3 in a running process: the library reads SMT-LIB text as the program would read a file.
 
-It stands alone (no import from this package): a supervisor loads it by path, before it forks. It calls the
-library itself, not z3's Python module, which would turn ``(error`` lines into exceptions and lose what was
-printed.
+It imports nothing from this package: a supervisor loads it by path before it forks. It calls the library
+itself, not z3's Python module, which would turn ``(error`` lines into exceptions and lose the printed output.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _IGNORE = _HANDLER(lambda context, code: None)
 
 
 class State(NamedTuple):
-    """The loaded library; a context that has begun to read a script; one that has not, for runs with options
-    of their own; and whether a second text's positions go on from the first one's (z3 5) or start anew (4.8).
+    """The loaded library; a context that has already read a script; a new one, for runs with their own
+    options; and whether positions in a second text continue from the first (z3 5) or start again (4.8).
     """
 
     library: Any
@@ -28,8 +27,8 @@ class State(NamedTuple):
 
 
 def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], int]:
-    """What a supervisor runs in a forked child on a test, with the library ``arguments[0]`` loaded and the
-    other arguments set.
+    """The function that a supervisor runs in a forked child on a test, with the library ``arguments[0]``
+    loaded and the other arguments set as options.
     """
     state = load(arguments[0], arguments[1:])
     return lambda head, text: run(state, text, head["chunks"], _print, head["options"])
@@ -51,7 +50,7 @@ def load(library_file: str, options: Sequence[str]) -> State:
     library.Z3_get_error_msg.restype = ctypes.c_char_p
     set_parameters(library, options)
     context = new_context(library)
-    # Makes the SMT-LIB part of the context too, which a child would else pay for.
+    # Also creates the SMT-LIB part of the context, so that no child has to.
     library.Z3_eval_smtlib2_string(context, b"")
     return State(library, context, new_context(library), _counts_on(library))
 
@@ -64,7 +63,7 @@ def set_parameters(library: Any, options: Sequence[str]) -> None:
 
 
 def new_context(library: Any) -> Any:
-    """A context for one script, of a library that ``load`` has loaded."""
+    """A context for one script, in a library that ``load`` has loaded."""
     context = library.Z3_mk_context(library.Z3_mk_config())
     # Without a handler the library ends the process at the first ``(error``.
     library.Z3_set_error_handler(context, _IGNORE)
@@ -72,7 +71,7 @@ def new_context(library: Any) -> Any:
 
 
 def problem_of(library: Any, context: Any) -> bytes | None:
-    """What z3 says went wrong in the last call on ``context``; None if nothing did."""
+    """z3's message about an error in the last call on ``context``; None if it succeeded."""
     code = library.Z3_get_error_code(context)
     return library.Z3_get_error_msg(context, code) if code else None
 
@@ -80,9 +79,9 @@ def problem_of(library: Any, context: Any) -> bytes | None:
 def _counts_on(library: Any) -> bool:
     context = new_context(library)
     library.Z3_eval_smtlib2_string(context, b"\n\n")
-    said = library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
+    printed = library.Z3_eval_smtlib2_string(context, b"(assert exhume-probe)")
     library.Z3_del_context(context)
-    return b"line 3" in said
+    return b"line 3" in printed
 
 
 def run(
@@ -92,16 +91,16 @@ def run(
     write: Callable[[bytes], object],
     options: Sequence[str] = (),
 ) -> int:
-    """Evaluate ``text`` chunk by chunk, writing what each prints as soon as it is done; returns the exit
-    code. ``options`` are parameters beyond those that ``load`` set; they stay set in this process.
+    """Evaluate ``text`` chunk by chunk and write the output of each at once; returns the exit code.
 
-    ``chunks`` holds (end, lines before, column): where z3 starts counting anew, blank lines see to it that
-    the positions in error messages are those of the whole text.
+    ``options`` are parameters in addition to those set by ``load``; they stay set in this process. ``chunks``
+    holds (end, lines before, column): if z3 starts counting again, blank lines before each chunk make the
+    positions in error messages those of the whole text.
     """
     library, context, spare, counts_on = state
     set_parameters(library, options)
-    # A context reads the global parameters when it is made, those of modules (with a dot) when it begins to
-    # read a script. Making one in a fork costs more than most tests, so it is done only where it must be.
+    # A context reads global parameters when it is created, and those of modules (with a dot) when it starts
+    # to read a script. Creating one in a fork costs more than most tests, so it is done only if necessary.
     if options:
         is_global = any("." not in option.partition("=")[0] for option in options)
         context = new_context(library) if is_global else spare
@@ -118,6 +117,6 @@ def run(
 
 
 def _print(data: bytes) -> None:
-    # Written at once: what was answered before a crash must not die in a buffer.
+    # Written at once, so that a crash does not lose earlier answers in a buffer.
     while data:
         data = data[os.write(1, data) :]

@@ -1,6 +1,6 @@
-"""What z3's library is asked besides tests, in processes of :mod:`solvers.running.tasks`.
+"""Tasks for z3's library, in processes of :mod:`solvers.running.tasks`.
 
-``accept LIBRARY [NAME=VALUE...]``  whether it takes a text; nothing is solved
+``accept LIBRARY [NAME=VALUE...]``  whether it accepts a text; nothing is solved
 ``answer LIBRARY [NAME=VALUE...]``  its answer to a text
 ``value``  a model of a formula, and the values of terms in it
 """
@@ -14,11 +14,11 @@ from solvers.running.tasks import answering
 from solvers.z3 import engine
 
 ANSWER_RESOURCES = 2_000_000
-"""What answering a text may use, in z3's units, which are the same on every machine; about a second."""
+"""Limit for answering a text, in z3's machine-independent resource units; about a second."""
 
 _ANSWERS = ("sat", "unsat", "unknown")
 Outcome = tuple[str, str]
-"""``accepted``, ``refused`` or the answer; and what z3 objects to."""
+"""``accepted``, ``refused`` or the answer; and z3's error message."""
 
 
 def prepare(arguments: Sequence[str]) -> Callable[[dict[str, Any], bytes], int]:
@@ -56,7 +56,7 @@ def _answer(library: str, *options: str) -> Callable[[str], Outcome]:
 
 
 def _evaluating(library: str, options: Sequence[str]) -> Callable[[str], tuple[bool, str]]:
-    """A function that reads a text as z3 would a file: whether that failed, and what z3 printed."""
+    """A function that reads a text as z3 reads a file; it returns whether that failed, and the output."""
     loaded = engine.load(library, ()).library
 
     def evaluate(text: str) -> tuple[bool, str]:
@@ -65,10 +65,10 @@ def _evaluating(library: str, options: Sequence[str]) -> Callable[[str], tuple[b
         printed = loaded.Z3_eval_smtlib2_string(context, text.encode())
         problem = engine.problem_of(loaded, context)
         loaded.Z3_del_context(context)
-        # Options of one text must not be those of the next.
+        # The options of one text must not apply to the next.
         loaded.Z3_global_param_reset_all()
-        said = (problem or printed or b"").decode("utf-8", "replace").strip()
-        return problem is not None or "(error " in said, said
+        output = (problem or printed or b"").decode("utf-8", "replace").strip()
+        return problem is not None or "(error " in output, output
 
     return evaluate
 
@@ -94,8 +94,8 @@ def _value_terms(request: dict[str, Any]) -> dict[str, Any]:
     """Solve the request's assertions and evaluate its terms in the model found.
 
     ``script`` asserts ``(= t t)`` for each term of interest, ``roles`` says what each is: ``assert`` (solved
-    for), ``atom``, ``watch`` (its value is wanted as text), ``quantifier`` (with the constant that stands
-    for it in the others, the term before it), ``constant``.
+    for), ``atom``, ``watch`` (its value is returned as text), ``quantifier`` (the term before it is the
+    constant that replaces it in the others), ``constant``.
     """
     import z3
 
@@ -104,7 +104,7 @@ def _value_terms(request: dict[str, Any]) -> dict[str, Any]:
     terms = [assertion.arg(0) for assertion in z3.parse_smt2_string(request["script"])]
     roles = request["roles"]
     if len(terms) != len(roles):
-        return {"failed": "the script was read otherwise than meant"}
+        return {"failed": "the script was not read as intended"}
     by_role: dict[str, list[Any]] = {}
     for role, term in zip(roles, terms, strict=True):
         by_role.setdefault(role, []).append(term)
@@ -205,9 +205,9 @@ def _functions(z3: Any, model: Any, names: list[str]) -> list[tuple[Any, Any]]:
 def _closed_value(
     z3: Any, quantifier: Any, values: list[Any], functions: list[Any], rlimit: int
 ) -> bool | None:
-    """The value of a quantified term in the model, where a proof fixes it.
+    """The value of a quantified term in the model, if a proof determines it.
 
-    Only refutations count: they hold whatever the functions without a value, x/0 among them, are.
+    Only refutations count: they hold for any value of functions that the model leaves open, such as x/0.
     """
     closed = z3.substitute(quantifier, *values) if values else quantifier
     if functions:

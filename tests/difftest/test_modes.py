@@ -174,7 +174,7 @@ def test_a_value_that_a_key_or_a_file_name_cannot_hold_is_refused(value: str) ->
     if value == "(then a":
         assert parse_spec(f"z3[o={value}]").options == ("o=(then a",)
         return
-    with pytest.raises(UnknownSolver, match="is no option"):
+    with pytest.raises(UnknownSolver, match="is not an option"):
         parse_spec(f"z3[o={value}]")
 
 

@@ -361,7 +361,7 @@ def test_functions_as_values_and_arrays_as_functions(term: str, printed: str) ->
     ("term", "message"),
     [
         ("(h true)", "h takes Int, got Bool"),
-        ("(h 1 2)", "is no function"),
+        ("(h 1 2)", "is not a function"),
         ("(select ((_ map not) b) 1)", "(_ map not): no rank for Int"),
         ("((_ map not) 1)", "takes arrays"),
         ("(x 1)", "x takes no arguments"),

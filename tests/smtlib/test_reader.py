@@ -182,7 +182,7 @@ except ReadError as error:
         ("'(' * (size // 10)", "1:5000000: '(' is never closed"),
         ("')' * size", "1:1: ')' closes nothing"),
         ("';' * size", "0"),
-        ("chr(0) * size", "1:1: a NUL byte: this is no SMT-LIB text"),
+        ("chr(0) * size", "1:1: a NUL byte: this is not SMT-LIB text"),
     ],
     ids=["commands", "string", "open string", "open symbol", "open lists", "closing", "comment", "NUL"],
 )
