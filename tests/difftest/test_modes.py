@@ -123,7 +123,7 @@ def test_a_solver_of_the_users_own_keeps_its_command_line() -> None:
     own = find_solver("mine=cat")
     modes = Modes([own, SOLVERS[0]], ModeKind.ALL, seed=1, share=1.0)
     assert all(chosen(modes, index)[0] == own for index in range(50))
-    with pytest.raises(UnknownSolver, match="known by name only"):
+    with pytest.raises(UnknownSolver, match="only be added to solvers known by name"):
         own.with_options(["a=b"])
 
 
@@ -246,7 +246,7 @@ def test_what_is_no_tactic_is_refused(spec: str) -> None:
 
 
 def test_a_tactic_that_z3_does_not_have_is_refused() -> None:
-    with pytest.raises(UnknownSolver, match="does not take"):
+    with pytest.raises(UnknownSolver, match="does not accept"):
         find_solver("z3[check-sat-using=(then no-such-tactic smt)]")
     assert find_solver("z3[check-sat-using=skip]").tactic == "skip"
 

@@ -118,7 +118,7 @@ def test_strings_are_read(literal: str, characters: str) -> None:
     ],
 )
 def test_what_is_no_value_is_refused(read: Callable[[SExp], object], text: str) -> None:
-    with pytest.raises(ValueError, match="not an? |neither "):
+    with pytest.raises(ValueError, match=r"not an? |neither "):
         read(sexp(text))
 
 
