@@ -1,8 +1,8 @@
-"""What a call on a solver is: a value, whose fields are the arguments, and how these stand in a trace.
+"""Calls on a solver as values: their fields are the arguments.
 
-A call class says once what there is to call. Its name is that of the class (``MakeTerm``: ``make-term`` in a
-trace, and the method ``make_term`` of engines, which takes the fields in their order and gives what the class
-says: ``Call[Answer]``). The kinds of its fields say how arguments are read, checked and printed.
+Each call class declares one call. Its name is the name of the class: ``MakeTerm`` is ``make-term`` in a
+trace, and the method ``make_term`` of engines, which takes the fields in order and returns what the class
+says (``Call[Answer]``). The kinds of the fields define how arguments are read, checked, printed and drawn.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
+from inspect import get_annotations
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_type_hints
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from apifuzz.heads import head_text, read_head
 from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind
@@ -26,36 +28,48 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MAX_COUNT = 1000
 
 
+Draw = Callable[[Any], Any]
+"""Draws an argument from a run; returns None where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How an argument stands in a trace: read from a token, which is checked, and written as one.
+    """A kind of argument: how it is read from a token of a trace, which is checked, written and drawn.
 
-    Where ``least`` is given the argument is all that are left, at least so many.
+    With ``least`` the argument is a tuple of all remaining tokens, at least ``least`` of them.
     """
 
     read: Callable[[Store, str], Any]
     write: Callable[[Any], str] = str
     least: int | None = None
+    draw: Draw | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """In the annotation of a field: how its argument is drawn, in place of the kind's own way."""
+
+    by: Draw
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 class Call(Generic[ResultT]):
-    """A call on a solver. Iterating gives its arguments."""
+    """A call on a solver. Iterating over it yields its arguments."""
 
     solver: ClassVar[str] = ""
-    """The solver that alone has it; empty for calls that all may have."""
+    """The only solver that has the call; empty for calls of all solvers."""
 
     name: ClassVar[str]
-    """What it is called in traces."""
+    """Its name in traces."""
 
     method: ClassVar[str]
-    """The name of the methods of engines that make it."""
+    """The name of the engines' method that makes it."""
 
     changes: ClassVar[bool] = False
-    """Whether it changes what is asserted, or what that means."""
+    """Whether it changes what is asserted, or the meaning of that."""
 
     arguments: ClassVar[Callable[..., tuple[Any, ...]]]
-    """A method that gives the arguments."""
+    """A method that returns the arguments."""
 
     def __init_subclass__(cls) -> None:
         dataclass(eq=False)(cls)
@@ -71,8 +85,8 @@ class Call(Generic[ResultT]):
         return iter(self.arguments())
 
     def tokens(self) -> tuple[str, ...]:
-        """The arguments as a line of a trace has them."""
-        kinds, values = kinds_of(type(self)), self.arguments()
+        """The arguments as they are written in a trace."""
+        kinds, values = kinds_of(type(self)), self.arguments()  # type: ignore[arg-type]
         if kinds and kinds[-1].least is not None:
             kinds = (*kinds[:-1], *(kinds[-1],) * len(values[-1]))
             values = (*values[:-1], *values[-1])
@@ -80,12 +94,12 @@ class Call(Generic[ResultT]):
 
     @classmethod
     def read(cls, store: Store, tokens: Sequence[str]) -> Self:
-        """The call with the arguments that ``tokens`` are, of what ``store`` holds.
+        """The call whose arguments are written as ``tokens``; ids stand for what ``store`` holds.
 
-        Raises :class:`TraceError` where they are not what the call takes, :class:`Unsupported` where one
-        could not be made.
+        Raises :class:`TraceError` where the call does not take them, and :class:`Unsupported` where one of
+        them could not be made.
         """
-        kinds = kinds_of(cls)
+        kinds = kinds_of(cls)  # type: ignore[arg-type]
         rest = kinds[-1].least if kinds else None
         fixed = len(kinds) if rest is None else len(kinds) - 1
         if len(tokens) < fixed + (rest or 0):
@@ -97,9 +111,20 @@ class Call(Generic[ResultT]):
             values.append(tuple([kinds[-1].read(store, token) for token in tokens[fixed:]]))
         return cls(*values)
 
+    @classmethod
+    def draw(cls, run: Any) -> Self | None:
+        """The call with arguments drawn from ``run``; None where there is none for one of them."""
+        values = []
+        for draw in _draws_of(cls):  # type: ignore[arg-type]
+            value = draw(run)
+            if value is None:
+                return None
+            values.append(value)
+        return cls(*values)
+
 
 def _arguments_of(call: type[Call[Any]]) -> Callable[..., tuple[Any, ...]]:
-    """A method for a class that gives the values of its fields."""
+    """A method for a class that returns the values of its fields."""
     names = [field.name for field in fields(call)]  # type: ignore[arg-type]
     if len(names) > 1:
         get = attrgetter(*names)
@@ -108,17 +133,24 @@ def _arguments_of(call: type[Call[Any]]) -> Callable[..., tuple[Any, ...]]:
     return (lambda self: (getattr(self, name),)) if names else (lambda self: ())
 
 
+@cache
 def kinds_of(call: type[Call[Any]]) -> tuple[Kind, ...]:
     """The kinds of the arguments of a call class, in order."""
-    found = _KINDS.get(call)
-    if found is None:
-        hints = get_type_hints(call, include_extras=True)
-        found = tuple(hints[field.name].__metadata__[0] for field in fields(call))  # type: ignore[arg-type]
-        _KINDS[call] = found
-    return found
+    return tuple(notes[0] for notes in _notes_of(call))
 
 
-_KINDS: dict[object, tuple[Kind, ...]] = {}
+@cache
+def _draws_of(call: type[Call[Any]]) -> tuple[Draw, ...]:
+    """How the arguments of a call class are drawn, in order."""
+    return tuple(notes[-1].by if isinstance(notes[-1], Drawn) else notes[0].draw for notes in _notes_of(call))
+
+
+def _notes_of(call: type[Call[Any]]) -> list[tuple[Any, ...]]:
+    """The notes of the fields' annotations: a kind, and perhaps how the argument is drawn."""
+    hints: dict[str, Any] = {}
+    for base in reversed(call.__mro__):
+        hints |= get_annotations(base, eval_str=True)
+    return [hints[field.name].__metadata__ for field in fields(call)]  # type: ignore[arg-type]
 
 
 # Kinds
@@ -196,12 +228,12 @@ def _write_list(values: Sequence[Any]) -> str:
 
 
 def listed(kind: Kind) -> Kind:
-    """A list in parentheses of what is of one kind."""
+    """A list in parentheses of arguments of one kind."""
     return Kind(lambda store, token: tuple([kind.read(store, t) for t in read_list(token)]), _write_list)
 
 
 def rest(kind: Kind, least: int = 1) -> Kind:
-    """All arguments that are left, of one kind."""
+    """All remaining arguments, of one kind; at least ``least``."""
     return Kind(kind.read, kind.write, least)
 
 
@@ -213,17 +245,69 @@ def one_of(*words: str) -> Kind:
             raise TraceError(f"one of {' '.join(words)[:200]} expected, found {token[:60]}")
         return token
 
-    return Kind(read)
+    return Kind(read, draw=lambda run: run.random.pick(words))
 
 
-_SORT, _TERM, _CLOSED = Kind(Store.sort), Kind(_read_term), Kind(_read_closed)
-_FORMULA, _VALUE, CONSTANT = Kind(_read_formula), Kind(_read_value), Kind(_read_constant)
+# Drawing
+
+
+def fresh(prefix: str) -> Drawn:
+    """A new name."""
+    return Drawn(lambda run: run.fresh_name(prefix))
+
+
+def up_to(most: float) -> Drawn:
+    """A number from 1 to ``most``."""
+    return Drawn(lambda run: run.random.up_to(most))
+
+
+def some(most: int, least: int = 1, of: Draw | None = None) -> Drawn:
+    """Different formulas, or what ``of`` draws: ``least`` or more, and fewer than ``least + most``."""
+
+    def draw(run: Any) -> tuple[Any, ...] | None:
+        found = [(of or draw_formula)(run) for _ in range(least + run.random.below(most))]
+        different = tuple(dict.fromkeys([one for one in found if one is not None]))
+        return different if len(different) >= least else None
+
+    return Drawn(draw)
+
+
+def draw_formula(run: Any) -> ApiTerm | None:
+    """A closed formula; its truth rarely follows from its values alone."""
+    found: ApiTerm | None = run.store.pick_formula(run.random)
+    return found
+
+
+def draw_term(run: Any) -> ApiTerm | None:
+    """A closed term of any sort, functions apart."""
+    found: ApiTerm | None = run.store.pick_any(run.random)
+    return found
+
+
+def draw_sort(run: Any) -> ApiSort | None:
+    """A sort that was made, functions apart."""
+    sort = run.random.pick_if_any(run.store.plain_sorts)
+    return None if sort is None else run.store.sorts[sort]
+
+
+def terms_of(*names: str, most: int = 3, least: int = 1) -> Drawn:
+    """Closed terms of sorts with these names."""
+
+    def draw(run: Any) -> ApiTerm | None:
+        sort = run.random.pick_if_any([s for s in run.store.populated if s.name in names])
+        return None if sort is None else run.store.pick_closed(sort, run.random)
+
+    return some(most, least, draw)
+
+
+_SORT, _TERM = Kind(Store.sort, draw=draw_sort), Kind(_read_term, draw=draw_term)
+_CLOSED, _FORMULA = Kind(_read_closed, draw=draw_term), Kind(_read_formula, draw=draw_formula)
+_VALUE, CONSTANT = Kind(_read_value, draw=draw_term), Kind(_read_constant)
 
 SortArg = Annotated[ApiSort, _SORT]
 Sorts = Annotated[tuple[ApiSort, ...], listed(_SORT)]
 Term = Annotated[ApiTerm, _TERM]
 Terms = Annotated[tuple[ApiTerm, ...], rest(_TERM, 0)]
-TermList = Annotated[tuple[ApiTerm, ...], listed(_TERM)]
 Closed = Annotated[ApiTerm, _CLOSED]
 ClosedTerms = Annotated[tuple[ApiTerm, ...], rest(_CLOSED)]
 AnyClosed = Annotated[tuple[ApiTerm, ...], rest(_CLOSED, 0)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from apifuzz.actions import (
     Action,
-    feeding,
+    actions_in,
     functions,
     inspection,
     leaves,
-    levels,
     life,
     options,
     solving,
@@ -20,8 +17,7 @@ from apifuzz.actions import (
 from apifuzz.actions.functions import DefineFunction, DefineRecursive
 from apifuzz.actions.inspection import InspectSort, InspectTerm, ReadBack, Simplify, Substitute
 from apifuzz.actions.leaves import MakeConstant, MakeFunction, MakeSpecialValue, MakeValue, MakeVariable
-from apifuzz.actions.levels import Pop, Push
-from apifuzz.actions.life import Delete, New, Reset, ResetAssertions, SetLogic
+from apifuzz.actions.life import Delete, New, Pop, Push, Reset, ResetAssertions, SetLogic
 from apifuzz.actions.options import SetOption
 from apifuzz.actions.solving import (
     Assert,
@@ -37,51 +33,17 @@ from apifuzz.actions.solving import (
 from apifuzz.actions.sorts import DeclareDatatypes, DeclareSort, MakeSort
 from apifuzz.actions.terms import MakeBinder, MakeTerm
 from apifuzz.call import Call, HasSort
+from apifuzz.feeding import making
 
-ACTIONS: dict[str, type[Action[Any]]] = {
+ACTIONS = {
     action.name: action
-    for module in (*(life, options, sorts, leaves, terms, functions, inspection, solving, levels, feeding),)
-    for action in module.ACTIONS
+    for action in actions_in(life, options, sorts, leaves, terms, functions, inspection, solving, making)
 }
 """Those that runs make, by name."""
 
-__all__ = [
-    "ACTIONS",
-    "Action",
-    "Assert",
-    "Call",
-    "CheckSat",
-    "CheckSatAssuming",
-    "DeclareDatatypes",
-    "DeclareSort",
-    "DefineFunction",
-    "DefineRecursive",
-    "Delete",
-    "Equate",
-    "GetValue",
-    "HasSort",
-    "InspectSort",
-    "InspectTerm",
-    "MakeBinder",
-    "MakeConstant",
-    "MakeFunction",
-    "MakeSort",
-    "MakeSpecialValue",
-    "MakeTerm",
-    "MakeValue",
-    "MakeVariable",
-    "New",
-    "Pop",
-    "PrintModel",
-    "Push",
-    "ReadBack",
-    "Reset",
-    "ResetAssertions",
-    "SetLogic",
-    "SetOption",
-    "Simplify",
-    "Substitute",
-    "UnsatAssumptions",
-    "UnsatCore",
-    "check",
-]
+__all__ = ["ACTIONS", "Action", "Assert", "Call", "CheckSat", "CheckSatAssuming", "DeclareDatatypes"]
+__all__ += ["DeclareSort", "DefineFunction", "DefineRecursive", "Delete", "Equate", "GetValue", "HasSort"]
+__all__ += ["InspectSort", "InspectTerm", "MakeBinder", "MakeConstant", "MakeFunction", "MakeSort"]
+__all__ += ["MakeSpecialValue", "MakeTerm", "MakeValue", "MakeVariable", "New", "Pop", "PrintModel", "Push"]
+__all__ += ["ReadBack", "Reset", "ResetAssertions", "SetLogic", "SetOption", "Simplify", "Substitute"]
+__all__ += ["UnsatAssumptions", "UnsatCore", "check"]

@@ -9,13 +9,13 @@ trace, so that a trace replays to the same calls.
 
 from __future__ import annotations
 
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from apifuzz.call import Call
+from apifuzz.chance import Chance
 from apifuzz.interface import Answer, ApiTerm, Capabilities, Option, Unsupported
 from smtlib import Signature, Sort
 
@@ -102,7 +102,7 @@ class Engine(ABC):
     """The classes of the solver's own exceptions."""
 
     def __init__(self) -> None:
-        self.random = random.Random()
+        self.random = Chance()
         self.stack = Stack()
         self._places: dict[str, str | None] = {}
 

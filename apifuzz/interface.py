@@ -43,6 +43,12 @@ def expect(kind: str, found: object, expected: object, about: str) -> None:
         raise Misbehaviour(kind, f"{about}: {found!s:.200} instead of {expected!s:.200}")
 
 
+def must(kind: str, holds: bool, message: str) -> None:
+    """Raise :class:`Misbehaviour` of ``kind`` unless something holds."""
+    if not holds:
+        raise Misbehaviour(kind, message)
+
+
 class Answer(StrEnum):
     """What a check ended with."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-
+from apifuzz.chance import Chance
 from apifuzz.interface import Feature
 from apifuzz.scope import Scope
 
@@ -21,11 +20,11 @@ _NAMED = frozenset(("Core", "UnicodeStrings", *(t for t, _ in _LETTERS if t), *_
 _ALL_SHARE = 0.3
 
 
-def draw_logic(scope: Scope, higher_order: bool, chance: random.Random) -> str:
+def draw_logic(scope: Scope, higher_order: bool, chance: Chance) -> str:
     """``ALL`` (``HO_ALL`` with functions as arguments), or the standard logic of what the scope has."""
     if higher_order:
         return "HO_ALL"
-    if chance.random() < _ALL_SHARE or not scope.theories <= _NAMED:
+    if chance.happens(_ALL_SHARE) or not scope.theories <= _NAMED:
         return "ALL"
     name = ("" if scope.quantifiers else "QF_") + _name(scope)
     return name if name in STANDARD else "ALL"

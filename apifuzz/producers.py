@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
+from apifuzz.chance import Chance
 from apifuzz.interface import Feature, Option
 
 PRODUCERS = {
@@ -26,9 +26,7 @@ _SHARES = {
 }
 
 
-def draw_producers(
-    options: Sequence[Option], fuzzed: bool, chance: random.Random
-) -> tuple[tuple[str, str], ...]:
+def draw_producers(options: Sequence[Option], fuzzed: bool, chance: Chance) -> tuple[tuple[str, str], ...]:
     """Which features a run switches on: all where options are not ``fuzzed``, else most of them."""
     listed = [o.name for o in options if o.name in PRODUCERS]
-    return tuple((name, "true") for name in listed if not fuzzed or chance.random() < _SHARES[name])
+    return tuple((name, "true") for name in listed if not fuzzed or chance.happens(_SHARES[name]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from apifuzz.call import HasSort
+from apifuzz.chance import Chance
 from apifuzz.engine import Engine, Stack
 from apifuzz.feeding.terms import Feed
 from apifuzz.interface import (
@@ -107,7 +107,7 @@ class Run:
     ) -> None:
         self.engine = engine
         self.settings = settings
-        self.random = random.Random(seed)
+        self.random = Chance(seed)
         self.capabilities = engine.capabilities()
         self.actions = actions or {}
         self.scope = Scope()
@@ -142,7 +142,7 @@ class Run:
         known = known_theories(self.engine.families, self.capabilities)
         features = self.capabilities.features
         theories, wanted = settings.theories, frozenset[Feature]()
-        if not theories and settings.feed is not None and self.random.random() < _FED_SHARE:
+        if not theories and settings.feed is not None and self.random.happens(_FED_SHARE):
             theories, wanted = settings.feed.draw_needs(self.random)
         self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random, wanted)
         self.producers = draw_producers(self.available_options, settings.options, self.random)
@@ -260,7 +260,7 @@ class Run:
         while True:
             self._names += 1
             name = f"{prefix}{self._names}"
-            if not plain and self.random.random() < 0.02:
+            if not plain and self.random.happens(0.02):
                 name = f"{prefix} {self._names}"
             if name not in self.store.names:
                 return name

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
+from apifuzz.call import Drawn
+from apifuzz.interface import ApiSort
 from apifuzz.operators import is_known
 from apifuzz.run import Run
 from smtlib import Sort, default_theories, make_sort
@@ -18,7 +19,6 @@ _WIDTHS = (1, 1, 2, 2, 3, 4, 4, 5, 8, 8, 8, 16, 32, 64)
 _FORMATS = ((3, 5), (2, 3), (5, 11), (5, 11), (8, 24), (8, 24), (8, 24), (11, 53), (4, 4), (3, 3))
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 29, 101, 257)
 _ROLES = {"Array": ("array-index", "array-element"), "->": ("function",)}
-
 
 _NEVER = {"seq-element": ("Unicode",)}
 """A sequence of characters is another name of String."""
@@ -55,22 +55,18 @@ def draw_sort(run: Run) -> Sort | None:
     """A sort to make: of the run's theories, or an instance of a declared sort constructor."""
     chance = run.random
     declared = list(run.store.sort_constructors.items())
-    if declared and chance.random() < 0.3:
-        name, arity = declared[int(chance.random() * len(declared))]
-        return _applied(run, name, arity)
-    if run.operators.function_sorts and chance.random() < 0.1:
-        return _applied(run, "->", 2 + int(chance.random() * 1.5))
-    known = symbols(run)
-    symbol = known[int(chance.random() * len(known))]
-    return draw_sort_of(run, symbol.name)
+    if declared and chance.happens(0.3):
+        return _applied(run, *chance.pick(declared))
+    if run.operators.function_sorts and chance.happens(0.1):
+        return _applied(run, "->", 1 + chance.up_to(1.5))
+    return draw_sort_of(run, chance.pick(symbols(run)).name)
 
 
 def draw_sort_of(run: Run, name: str) -> Sort | None:
     """A sort with this head; None where there is none now."""
-    chance = run.random
     draw = _INDICES.get(name)
     if draw is not None:
-        return make_sort(name, draw(run, chance))
+        return make_sort(name, draw(run))
     if name == "->":
         return _applied(run, name, 2)
     if name in run.store.sort_constructors:
@@ -78,52 +74,43 @@ def draw_sort_of(run: Run, name: str) -> Sort | None:
     symbol = default_theories().sorts.get(name)
     if symbol is None or symbol not in symbols(run):
         return None
-    return _applied(run, name, 1 + int(chance.random() * 3) if symbol.variadic else symbol.arity)
+    return _applied(run, name, run.random.up_to(3) if symbol.variadic else symbol.arity)
 
 
 def _applied(run: Run, name: str, count: int) -> Sort | None:
     """The sort constructor ``name`` applied to sorts that were made."""
-    args: list[Sort] = []
-    for position in range(count):
-        arg = draw_argument(run, name, position)
-        if arg is None:
-            return None
-        args.append(arg)
-    return make_sort(name, (), tuple(args))
+    args = [_draw_argument(run, role_of(name, position)) for position in range(count)]
+    fit = tuple([arg for arg in args if arg is not None])
+    return make_sort(name, (), fit) if len(fit) == count else None
 
 
-def draw_argument(run: Run, name: str, position: int) -> Sort | None:
-    """A sort that was made and may be an argument of the sort constructor ``name``."""
-    role = role_of(name, position)
+def _draw_argument(run: Run, role: str) -> Sort | None:
+    """A sort that was made and may be an argument of a sort constructor in this role."""
     for _ in range(4):
-        sort = draw_made(run)
-        if sort is not None and sort.depth < MAX_DEPTH and allowed(run, role, sort):
-            return sort
+        sort = draw_made_for(role, run)
+        if sort is not None and sort.sort.depth < MAX_DEPTH:
+            return sort.sort
     return None
 
 
-def draw_made(run: Run) -> Sort | None:
-    """A sort that was made, functions apart."""
-    made = run.store.plain_sorts
-    return made[int(run.random.random() * len(made))] if made else None
+def draw_made_for(role: str, run: Run) -> ApiSort | None:
+    """A sort that was made, where the solver takes it in this role; None where it does not."""
+    sort = run.random.pick_if_any(run.store.plain_sorts)
+    return run.store.sorts[sort] if sort is not None and allowed(run, role, sort) else None
 
 
-def _width(run: Run, chance: random.Random) -> tuple[int, ...]:
-    if chance.random() < 0.15:
-        return (1 + int(chance.random() * run.capabilities.max_width),)
-    return (min(_WIDTHS[int(chance.random() * len(_WIDTHS))], run.capabilities.max_width),)
+def made_for(role: str) -> Drawn:
+    """An argument that is a sort in this role."""
+    return Drawn(partial(draw_made_for, role))
 
 
-def _format(run: Run, chance: random.Random) -> tuple[int, ...]:
-    return _FORMATS[int(chance.random() * len(_FORMATS))]
+def _width(run: Run) -> int:
+    most = run.capabilities.max_width
+    return run.random.up_to(most) if run.random.happens(0.15) else min(run.random.pick(_WIDTHS), most)
 
 
-def _prime(run: Run, chance: random.Random) -> tuple[int, ...]:
-    return (_PRIMES[int(chance.random() * len(_PRIMES))],)
-
-
-_INDICES: dict[str, Callable[[Run, random.Random], tuple[int, ...]]] = {
-    "BitVec": _width,
-    "FloatingPoint": _format,
-    "FiniteField": _prime,
+_INDICES: dict[str, Callable[[Run], tuple[int, ...]]] = {
+    "BitVec": lambda run: (_width(run),),
+    "FloatingPoint": lambda run: run.random.pick(_FORMATS),
+    "FiniteField": lambda run: (run.random.pick(_PRIMES),),
 }

@@ -1,21 +1,21 @@
 """What a run has made: sorts and terms by id and by sort, and the names it has given.
 
-Terms that were seldom used are preferred as arguments. A term with free variables is open: it is an argument
-of other terms until a binder binds one of its variables; then it and every other term with that variable are
-no arguments any more, so that no variable escapes its binder and none is bound twice.
+Rarely used terms are preferred as arguments. A term with free variables is open: it can be an argument until
+a binder binds one of its variables. After that no term with this variable is an argument, so no variable
+escapes its binder and none is bound twice.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apifuzz.chance import Chance
 from apifuzz.datatypes import Datatypes
 from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind, Unsupported
 from apifuzz.trace import TraceError, is_id
-from smtlib import Sort, default_theories
+from smtlib import BOOL, Sort, default_theories
 from smtlib.environment import has_parameters
 
 _CLOSED: frozenset[ApiTerm] = frozenset()
@@ -59,7 +59,7 @@ class Store:
         self.sort_constructors: dict[str, int] = {}
         """Declared sort constructors and parametric datatypes: their number of arguments."""
         self.lost_sorts: set[str] = set()
-        """Declared sorts and datatypes that the solver of a replay has not."""
+        """Declared sorts and datatypes that the solver of a replay lacks."""
         self.datatypes = Datatypes()
         self._ids: dict[str, ApiSort | ApiTerm] = {}
         self._lost: set[str] = set()
@@ -67,7 +67,7 @@ class Store:
         self._last = {"s": 0, "t": 0}
 
     def clear(self) -> None:
-        """Forget everything that was made; ids count on."""
+        """Forget everything that was made; ids continue."""
         last = self._last
         self.__init__()  # type: ignore[misc]
         self._last = last
@@ -75,7 +75,7 @@ class Store:
     # Ids
 
     def expect(self, ids: Sequence[str]) -> None:
-        """What is added next gets these ids, in this order; what comes after them is numbered on."""
+        """Give what is added next these ids, in this order; numbering continues after them."""
         self._expected = list(reversed(ids))
 
     def _next_id(self, letter: str) -> int:
@@ -97,7 +97,7 @@ class Store:
         return not self._ids
 
     def lose(self, ids: Iterable[str]) -> None:
-        """A call of a trace that would have returned these could not be made."""
+        """Note that the call of a trace that returned these ids could not be made."""
         self._lost.update(ids)
 
     def sort(self, token: str) -> ApiSort:
@@ -201,43 +201,55 @@ class Store:
 
     # Choosing
 
-    def pick(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
-        """A term of this sort, seldom-used ones preferred, open ones where there are; None: there is none."""
+    def pick(self, sort: Sort, chance: Chance) -> ApiTerm | None:
+        """A term of this sort, preferably a rarely used and an open one; None where there is none."""
         pool = self.pools.get(sort)
         if pool is None:
             return None
-        if pool.open and (not pool.closed or chance.random() < _OPEN_SHARE):
-            return seldom_used(pool.open, chance)
-        return seldom_used(pool.closed, chance)
+        if pool.open and (not pool.closed or chance.happens(_OPEN_SHARE)):
+            return rarely_used(pool.open, chance)
+        return rarely_used(pool.closed, chance)
 
-    def pick_closed(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
-        """A closed term of this sort; None: there is none."""
+    def pick_closed(self, sort: Sort, chance: Chance) -> ApiTerm | None:
+        """A closed term of this sort; None where there is none."""
         pool = self.pools.get(sort)
-        return seldom_used(pool.closed, chance) if pool is not None else None
+        return rarely_used(pool.closed, chance) if pool is not None else None
 
-    def pick_constant(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
-        """A free constant of this sort; None: there is none."""
+    def pick_value(self, sort: Sort, chance: Chance) -> ApiTerm | None:
+        """A value of this sort that was made; None where there is none."""
         pool = self.pools.get(sort)
-        return seldom_used(pool.constants, chance) if pool is not None else None
+        return rarely_used(pool.values, chance) if pool is not None else None
 
-    def pick_value(self, sort: Sort, chance: random.Random) -> ApiTerm | None:
-        """A value of this sort that was made; None: there is none."""
-        pool = self.pools.get(sort)
-        return seldom_used(pool.values, chance) if pool is not None else None
+    def pick_any(self, chance: Chance) -> ApiTerm | None:
+        """A closed term of any sort, functions apart; None where there is none."""
+        return rarely_used(self.closed_terms, chance)
 
-    def pick_any(self, chance: random.Random) -> ApiTerm | None:
-        """A closed term of any sort."""
-        return seldom_used(self.closed_terms, chance)
+    def pick_formula(self, chance: Chance) -> ApiTerm | None:
+        """A closed formula; its truth rarely follows from its values alone. None where there is none."""
+        term = None
+        for _ in range(_SAMPLES):
+            term = self.pick_closed(BOOL, chance)
+            if term is None or not self.is_ground(term):
+                break
+        return term
+
+    def pick_open(self, sorts: Sequence[Sort], chance: Chance) -> ApiTerm | None:
+        """A term of one of these sorts with free variables; None where there is none."""
+        pools = [pool.open for sort in sorts if (pool := self.pools.get(sort)) is not None and pool.open]
+        return rarely_used(chance.pick(pools), chance) if pools else None
+
+    def constants(self, fits: Callable[[Sort], bool] = lambda sort: True) -> list[ApiTerm]:
+        """The free constants of the sorts that fit, functions apart."""
+        return [c for sort in self.populated if fits(sort) for c in self.pools[sort].constants]
 
 
-def seldom_used(terms: Sequence[ApiTerm], chance: random.Random) -> ApiTerm | None:
-    """One of ``terms``, the least used of a few that are drawn; None of none."""
-    count = len(terms)
-    if count == 0:
+def rarely_used(terms: Sequence[ApiTerm], chance: Chance) -> ApiTerm | None:
+    """One of ``terms``: the least used of a few that are drawn; None where there are none."""
+    if not terms:
         return None
-    best = terms[int(chance.random() * count)]
-    for _ in range(min(count, _SAMPLES) - 1):
-        other = terms[int(chance.random() * count)]
+    best = chance.pick(terms)
+    for _ in range(min(len(terms), _SAMPLES) - 1):
+        other = chance.pick(terms)
         if other.uses < best.uses:
             best = other
     return best

@@ -1,56 +1,111 @@
-"""The calls that runs make: when each makes sense, how its arguments are drawn, what becomes of it."""
+"""The calls that runs make: when each is possible, its arguments, and what must hold after it."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar
 
 from apifuzz.call import Call, ResultT
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Feature
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Feature, Unsupported
 from apifuzz.run import Run
+from apifuzz.trace import TraceError
 
 Made = tuple[ApiSort | ApiTerm, ...]
 """The sorts or terms that a call has made."""
 
 
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A precondition of a call, and what a replay reports where it does not hold."""
+
+    holds: Callable[[Run], bool]
+    otherwise: str
+
+
+MAY_CHANGE = Need(lambda run: run.may_change, "a second check, without incremental solving")
+
+
+def option(setting: str) -> Need:
+    """An option must be set: ``name=value``."""
+    return Need(lambda run: run.is_set(setting), f"without {setting}")
+
+
+def draws_on(feature: Feature) -> Callable[[Run], bool]:
+    """Whether the run draws on a feature of the solver."""
+    return lambda run: run.draws_on(feature)
+
+
 class Action(Call[ResultT]):
-    """A call that runs make."""
+    """A call that runs make.
+
+    Its arguments are drawn by their kinds, unless a class has its own ``draw``.
+    """
 
     feature: ClassVar[Feature | None] = None
     """What the solver must have."""
 
     after: ClassVar[tuple[Answer, ...]] = ()
-    """The answers of the last check after which it may come; empty: any time."""
+    """The answers of the last check after which it is possible; empty: at any time."""
+
+    needs: ClassVar[tuple[Need, ...]] = ()
+    """What else must hold for the call to be drawn and made."""
+
+    likely: ClassVar[tuple[Callable[[Run], bool], ...]] = ()
+    """What must hold for the call to be drawn; a trace may have it elsewhere, too."""
 
     @classmethod
     def is_possible(cls, run: Run) -> bool:
-        """Whether the call makes sense now; cheap, for it is asked at every choice."""
+        """Whether the call can be drawn now. It is asked at every choice, so it is cheap."""
         if cls.after and run.answer not in cls.after:
             return False
-        return cls.feature is None or run.has(cls.feature)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        """The call with arguments drawn from ``run.random`` and what the run has made; None where none can
-        be found.
-        """
-        return cls()
+        if cls.feature is not None and not run.has(cls.feature):
+            return False
+        return all(need.holds(run) for need in cls.needs) and all(holds(run) for holds in cls.likely)
 
     def make(self, run: Run) -> Made:
-        """Make the call, and keep what it has made. Raises what engines raise, and :class:`TraceError` where
-        the arguments are not what the call takes.
+        """Make the call, and keep what it made. Raises what engines raise, and :class:`TraceError` where the
+        call does not take the arguments.
 
         What it does depends on the arguments, the run's state and the engine's random source only: never on
         ``run.random``, which a replay does not have.
         """
         self.require(run)
-        run.engine.perform(self)
-        return ()
+        return self.keep(run, run.engine.perform(self)) or ()
 
     def require(self, run: Run) -> None:
-        """Raise :class:`Unsupported` where the solver lacks what it needs, or there is no answer to ask
-        about.
+        """Check before the call that it can be made, and take the names that it gives.
+
+        Raises :class:`Unsupported` where the solver lacks something or there is no answer to ask about, and
+        :class:`TraceError` where the arguments do not fit.
         """
         if self.feature is not None:
             run.require(self.feature)
         if self.after:
             run.require_answer(*self.after)
+        for need in self.needs:
+            if not need.holds(run):
+                raise Unsupported(need.otherwise)
+
+    def keep(self, run: Run, result: Any) -> Made | None:
+        """Take in the ``result`` of the call: check what must hold after it, and keep what it made."""
+        return None
+
+
+class Unwritten(Action[None]):
+    """Draws other calls, which are written in its place."""
+
+    def require(self, run: Run) -> None:
+        raise TraceError("written as other calls")
+
+
+def actions_in(*modules: ModuleType) -> tuple[type[Action[Any]], ...]:
+    """The actions that modules define, in order; names that begin with ``_`` are base classes."""
+    return tuple(
+        value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Action)
+        if value.__module__ == module.__name__ and not name.startswith("_")
+    )

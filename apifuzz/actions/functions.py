@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from apifuzz.actions import Action, Made
+from apifuzz.actions import Action, Made, draws_on
 from apifuzz.actions.leaves import MakeFunction, MakeVariable, function_sort
 from apifuzz.actions.terms import MakeTerm
 from apifuzz.call import Name, SortArg, Term, Variables
@@ -12,13 +12,13 @@ from apifuzz.heads import APPLY
 from apifuzz.interface import ApiSort, ApiTerm, Feature, Head, HeadKind, TermKind
 from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed
-from apifuzz.store import seldom_used
+from apifuzz.store import rarely_used
 from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort
 
 
 class DefineFunction(Action[Any]):
-    """``define-function NAME (VARIABLE ...) SORT BODY``: the variables are bound by it; gives a handle."""
+    """``define-function NAME (VARIABLE ...) SORT BODY``: the variables are bound by it."""
 
     feature = Feature.DEFINITIONS
     symbol: Name
@@ -27,12 +27,8 @@ class DefineFunction(Action[Any]):
     body: Term
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.has(Feature.DEFINITIONS) and bool(run.store.open_variables)
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        body = _draw_open_term(run)
+        body = run.store.pick_open(run.store.populated, run.random)
         if body is None:
             return None
         variables = tuple([v for v in run.store.open_variables if v in body.free])
@@ -40,32 +36,29 @@ class DefineFunction(Action[Any]):
             return None
         return cls(run.fresh_name("f"), variables, body.sort, body)
 
-    def make(self, run: Run) -> Made:
-        self.require(run)
+    def require(self, run: Run) -> None:
+        super().require(run)
         _require_definition(self.variables, self.result, self.body)
         run.store.take_name(self.symbol)
-        handle = run.engine.perform(self)
+
+    def keep(self, run: Run, result: Any) -> Made:
         run.store.bind(self.variables)
         own = function_sort(run, tuple([v.sort.sort for v in self.variables]), self.result.sort)
-        return (run.keep_term(own, handle, TermKind.FUNCTION),)
+        return (run.keep_term(own, result, TermKind.FUNCTION),)
 
 
 class DefineRecursive(Action[None]):
     """``define-recursive FUNCTION (VARIABLE ...) SORT BODY``: gives a declared function its body."""
 
     feature = Feature.RECURSION
+    likely = (
+        draws_on(Feature.QUANTIFIERS),
+        lambda run: bool(run.store.undefined) or MakeFunction.is_possible(run),
+    )
     function: Term
     variables: Variables
     result: SortArg
     body: Term
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return (
-            run.has(Feature.RECURSION)
-            and run.draws_on(Feature.QUANTIFIERS)
-            and (bool(run.store.undefined) or MakeFunction.is_possible(run))
-        )
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
@@ -85,23 +78,22 @@ class DefineRecursive(Action[None]):
         body = _draw_body(run, function, result, variables)
         return None if body is None else cls(function, tuple(variables), body.sort, body)
 
-    def make(self, run: Run) -> Made:
-        self.require(run)
+    def require(self, run: Run) -> None:
+        super().require(run)
         if self.function not in run.store.undefined:
             raise TraceError(f"{self.function} is no declared function without a body")
         _require_definition(self.variables, self.result, self.body)
         if self.function.sort.sort.args != (*(v.sort.sort for v in self.variables), self.result.sort):
             raise TraceError(f"the function {self.function} has the sort {self.function.sort.sort}")
-        run.engine.perform(self)
+
+    def keep(self, run: Run, result: Any) -> None:
         run.store.undefined.remove(self.function)
         run.store.bind(self.variables)
-        return ()
 
 
 def _draw_function(run: Run) -> ApiTerm | None:
-    undefined = run.store.undefined
-    if undefined:
-        return undefined[int(run.random.random() * len(undefined))]
+    if run.store.undefined:
+        return run.random.pick(run.store.undefined)
     call = MakeFunction.draw(run)
     return None if call is None else run.make_term(call)
 
@@ -114,7 +106,7 @@ def _draw_body(run: Run, function: ApiTerm, sort: Sort, variables: list[ApiTerm]
         pool = run.store.pools.get(of)
         if pool is None:
             return None
-        return seldom_used([t for t in pool.open if t.free <= bound] or pool.closed, run.random)
+        return rarely_used([t for t in pool.open if t.free <= bound] or pool.closed, run.random)
 
     base, condition = fitting(sort), fitting(BOOL)
     args = [fitting(s) for s in function.sort.sort.args[:-1]]
@@ -126,18 +118,9 @@ def _draw_body(run: Run, function: ApiTerm, sort: Sort, variables: list[ApiTerm]
     return run.make_term(MakeTerm(base.sort, Head(HeadKind.OPERATOR, "ite"), (condition, base, step)))
 
 
-def _draw_open_term(run: Run) -> ApiTerm | None:
-    """A term with free variables, of any sort."""
-    pools = [p.open for s in run.store.populated if (p := run.store.pools[s]).open]
-    return seldom_used(pools[int(run.random.random() * len(pools))], run.random) if pools else None
-
-
 def _require_definition(variables: tuple[ApiTerm, ...], result: ApiSort, body: ApiTerm) -> None:
     """Raise unless the body is of the result's sort, and the variables are all that is free in it."""
     if body.sort.sort is not result.sort:
         raise TraceError(f"{body} has the sort {body.sort.sort}, expected {result.sort}")
     if not body.free <= frozenset(variables):
         raise TraceError(f"{body} has free variables that are no parameters")
-
-
-ACTIONS = (DefineFunction, DefineRecursive)

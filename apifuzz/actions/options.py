@@ -1,12 +1,12 @@
-"""Options: ``set-option`` with values of the kinds that the solver says."""
+"""Options: ``set-option`` with values of the kinds that the solver lists."""
 
 from __future__ import annotations
 
-import random
 from typing import Self
 
-from apifuzz.actions import Action, Made
+from apifuzz.actions import Action, Made, Unwritten
 from apifuzz.call import Name, Word
+from apifuzz.chance import Chance
 from apifuzz.interface import Option, OptionKind, Rejected, Unsupported
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
@@ -18,21 +18,15 @@ _SPAN = 50
 class SetOption(Action[None]):
     """``set-option NAME VALUE``, each option once, before anything is made."""
 
+    likely = (lambda run: run.settings.options and run.is_empty,)
     option: Name
     value: Word
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.settings.options and run.is_empty
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        options = run.drawn_options
         for _ in range(4):
-            if not options:
-                return None
-            option = options[int(run.random.random() * len(options))]
-            if option.name not in run.options:
+            option = run.random.pick_if_any(run.drawn_options)
+            if option is not None and option.name not in run.options:
                 return cls(option.name, draw_value(option, run.random))
         return None
 
@@ -42,7 +36,7 @@ class SetOption(Action[None]):
             raise TraceError("options are set before anything is made")
         if name in run.options:
             raise TraceError(f"the option {name} is set already")
-        # Asked or not, it is not drawn again: a refusal would be repeated.
+        # Whether or not the solver accepts it, it is not drawn again: a refusal would be repeated.
         run.options[name] = self.value
         try:
             run.engine.perform(self)
@@ -59,30 +53,22 @@ class SetOption(Action[None]):
         return ()
 
 
-class SetRequiredOption(Action[None]):
-    """Draws ``set-option``: the next of the options that every run sets, and those that bring features."""
+class SetRequiredOption(Unwritten):
+    """Draws ``set-option``: the next of the options that every run sets, and of those for features."""
+
+    likely = (lambda run: bool(run.required_options) and run.is_empty,)
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return bool(run.required_options) and run.is_empty
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
+    def draw(cls, run: Run) -> None:
         run.make(SetOption(*run.required_options[0]))
-        return None
-
-    def require(self, run: Run) -> None:
-        raise TraceError("written as set-option")
 
 
-def draw_value(option: Option, chance: random.Random) -> str:
+def draw_value(option: Option, chance: Chance) -> str:
     """A value of the option's kind, within its range."""
     if option.kind is OptionKind.BOOL:
-        return "true" if chance.random() < 0.5 else "false"
-    if option.kind is OptionKind.MODE or option.choices:
-        return (
-            option.choices[int(chance.random() * len(option.choices))] if option.choices else option.default
-        )
+        return chance.pick(("true", "false"))
+    if option.choices:
+        return chance.pick(option.choices)
     if option.kind is OptionKind.INT:
         return str(_integer(option, chance))
     if option.kind is OptionKind.FLOAT:
@@ -92,7 +78,7 @@ def draw_value(option: Option, chance: random.Random) -> str:
     return option.default
 
 
-def _integer(option: Option, chance: random.Random) -> int:
+def _integer(option: Option, chance: Chance) -> int:
     low = int(option.low) if option.low is not None else 0
     high = int(option.high) if option.high is not None else max(low, 0) + _FAR
     share = chance.random()
@@ -100,7 +86,4 @@ def _integer(option: Option, chance: random.Random) -> int:
         return low
     if share < 0.25:
         return min(high, low + _FAR)
-    return low + int(chance.random() * (min(high - low, _SPAN) + 1))
-
-
-ACTIONS = (SetRequiredOption, SetOption)
+    return low + chance.below(min(high - low, _SPAN) + 1)

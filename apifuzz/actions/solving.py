@@ -5,101 +5,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from apifuzz.actions import Action, Made
-from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term
-from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour, Unsupported
+from apifuzz.actions import MAY_CHANGE, Action, Made, Need
+from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_formula, draw_term, some
+from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour
 from apifuzz.run import Run
 from smtlib import BOOL
 
 _MOST_ASSUMPTIONS = 5
 _MOST_VALUES = 4
-_TRIES = 3
 
 
 class Assert(Action[Any]):
-    """``assert FORMULA``; gives the mark by which the engine knows the assertion again."""
+    """``assert FORMULA``; returns the mark by which the engine recognises the assertion."""
 
     method = "assert_formula"
     changes = True
+    needs = (MAY_CHANGE,)
+    likely = (lambda run: BOOL in run.store.pools,)
     term: Formula
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return BOOL in run.store.pools and run.may_change
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        pool = run.store.pools[BOOL]
-        if not pool.closed:
-            return None
         # What was made last is what the run is about; a constant alone says little.
-        latest = [t for t in pool.closed[-8:] if t.args and not t.uses and not run.store.is_ground(t)]
-        if latest and run.random.random() < 0.7:
-            return cls(latest[int(run.random.random() * len(latest))])
-        term = _draw_formula(run)
+        made = run.store.pools[BOOL].closed[-8:]
+        latest = [t for t in made if t.args and not t.uses and not run.store.is_ground(t)]
+        if latest and run.random.happens(0.7):
+            return cls(run.random.pick(latest))
+        term = draw_formula(run)
         return None if term is None else cls(term)
 
-    def make(self, run: Run) -> Made:
-        run.require_change()
-        run.engine.perform(self)
+    def keep(self, run: Run, result: Any) -> None:
         self.term.uses += 1
-        return ()
 
 
-def _draw_formula(run: Run) -> ApiTerm | None:
-    """A closed formula, mostly one that is not true or false by its values alone."""
-    term = None
-    for _ in range(_TRIES):
-        term = run.store.pick_closed(BOOL, run.random)
-        if term is None or not run.store.is_ground(term):
-            break
-    return term
+class CheckSat(Action[Answer]):
+    """``check-sat``"""
 
-
-class _Check(Action[Answer]):
-    """A check; gives the answer."""
+    needs = (MAY_CHANGE,)
 
     def make(self, run: Run) -> Made:
         self.require(run)
-        run.require_change()
         run.changed()
         run.checks += 1
         answer = run.engine.perform(self)
         run.answers.append(str(answer))
         run.statistics.answers[str(answer)] += 1
-        # Where calls are only printed, one is drawn: what can be asked after it has to come, too.
+        # Where calls are only printed, an answer is drawn, so that what can be asked after it occurs, too.
         if not run.engine.answers:
             run.stack.answer = run.engine.random.choice(tuple(Answer))
         return ()
 
 
-class CheckSat(_Check):
-    """``check-sat``"""
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.may_change
-
-
-class CheckSatAssuming(_Check):
+class CheckSatAssuming(CheckSat):
     """``check-sat-assuming FORMULA...``"""
 
     method = "check_sat"
     feature = Feature.ASSUMPTIONS
-    assumptions: Formulas
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.has(Feature.ASSUMPTIONS) and BOOL in run.store.pools and run.may_change
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        drawn: list[ApiTerm] = []
-        for _ in range(1 + int(run.random.random() * _MOST_ASSUMPTIONS)):
-            term = _draw_formula(run)
-            if term is not None and term not in drawn:
-                drawn.append(term)
-        return cls(tuple(drawn)) if drawn else None
+    assumptions: Annotated[Formulas, some(_MOST_ASSUMPTIONS)]
 
 
 def check(assumptions: Sequence[ApiTerm] | None) -> Action[Answer]:
@@ -112,19 +74,12 @@ class UnsatAssumptions(Action[list[ApiTerm]]):
 
     feature = Feature.UNSAT_ASSUMPTIONS
     after = (Answer.UNSAT,)
+    needs = (Need(lambda run: run.assumptions is not None, "the last check assumed nothing"),)
 
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return super().is_possible(run) and run.assumptions is not None
-
-    def make(self, run: Run) -> Made:
-        self.require(run)
-        if run.assumptions is None:
-            raise Unsupported("the last check assumed nothing")
-        for term in run.engine.perform(self):
-            if term not in run.assumptions:
+    def keep(self, run: Run, result: list[ApiTerm]) -> None:
+        for term in result:
+            if term not in (run.assumptions or ()):
                 raise Misbehaviour("assumptions", f"{term} was not assumed")
-        return ()
 
 
 class UnsatCore(Action[list[ApiTerm]]):
@@ -133,13 +88,11 @@ class UnsatCore(Action[list[ApiTerm]]):
     feature = Feature.UNSAT_CORES
     after = (Answer.UNSAT,)
 
-    def make(self, run: Run) -> Made:
-        self.require(run)
+    def keep(self, run: Run, result: list[ApiTerm]) -> None:
         known = {*run.assertions, *(run.assumptions or ())}
-        for term in run.engine.perform(self):
+        for term in result:
             if term not in known:
                 raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
-        return ()
 
 
 class GetValue(Action[list[Any]]):
@@ -147,29 +100,15 @@ class GetValue(Action[list[Any]]):
 
     feature = Feature.MODELS
     after = (Answer.SAT,)
-    terms: ClosedTerms
+    terms: Annotated[ClosedTerms, some(_MOST_VALUES, of=draw_term)]
 
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return super().is_possible(run) and bool(run.store.closed_terms)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        count = 1 + int(run.random.random() * _MOST_VALUES)
-        drawn = [run.store.pick_any(run.random) for _ in range(count)]
-        found = tuple([term for term in drawn if term is not None])
-        return cls(found) if found else None
-
-    def make(self, run: Run) -> Made:
-        self.require(run)
-        values = run.engine.perform(self)
-        if len(values) != len(self.terms):
-            raise Misbehaviour("value", f"{len(values)} values of {len(self.terms)} terms")
-        return ()
+    def keep(self, run: Run, result: list[Any]) -> None:
+        if len(result) != len(self.terms):
+            raise Misbehaviour("value", f"{len(result)} values of {len(self.terms)} terms")
 
 
 class Equate(Call[Any]):
-    """The handle of a formula that says that a term has the value that ``get-value`` gave."""
+    """The handle of a formula: a term has the value that ``get-value`` returned."""
 
     term: Term
     value: Annotated[Any, Kind(lambda store, token: token)]
@@ -180,6 +119,3 @@ class PrintModel(Action[str]):
 
     feature = Feature.MODELS
     after = (Answer.SAT,)
-
-
-ACTIONS = (Assert, CheckSat, CheckSatAssuming, UnsatAssumptions, UnsatCore, GetValue, PrintModel)

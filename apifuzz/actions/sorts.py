@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from apifuzz.actions import Action, Made
+from apifuzz.actions import Action, Made, draws_on
 from apifuzz.call import Kind, Name, read_list, read_name, rest
 from apifuzz.datatypes import MOST_ARGUMENTS
 from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.run import Run
-from apifuzz.sort_drawing import MAX_DEPTH, allowed, draw_made, draw_sort, role_of
+from apifuzz.sort_drawing import MAX_DEPTH, allowed, draw_made_for, draw_sort, role_of
 from apifuzz.store import Store
 from apifuzz.trace import TraceError, is_id, quote_name, unquote_name
 from smtlib import BOOL, Sort, SortError, default_theories, make_sort
@@ -23,7 +23,7 @@ _DEEPEST = 20
 
 class MakeSort(Action[Any]):
     """``make-sort HEAD SORT...``: a sort of a theory file (``Int``, ``(_ BitVec 8)``, ``Array s1 s2``), or an
-    instance of a declared sort constructor or parametric datatype; gives a handle.
+    instance of a declared sort constructor or parametric datatype.
     """
 
     sort: Sort
@@ -56,7 +56,7 @@ class MakeSort(Action[Any]):
         sort = draw_sort(run)
         if sort is None or sort in run.impossible:
             return None
-        if sort in run.store.sorts and run.random.random() < 0.9:
+        if sort in run.store.sorts and run.random.happens(0.9):
             return None
         args = tuple([ensure_sort(run, arg) for arg in sort.args])
         if sort not in run.store.sorts:
@@ -64,8 +64,8 @@ class MakeSort(Action[Any]):
             return None
         return cls(sort, args)
 
-    def make(self, run: Run) -> Made:
-        return (run.keep_sort(self.sort, run.engine.perform(self)),)
+    def keep(self, run: Run, result: Any) -> Made:
+        return (run.keep_sort(self.sort, result),)
 
 
 def _read_sort_head(token: str) -> tuple[str, tuple[int, ...]]:
@@ -130,35 +130,32 @@ def _read_arity(store: Store, token: str) -> int:
 
 class DeclareSort(Action[Any]):
     """``declare-sort NAME ARITY``: an uninterpreted sort; of arity > 0 a constructor, which ``make-sort``
-    applies by its name; gives a handle.
+    applies by its name.
     """
 
+    likely = (draws_on(Feature.SORTS),)
     symbol: Name
     arity: Annotated[int, Kind(_read_arity)]
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.draws_on(Feature.SORTS)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        arity = 0
-        if run.draws_on(Feature.SORT_CONSTRUCTORS) and run.random.random() < 0.3:
-            arity = 1 + int(run.random.random() * 2)
-        return cls(run.fresh_name("U", plain=True), arity)
+    def draw(cls, run: Run) -> Self:
+        takes = run.draws_on(Feature.SORT_CONSTRUCTORS) and run.random.happens(0.3)
+        return cls(run.fresh_name("U", plain=True), run.random.up_to(2) if takes else 0)
 
     def make(self, run: Run) -> Made:
         run.take_sort_name(self.symbol)
         try:
             run.require(Feature.SORT_CONSTRUCTORS if self.arity else Feature.SORTS)
-            handle = run.engine.perform(self)
+            return super().make(run)
         except Unsupported:
             run.store.lost_sorts.add(self.symbol)
             raise
+
+    def keep(self, run: Run, result: Any) -> Made:
         if self.arity:
             run.store.sort_constructors[self.symbol] = self.arity
         params = tuple(parameter(f"P{i}") for i in range(self.arity))
-        return (run.keep_sort(make_sort(self.symbol, (), params), handle),)
+        return (run.keep_sort(make_sort(self.symbol, (), params), result),)
 
 
 def _read_datatype(store: Store, token: str) -> DatatypeSpec:
@@ -212,13 +209,13 @@ def _write_field_sort(sort: FieldSort) -> str:
 
 class DeclareDatatypes(Action[list[Any]]):
     """``declare-datatypes (NAME (PARAMETER ...) (CONSTRUCTOR (SELECTOR SORT) ...) ...) ...``: datatypes,
-    mutually recursive perhaps; gives a handle for each in order (a parametric one's is used by ``make-sort``
-    only).
+    which may be mutually recursive, each with a handle.
 
     A SORT is the id of one, the name of a datatype of the group, a parameter, or what is made of these:
-    ``(Array s1 P0)``.
+    ``(Array s1 P0)``. ``make-sort`` makes the sorts of a parametric datatype.
     """
 
+    likely = (draws_on(Feature.DATATYPES),)
     group: Annotated[tuple[DatatypeSpec, ...], rest(Kind(_read_datatype, _write_datatype))]
 
     @classmethod
@@ -232,16 +229,12 @@ class DeclareDatatypes(Action[list[Any]]):
             raise
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.draws_on(Feature.DATATYPES)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
+    def draw(cls, run: Run) -> Self:
         chance = run.random
-        parametric = run.draws_on(Feature.PARAMETRIC_DATATYPES) and chance.random() < 0.4
-        count = 1 if chance.random() < 0.65 else 2 + int(chance.random() * 2)
+        parametric = run.draws_on(Feature.PARAMETRIC_DATATYPES) and chance.happens(0.4)
+        count = 1 if chance.happens(0.65) else 1 + chance.up_to(2)
         names = [run.fresh_name("D", plain=True) for _ in range(count)]
-        params = [f"P{i}" for i in range(1 + int(chance.random() * 2))] if parametric else []
+        params = [f"P{i}" for i in range(chance.up_to(2))] if parametric else []
         return cls(tuple([_draw_datatype(run, name, names, params) for name in names]))
 
     def make(self, run: Run) -> Made:
@@ -276,23 +269,18 @@ class DeclareDatatypes(Action[list[Any]]):
 
 def _draw_datatype(run: Run, name: str, group: list[str], params: list[str]) -> DatatypeSpec:
     """A datatype whose first constructor needs no value of the group, so that all are well-founded."""
-    chance = run.random
     constructors = []
-    for number in range(1 + int(chance.random() * 3)):
-        sorts = [_draw_field(run, group, params, number == 0) for _ in range(int(chance.random() * 3.5))]
+    for number in range(run.random.up_to(3)):
+        sorts = [_draw_field(run, group, params, number == 0) for _ in range(run.random.below(3.5))]
         fields = tuple([Field(run.fresh_name("sel"), sort) for sort in sorts if sort is not None])
         constructors.append((run.fresh_name("cons"), fields))
     return DatatypeSpec(name, tuple(constructors), tuple(params))
 
 
 def _draw_field(run: Run, group: list[str], params: list[str], is_base: bool) -> FieldSort | None:
-    chance = run.random.random()
-    if params and chance < 0.4:
-        return params[int(run.random.random() * len(params))]
-    if not is_base and chance < 0.7:
-        return group[int(run.random.random() * len(group))]
-    sort = draw_made(run)
-    return run.store.sorts[sort] if sort is not None and allowed(run, "datatype", sort) else None
-
-
-ACTIONS = (MakeSort, DeclareSort, DeclareDatatypes)
+    share = run.random.random()
+    if params and share < 0.4:
+        return run.random.pick(params)
+    if not is_base and share < 0.7:
+        return run.random.pick(group)
+    return draw_made_for("datatype", run)

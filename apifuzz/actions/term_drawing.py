@@ -38,7 +38,7 @@ class Application(NamedTuple):
 def draw_application(run: Run) -> Application | None:
     """An application of one of the run's operators; None where nothing fits the one that was drawn.
 
-    May make sorts and constants that are wanting. Raises :class:`Unsupported` where the solver lacks them.
+    May make missing sorts and constants. Raises :class:`Unsupported` where the solver lacks them.
     """
     return apply_signature(run, run.operators.draw(run.random))
 
@@ -80,8 +80,8 @@ def _binds_indices(signature: Signature) -> bool:
 def _draw_result(run: Run, pattern: SortPattern) -> Sort | None:
     """A sort for a result that does not follow from arguments: one that was made, or a new one."""
     made = run.store.made_by_head.get(pattern.name) if not pattern.is_parameter else run.store.plain_sorts
-    if made and run.random.random() < 0.8:
-        return made[int(run.random.random() * len(made))]
+    if made and run.random.happens(0.8):
+        return run.random.pick(made)
     return None if pattern.is_parameter else draw_sort_of(run, pattern.name)
 
 
@@ -110,7 +110,7 @@ def _patterns(run: Run, signature: Signature) -> Sequence[SortPattern]:
         if chance < 0.05:
             return params[: signature.minimum] if signature.minimum < 2 else params
         if chance < 0.05 + 2 * _MORE_SHARE:
-            more = 1 + int(run.random.random() * (_MOST - 2))
+            more = run.random.up_to(_MOST - 2)
             if signature.associativity == ":right-assoc":
                 return (params[0],) * (1 + more) + (params[1],)
             return (*params, *(params[1],) * more)
@@ -128,7 +128,7 @@ def _draw_argument(
         found = None if signature.name in _VALUES else store.pick_value(sort, run.random)
         return found or _make_value(run, signature, sort)
     found = store.pick(sort, run.random)
-    if found is None and run.random.random() < _MAKE_SHARE:
+    if found is None and run.random.happens(_MAKE_SHARE):
         return ensure_term(run, sort)
     return found
 
@@ -136,13 +136,10 @@ def _draw_argument(
 def _make_value(run: Run, signature: Signature, sort: Sort) -> ApiTerm | None:
     if not has_values(sort):
         return None
-    fitting = _VALUES.get(signature.name)
-    if fitting is None:
-        text = random_value(sort, run.random)
+    if signature.name in _VALUES:
+        text = run.random.pick(_VALUES[signature.name]) + (".0" if sort is REAL else "")
     else:
-        text = fitting[int(run.random.random() * len(fitting))]
-        if sort is REAL:
-            text += ".0"
+        text = random_value(sort, run.random)
     return run.make_term(MakeValue(ensure_sort(run, sort), text))
 
 
@@ -156,7 +153,7 @@ def _draw_argument_sort(
         for _ in range(4):
             if not store.populated:
                 return None
-            sort = store.populated[int(chance.random() * len(store.populated))]
+            sort = chance.pick(store.populated)
             if allowed(run, role, sort):
                 bindings[pattern.name] = sort
                 return sort
@@ -167,16 +164,14 @@ def _draw_argument_sort(
         pass
     known = store.by_head.get(pattern.name, ())
     if known:
-        start = int(chance.random() * len(known))
+        start = chance.below(len(known))
         for step in range(min(len(known), 8)):
             sort = known[(start + step) % len(known)]
             trial = dict(bindings)
             if pattern.match(sort, trial):
                 bindings.update(trial)
                 return sort
-    if chance.random() > _MAKE_SHARE:
-        return None
-    return _new_sort(run, pattern, bindings)
+    return _new_sort(run, pattern, bindings) if chance.happens(_MAKE_SHARE) else None
 
 
 def _new_sort(run: Run, pattern: SortPattern, bindings: Bindings) -> Sort | None:
@@ -185,7 +180,7 @@ def _new_sort(run: Run, pattern: SortPattern, bindings: Bindings) -> Sort | None
         made = run.store.plain_sorts
         if not made:
             return None
-        bindings[name] = made[int(run.random.random() * len(made))]
+        bindings[name] = run.random.pick(made)
     if pattern.indices:
         sort = draw_sort_of(run, pattern.name)
         return sort if sort is not None and pattern.match(sort, bindings) else None
@@ -220,13 +215,13 @@ def _candidate(
     chance = run.random
     width = sorts[0].indices[0] if sorts and sorts[0].indices else 8
     if signature.name == "extract":
-        high = int(chance.random() * width)
-        return high, int(chance.random() * (high + 1))
+        high = chance.below(width)
+        return high, chance.below(high + 1)
     if signature.name == "re.loop" and len(signature.indices) == 2:
-        low = int(chance.random() * 3)
-        return low, low + int(chance.random() * 3)
+        low = chance.below(3)
+        return low, low + chance.below(3)
     if signature.name in ("char", "Char"):
-        return ((0, 0x30, 0x61, 0x7F, 0xFF, 0x2FFFF)[int(chance.random() * 6)],)
+        return (chance.pick((0, 0x30, 0x61, 0x7F, 0xFF, 0x2FFFF)),)
     indices = []
     for index in signature.indices:
         bound = bindings.get(index)
@@ -234,10 +229,10 @@ def _candidate(
             indices.append(int(index))
         elif isinstance(bound, int):
             indices.append(bound)
-        elif chance.random() < 0.2:
-            indices.append(max(0, width - 1 + int(chance.random() * 3)))
+        elif chance.happens(0.2):
+            indices.append(max(0, width - 1 + chance.below(3)))
         else:
-            indices.append(_SMALL[int(chance.random() * len(_SMALL))])
+            indices.append(chance.pick(_SMALL))
     return tuple(indices)
 
 

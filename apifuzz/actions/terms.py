@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from apifuzz.actions import Action, Made
 from apifuzz.actions.leaves import ensure_term
 from apifuzz.actions.sorts import ensure_sort
 from apifuzz.actions.term_drawing import Application, draw_application
-from apifuzz.call import HeadArg, Kind, SortArg, Term, Terms, Variables
+from apifuzz.call import HeadArg, SortArg, Term, Terms, Text, Variables
 from apifuzz.heads import APPLY
 from apifuzz.interface import ApiTerm, Head, HeadKind, TermKind, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
-from apifuzz.store import seldom_used
+from apifuzz.store import rarely_used
 from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort, default_theories, make_sort
 
@@ -24,32 +24,21 @@ _APPLY_SHARE = 0.1
 
 
 class MakeTerm(Action[Any]):
-    """``make-term SORT HEAD TERM...``: an operator, a function or a member of a datatype, applied; gives a
-    handle.
-    """
+    """``make-term SORT HEAD TERM...``: an operator, a function or a member of a datatype, applied."""
 
     sort: SortArg
     head: HeadArg
     args: Terms
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return bool(run.store.populated)
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        if run.store.functions and run.random.random() < _APPLY_SHARE:
-            return cls._drawn(_draw_apply(run))
-        if run.store.datatypes and run.random.random() < _MEMBER_SHARE:
-            return cls._drawn(_draw_member(run))
-        for _ in range(_TRIES):
-            found = draw_application(run)
-            if found is not None:
-                return cls(*found)
-        return None
-
-    @classmethod
-    def _drawn(cls, found: Application | None) -> Self | None:
+        if run.store.functions and run.random.happens(_APPLY_SHARE):
+            found = _draw_apply(run)
+        elif run.store.datatypes and run.random.happens(_MEMBER_SHARE):
+            found = _draw_member(run)
+        else:
+            tries = (draw_application(run) for _ in range(_TRIES))
+            found = next((one for one in tries if one is not None), None)
         return None if found is None else cls(*found)
 
     def make(self, run: Run) -> Made:
@@ -142,7 +131,7 @@ def _require_member(run: Run, head: Head, result: Sort, terms: tuple[ApiTerm, ..
 
 
 def _draw_apply(run: Run) -> Application | None:
-    function = seldom_used(run.store.functions, run.random)
+    function = rarely_used(run.store.functions, run.random)
     if function is None:
         return None
     terms = _draw_terms(run, function.sort.sort.args[:-1])
@@ -156,7 +145,7 @@ def _draw_terms(run: Run, sorts: tuple[Sort, ...]) -> tuple[ApiTerm, ...] | None
     for sort in sorts:
         found = run.store.pick(sort, run.random)
         if found is None:
-            if run.random.random() < 0.5:
+            if run.random.happens(0.5):
                 return None
             found = ensure_term(run, sort)
         terms.append(found)
@@ -165,25 +154,23 @@ def _draw_terms(run: Run, sorts: tuple[Sort, ...]) -> tuple[ApiTerm, ...] | None
 
 def _draw_member(run: Run) -> Application | None:
     """A constructor, selector, tester or updater of a datatype that was made."""
-    datatypes = [s for s in run.store.plain_sorts if run.store.datatypes.members(s)]
-    if not datatypes:
+    store, chance = run.store, run.random
+    sort = chance.pick_if_any([s for s in store.plain_sorts if store.datatypes.members(s)])
+    if sort is None:
         return None
-    sort = datatypes[int(run.random.random() * len(datatypes))]
-    constructors = run.store.datatypes.members(sort)
-    constructor = constructors[int(run.random.random() * len(constructors))]
+    constructor = chance.pick(store.datatypes.members(sort))
     own = ensure_sort(run, sort)
-    share = run.random.random()
-    if share < 0.4 or sort not in run.store.pools:
+    share = chance.random()
+    if share < 0.4 or sort not in store.pools:
         terms = _draw_terms(run, constructor.sorts)
-        return (
-            None if terms is None else Application(own, Head(HeadKind.CONSTRUCTOR, constructor.name), terms)
-        )
-    term = run.store.pick(sort, run.random)
+        head = Head(HeadKind.CONSTRUCTOR, constructor.name)
+        return None if terms is None else Application(own, head, terms)
+    term = store.pick(sort, chance)
     if term is None:
         return None
     if share < 0.6 or not constructor.fields:
         return Application(ensure_sort(run, BOOL), Head(HeadKind.TESTER, constructor.name), (term,))
-    name, field = constructor.fields[int(run.random.random() * len(constructor.fields))]
+    name, field = chance.pick(constructor.fields)
     if share < 0.85:
         return Application(ensure_sort(run, field), Head(HeadKind.SELECTOR, name), (term,))
     new = _draw_terms(run, (field,))
@@ -191,49 +178,42 @@ def _draw_member(run: Run) -> Application | None:
 
 
 class MakeBinder(Action[Any]):
-    """``make-binder SORT BINDER (VARIABLE ...) BODY``: quantifiers, and what else the solver binds with
-    (``lambda``, ``set.comprehension``); gives a handle.
+    """``make-binder SORT BINDER (VARIABLE ...) BODY``: quantifiers, and the other binders of the solver
+    (``lambda``, ``set.comprehension``).
 
     SORT is the result's: Bool; of ``lambda`` a function's; of ``set.comprehension`` a set's.
     """
 
     sort: SortArg
-    binder: Annotated[str, Kind(lambda store, token: token)]
+    binder: Text
     variables: Variables
     body: Term
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return bool(run.store.open_variables)
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        binders = run.capabilities.binders
-        binder = binders[int(run.random.random() * len(binders))]
-        sorts = run.store.populated if binder == "lambda" else [BOOL]
-        pools = [p.open for s in sorts if (p := run.store.pools.get(s)) is not None and p.open]
-        if not pools:
-            return None
-        body = seldom_used(pools[int(run.random.random() * len(pools))], run.random)
+        store, chance = run.store, run.random
+        binder = chance.pick(run.capabilities.binders)
+        body = store.pick_open(store.populated if binder == "lambda" else [BOOL], chance)
         if body is None:
             return None
-        variables = [v for v in run.store.open_variables if v in body.free]
-        if len(variables) > 1 and run.random.random() < 0.3:
-            variables.pop(int(run.random.random() * len(variables)))
+        variables = [v for v in store.open_variables if v in body.free]
+        if len(variables) > 1 and chance.happens(0.3):
+            variables.remove(chance.pick(variables))
         bound = tuple(variables[:1] if binder == "set.comprehension" else variables)
         return cls(ensure_sort(run, _binder_sort(binder, bound, body)), binder, bound, body)
 
-    def make(self, run: Run) -> Made:
+    def require(self, run: Run) -> None:
         if self.binder not in run.capabilities.binders:
             raise Unsupported(f"without {self.binder[:60]}")
         if self.sort.sort is not _binder_sort(self.binder, self.variables, self.body):
             raise TraceError(
                 f"{self.binder} over a body of sort {self.body.sort.sort} has not the sort {self.sort.sort}"
             )
-        handle = run.engine.perform(self)
+
+    def keep(self, run: Run, result: Any) -> Made:
         free = self.body.free - frozenset(self.variables)
         run.store.bind(self.variables)
-        made = run.keep_term(self.sort, handle, TermKind.TERM, None, (), free)
+        made = run.keep_term(self.sort, result, TermKind.TERM, None, (), free)
         run.statistics.operators[f"Binders {self.binder}"] += 1
         return (made,)
 
@@ -247,6 +227,3 @@ def _binder_sort(binder: str, variables: tuple[ApiTerm, ...], body: ApiTerm) -> 
     if binder == "set.comprehension":
         return make_sort("Set", (), sorts[:1])
     return BOOL
-
-
-ACTIONS = (MakeTerm, MakeBinder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from random import Random
 from typing import Any
 
 from apifuzz.calls import (
@@ -24,6 +23,7 @@ from apifuzz.calls import (
     UnsatCore,
     check,
 )
+from apifuzz.chance import Chance
 from apifuzz.engine import Engine
 from apifuzz.interface import (
     Answer,
@@ -295,10 +295,10 @@ def _term_on(term: ApiTerm, side: int) -> ApiTerm:
     return known
 
 
-class _Twin(Random):
+class _Twin(Chance):
     """A source that seeds another one whenever it is seeded itself."""
 
-    def __init__(self, other: Random) -> None:
+    def __init__(self, other: Chance) -> None:
         self.other = other
         super().__init__()
 

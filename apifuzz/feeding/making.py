@@ -1,18 +1,19 @@
 """Making a term of the feed by calls, one for each part of it that the run does not have yet.
 
-A ``match`` becomes what it stands for: ``ite`` over the testers of its cases, with selectors for the
-variables of their patterns. That is said with every solver that has datatypes.
+A ``match`` becomes ``ite`` over the testers of its cases, with selectors for the variables of their patterns,
+which every solver with datatypes has.
 """
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterable
 
+from apifuzz.actions import Unwritten
 from apifuzz.actions.leaves import MakeConstant, MakeFunction, MakeValue, MakeVariable, ensure_term
 from apifuzz.actions.sorts import ensure_sort
 from apifuzz.actions.terms import MakeBinder, MakeTerm
+from apifuzz.chance import Chance
 from apifuzz.feeding.sorts import OwnSorts
 from apifuzz.feeding.terms import FedTerm, bounded, indices_of, is_member, signature_of
 from apifuzz.heads import APPLY
@@ -43,27 +44,29 @@ _PART_SHARE = 0.4
 _HOLE_SHARE = 0.7
 
 
-def feed_term(run: Run) -> ApiTerm | None:
-    """Make a term of the run's feed that is about what the run is about; None where none was found.
+class FeedTerm(Unwritten):
+    """``feed-term``: makes a term of the feed that is about what the run is about.
 
-    What came of it is counted in the run's statistics. Raises :class:`Unsupported` where the solver does not
-    take some part of the term.
+    What came of it is counted in the run's statistics.
     """
-    feed = run.settings.feed
-    if feed is None:
-        return None
-    for _ in range(_TRIES):
-        fed = feed.draw(run.random)
-        if fed is None:
-            return None
-        reason = _why_not(run, fed)
-        if reason:
-            run.statistics.fed[reason] += 1
-            continue
-        term, skeleton = _draw_form(fed, run.random)
-        if term is not None:
-            return feed_whole(run, fed, term, skeleton)
-    return None
+
+    likely = (lambda run: run.settings.feed is not None,)
+
+    @classmethod
+    def draw(cls, run: Run) -> None:
+        """Make the term, where one is found. Raises :class:`Unsupported` where the solver lacks a part."""
+        for _ in range(_TRIES):
+            fed = run.settings.feed.draw(run.random) if run.settings.feed is not None else None
+            if fed is None:
+                return
+            reason = _why_not(run, fed)
+            if reason:
+                run.statistics.fed[reason] += 1
+                continue
+            term, skeleton = _draw_form(fed, run.random)
+            if term is not None:
+                feed_whole(run, fed, term, skeleton)
+                return
 
 
 def feed_whole(run: Run, fed: FedTerm, term: Term, skeleton: bool = False) -> ApiTerm:
@@ -98,19 +101,19 @@ def _why_not(run: Run, fed: FedTerm) -> str:
     return ""
 
 
-def _draw_form(fed: FedTerm, chance: random.Random) -> tuple[Term | None, bool]:
-    """The whole term or a part of it, and whether it is its skeleton that is fed."""
-    if len(fed.parts) <= MAX_TERMS and chance.random() > _PART_SHARE:
-        return fed.term, chance.random() < _SKELETON_SHARE
+def _draw_form(fed: FedTerm, chance: Chance) -> tuple[Term | None, bool]:
+    """The whole term or a part of it, and whether its skeleton is fed."""
+    if len(fed.parts) <= MAX_TERMS and not chance.happens(_PART_SHARE):
+        return fed.term, chance.happens(_SKELETON_SHARE)
     return _draw_part(fed, chance), False
 
 
-def _draw_part(fed: FedTerm, chance: random.Random) -> Term | None:
+def _draw_part(fed: FedTerm, chance: Chance) -> Term | None:
     """A closed part of bounded size, mostly an atom (a formula that is no connective)."""
     for _ in range(_TRIES):
-        part = fed.parts[int(chance.random() * len(fed.parts))]
+        part = chance.pick(fed.parts)
         if part.args and part.kind is not Kind.ANNOTATION and not part.sort.is_function:
-            if (part.sort is BOOL or chance.random() < 0.3) and not free_variables(part):
+            if (part.sort is BOOL or chance.happens(0.3)) and not free_variables(part):
                 if sum(1 for _ in bounded(part, MAX_TERMS)) <= MAX_TERMS:
                     return part
     return None
@@ -129,7 +132,7 @@ class _Feeding:
         self.sorts = OwnSorts(run, fed)
 
     def make(self, term: Term) -> ApiTerm:
-        """The term as the run has it then. Deep terms are no danger: there are at most ``MAX_TERMS``."""
+        """The term as the run has it. The recursion is bounded: there are at most ``MAX_TERMS`` terms."""
         found = self.made.get(term)
         if found is None:
             found = self._fill_hole(term) or self._make_new(term)
@@ -140,7 +143,7 @@ class _Feeding:
         """For an atom of a skeleton, a formula of the run."""
         if not self.skeleton or term.sort is not BOOL or term.name in CONNECTIVES or term.kind is Kind.BINDER:
             return None
-        if term.kind is Kind.ANNOTATION or self.run.random.random() > _HOLE_SHARE:
+        if term.kind is Kind.ANNOTATION or not self.run.random.happens(_HOLE_SHARE):
             return None
         return self.run.store.pick(BOOL, self.run.random)
 
@@ -193,7 +196,7 @@ class _Feeding:
 
     def _constant(self, term: Term) -> ApiTerm:
         sort = self.sorts.own(term.sort)
-        if self.run.random.random() < _REUSED_SHARE:
+        if self.run.random.happens(_REUSED_SHARE):
             known = self.run.store.pick_closed(sort, self.run.random)
             if known is not None:
                 return known
@@ -224,7 +227,7 @@ class _Feeding:
         return self._apply(result, Head(kind, self.sorts.member(datatype, member)), args)
 
     def _match(self, term: Term) -> ApiTerm:
-        """``(ite (is-A x) BODY (ite (is-B x) BODY ... BODY))``: the last case is what else there is."""
+        """``(ite (is-A x) BODY (ite (is-B x) BODY ... BODY))``; the last case needs no test."""
         datatype = term.args[0].sort
         scrutinee = self.make(term.args[0])
         constructors = {c.declaration.name: c for d in self.fed.group(datatype) for c in d.constructors}
@@ -280,7 +283,7 @@ class _Feeding:
         return run.make_term(MakeTerm(ensure_sort(run, result), head, tuple(args)))
 
     def _meant_by_few(self, name: str, args: list[ApiTerm]) -> ApiTerm | None:
-        """What ``(and)``, ``(+ x)`` or ``(distinct x)`` stands for, which z3 reads and few others do."""
+        """What ``(and)``, ``(+ x)`` or ``(distinct x)`` stands for; z3 takes them, few other solvers do."""
         if name in _COMPARING:
             return self._value(BOOL, "true")
         if args:
@@ -310,9 +313,9 @@ class _Feeding:
         return made
 
     def _enter(self, variables: Iterable[Term]) -> dict[Term, ApiTerm]:
-        """Go below what binds ``variables``; what :meth:`_leave` wants back.
+        """Enter the scope of ``variables``; returns what :meth:`_leave` needs.
 
-        Outer variables of the same names are hidden: what was made of those does not count below.
+        Outer variables of the same names are hidden: terms made of those cannot be used inside.
         """
         outer = self.made
         self.made = self._without(variables)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from apifuzz.chance import Chance
 from apifuzz.datatypes import MOST_ARGUMENTS, require_values
 from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.operators import sort_theory
@@ -180,11 +180,11 @@ class Feed:
     def __init__(self, terms: Iterable[FedTerm]) -> None:
         self.terms = tuple(terms)
 
-    def draw(self, chance: random.Random) -> FedTerm | None:
+    def draw(self, chance: Chance) -> FedTerm | None:
         """One of the terms; None where there are none."""
-        return self.terms[int(chance.random() * len(self.terms))] if self.terms else None
+        return chance.pick_if_any(self.terms)
 
-    def draw_needs(self, chance: random.Random) -> tuple[tuple[str, ...], frozenset[Feature]]:
+    def draw_needs(self, chance: Chance) -> tuple[tuple[str, ...], frozenset[Feature]]:
         """The theories and features of one of the terms, for a run to draw on; quantifiers apart."""
         fed = self.draw(chance)
         if fed is None or fed.left_out:

@@ -12,7 +12,7 @@ from apifuzz import calls
 from apifuzz.driving import new_run, replay
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.actions import ACTIONS
-from apifuzz.engines.cvc5.actions.base import must_not_be, second_answer
+from apifuzz.engines.cvc5.actions.base import SecondSolver
 from apifuzz.engines.cvc5.actions.reasoning import GetAbduct
 from apifuzz.interface import Answer, Misbehaviour
 from apifuzz.run import Ending, Settings
@@ -220,10 +220,17 @@ def test_a_wrong_answer_is_found() -> None:
     engine = Cvc5Engine()
     engine.perform(calls.New())
     truth = engine.session.manager.mkTrue()
-    must_not_be(engine, Answer.UNSAT, "answer", [truth], "true")
+    second = SecondSolver(engine)
+    second.must_not_be(Answer.UNSAT, "answer", [truth], "true")
+    second.must_agree(Answer.SAT, [truth], "a check")
+    second.must_follow([], truth, "a check")
     with pytest.raises(Misbehaviour, match="answers sat to true") as caught:
-        must_not_be(engine, Answer.SAT, "answer", [truth], "true")
+        second.must_not_be(Answer.SAT, "answer", [truth], "true")
     assert caught.value.kind == "answer"
+    with pytest.raises(Misbehaviour, match="a check ends in unsat, a plain solver in sat"):
+        second.must_agree(Answer.UNSAT, [truth], "a check")
+    with pytest.raises(Misbehaviour, match="a check gives what does not follow"):
+        second.must_follow([truth], truth.notTerm(), "a check")
 
 
 def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
@@ -232,11 +239,12 @@ def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
     for line in read_trace(trace("", "assert t5\nassert t7")).lines[:-1]:
         state.repeat(line)
     goal, found = state.store.term("t6"), engine.session.manager.mkTrue()
-    assert second_answer(engine, [t.handle for t in state.assertions]) is Answer.UNSAT
-    GetAbduct(goal).check(state, engine, found)
+    second = SecondSolver(engine)
+    assert second.answer([t.handle for t in state.assertions]) is Answer.UNSAT
+    GetAbduct(goal).check(state, second, found)
     state.stack.levels[0].pop()
     with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):
-        GetAbduct(goal).check(state, engine, engine.session.manager.mkFalse())
+        GetAbduct(goal).check(state, second, engine.session.manager.mkFalse())
 
 
 def test_names_begin_with_the_solvers() -> None:

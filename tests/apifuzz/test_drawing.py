@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from apifuzz import calls
 from apifuzz.actions.options import draw_value
 from apifuzz.actions.sorts import ensure_sort
+from apifuzz.chance import Chance
 from apifuzz.driving import new_run
 from apifuzz.engines.text import TextEngine
 from apifuzz.heads import head_text, read_head
@@ -33,7 +33,7 @@ EVERYTHING = frozenset(Feature)
 
 def scopes(count: int = 300, **asked: object) -> list[Scope]:
     wanted = {"theories": (), "quantifiers": None, **asked}
-    return [draw_scope(KNOWN, EVERYTHING, chance=random.Random(i), **wanted) for i in range(count)]  # type: ignore[arg-type]
+    return [draw_scope(KNOWN, EVERYTHING, chance=Chance(i), **wanted) for i in range(count)]  # type: ignore[arg-type]
 
 
 def test_every_theory_is_drawn_alone_and_with_others() -> None:
@@ -58,7 +58,7 @@ def test_theories_and_quantifiers_can_be_asked_for() -> None:
 
 
 def test_only_what_the_solver_has_is_drawn() -> None:
-    none = draw_scope(frozenset(("Core", "Ints")), frozenset(), (), True, random.Random(1))
+    none = draw_scope(frozenset(("Core", "Ints")), frozenset(), (), True, Chance(1))
     assert none == Scope(frozenset(("Core", "Ints")), frozenset())
 
 
@@ -77,14 +77,14 @@ def test_a_logic_has_what_the_run_has(
     theories: tuple[str, ...], features: tuple[Feature, ...], names: set[str]
 ) -> None:
     scope = Scope(frozenset(("Core", *theories)), frozenset(features))
-    assert {draw_logic(scope, False, random.Random(i)) for i in range(60)} == names
-    assert draw_logic(scope, True, random.Random(1)) == "HO_ALL"
+    assert {draw_logic(scope, False, Chance(i)) for i in range(60)} == names
+    assert draw_logic(scope, True, Chance(1)) == "HO_ALL"
     assert names - {"ALL"} <= STANDARD
 
 
 @given(st.integers(-5, 50), st.integers(0, 2000), st.integers(0, 2**32))
 def test_numbers_stay_in_an_option_s_range(low: int, span: int, seed: int) -> None:
-    chance = random.Random(seed)
+    chance = Chance(seed)
     option = Option("n", OptionKind.INT, "0", low, low + span)
     assert low <= int(draw_value(option, chance)) <= low + span
     option = Option("x", OptionKind.FLOAT, "0", low, low + span)
@@ -92,7 +92,7 @@ def test_numbers_stay_in_an_option_s_range(low: int, span: int, seed: int) -> No
 
 
 def test_values_of_options_are_of_their_kind() -> None:
-    chance = random.Random(1)
+    chance = Chance(1)
     values = {draw_value(Option("b", OptionKind.BOOL, "true"), chance) for _ in range(30)}
     assert values == {"true", "false"}
     modes = {draw_value(Option("m", OptionKind.MODE, "a", choices=("a", "b")), chance) for _ in range(30)}
@@ -103,10 +103,10 @@ def test_values_of_options_are_of_their_kind() -> None:
 
 def test_features_are_switched_on_mostly_and_always_where_options_are_not_drawn() -> None:
     options = [Option(name, OptionKind.BOOL, "false") for name in PRODUCERS]
-    assert len(draw_producers(options, False, random.Random(1))) == len(PRODUCERS)
-    drawn = Counter(name for i in range(200) for name, _ in draw_producers(options, True, random.Random(i)))
+    assert len(draw_producers(options, False, Chance(1))) == len(PRODUCERS)
+    drawn = Counter(name for i in range(200) for name, _ in draw_producers(options, True, Chance(i)))
     assert set(drawn) == set(PRODUCERS) and all(60 < count < 200 for count in drawn.values())
-    assert draw_producers([Option("other", OptionKind.BOOL, "false")], False, random.Random(1)) == ()
+    assert draw_producers([Option("other", OptionKind.BOOL, "false")], False, Chance(1)) == ()
 
 
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import cvc5
 import pytest
 
 from apifuzz import calls
+from apifuzz.chance import Chance
 from apifuzz.driving import generate, new_run, replay
 from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
@@ -281,11 +281,11 @@ def test_operators_of_fewer_than_two_arguments_are_what_they_stand_for(formula: 
 
 def test_runs_draw_on_what_a_term_needs() -> None:
     feed = Feed(terms_of(DATATYPES + "(assert (= (paint c u) (mix c 1)))"))
-    theories, features = feed.draw_needs(random.Random(1))
+    theories, features = feed.draw_needs(Chance(1))
     assert theories == ("Ints",)
     assert features == {Feature.DATATYPES, Feature.SORTS, Feature.FUNCTIONS}
     parametric = Feed(terms_of(DATATYPES + "(assert (forall ((x Int)) (= k (pair x l))))"))
-    assert parametric.draw_needs(random.Random(1))[1] == {Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES}
+    assert parametric.draw_needs(Chance(1))[1] == {Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES}
     assert Feature.QUANTIFIERS in parametric.terms[0].features
 
 
@@ -356,9 +356,9 @@ def test_terms_beyond_the_run_are_counted_as_such() -> None:
     run, _ = run_with(TextEngine(()))
     run.settings = Settings(feed=Feed([fed]))
     run.scope = Scope(frozenset(("Core",)), frozenset((Feature.DATATYPES,)))
-    assert making.feed_term(run) is None
+    making.FeedTerm.draw(run)
     run.scope = Scope(frozenset(("Core", "Ints")))
-    assert making.feed_term(run) is None
+    making.FeedTerm.draw(run)
     assert run.statistics.fed == {
         "of theories that the run does not draw on": 8,
         "with features that the run does not draw on": 8,

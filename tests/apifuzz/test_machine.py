@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import subprocess
 from collections import Counter
@@ -13,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from apifuzz.chance import Chance
 from apifuzz.engines import ENGINES, make_engine
 from apifuzz.engines.text import TextEngine
 from apifuzz.machine import Machine, MachineError
@@ -50,7 +50,7 @@ def machine() -> Machine:
 
 
 def run(ready: bool = True) -> Any:
-    return SimpleNamespace(random=random.Random(1), ready=ready)
+    return SimpleNamespace(random=Chance(1), ready=ready)
 
 
 def drawn(made: Machine, state: Any, count: int = 2000) -> Counter[str]:

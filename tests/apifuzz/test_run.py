@@ -324,7 +324,7 @@ MORE = (
         ("exhume-trace 1 a 1\n1 push 1\n", "line 2: push: there is no instance"),
         (START + "4 new\n", "line 7: new: there is already an instance"),
         (START + "4 make-tea\n", "line 7: make-tea: unknown action make-tea"),
-        (START + "4 set-required-option\n", "line 7: set-required-option: written as set-option"),
+        (START + "4 set-required-option\n", "line 7: set-required-option: written as other calls"),
         (START + "4 make-sort\n", "line 7: make-sort: 1 to 21 arguments expected, found 0"),
         (START + "4 make-sort Real s1\n", "line 7: make-sort: the sort Real takes 0 arguments, found 1"),
         (START + "4 make-sort Pear\n", "line 7: make-sort: unknown sort Pear"),

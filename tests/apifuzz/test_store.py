@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
+from apifuzz.chance import Chance
 from apifuzz.interface import ApiTerm, TermKind, Unsupported
-from apifuzz.store import Store, seldom_used
+from apifuzz.store import Store, rarely_used
 from apifuzz.trace import TraceError
 from smtlib import BOOL, INT, make_sort
 
@@ -64,13 +63,13 @@ def test_ids_count_on_after_clearing() -> None:
     assert str(constant(store)) == "t2"
 
 
-def test_seldom_used_terms_are_preferred() -> None:
+def test_rarely_used_terms_are_preferred() -> None:
     store = Store()
     terms = [constant(store) for _ in range(4)]
     for term in terms[:3]:
         term.uses = 50
-    chance = random.Random(1)
-    drawn = [seldom_used(terms, chance) for _ in range(400)]
+    chance = Chance(1)
+    drawn = [rarely_used(terms, chance) for _ in range(400)]
     # Drawn in more than one of two samples of three, instead of one in four.
     assert 200 < drawn.count(terms[3]) < 400
     assert all(term in drawn for term in terms)
@@ -95,14 +94,14 @@ def test_a_bound_variable_takes_its_terms_along() -> None:
     pool = store.pools[INT]
     assert pool.open == [y, of_y] and store.open_variables == [y]
     assert store.is_bound(of_x) and store.is_bound(of_both) and not store.is_bound(of_y)
-    assert pool.closed == [] and store.pick_closed(INT, random.Random(1)) is None
+    assert pool.closed == [] and store.pick_closed(INT, Chance(1)) is None
 
 
 def test_open_terms_are_preferred_while_there_are_some() -> None:
     store = Store()
     constant(store)
     variable = store.add_term(store.sorts[INT], None, TermKind.VARIABLE)
-    chance = random.Random(1)
+    chance = Chance(1)
     drawn = [store.pick(INT, chance) for _ in range(100)]
     assert 40 < drawn.count(variable) < 80
     assert store.pick(BOOL, chance) is None

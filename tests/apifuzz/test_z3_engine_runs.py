@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 import z3
 
+from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.witness import Witness
@@ -312,7 +312,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 def test_tactics_are_drawn_as_they_are_read() -> None:
-    chance = random.Random(7)
+    chance = Chance(7)
     drawn = [_draw_tactic(chance, 0) for _ in range(60)]
     assert len(set(drawn)) > 30
     for text in drawn:

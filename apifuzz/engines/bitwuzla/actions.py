@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Annotated, Any, cast
 
 import bitwuzla
-from bitwuzla import Kind
 
+from apifuzz.actions import Need, actions_in
 from apifuzz.actions.own import Own
-from apifuzz.call import Count
-from apifuzz.calls import Assert, CheckSat
+from apifuzz.call import Count, up_to
+from apifuzz.engines.bitwuzla import interpolants, making
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
-from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes, unreadable
-from apifuzz.engines.bitwuzla.interpolants import Interpolants
+from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes, require_readable, unreadable
+from apifuzz.engines.bitwuzla.interpolants import SecondInstance, is_on
 from apifuzz.engines.bitwuzla.limits import Terminator
-from apifuzz.engines.bitwuzla.making import MakeRounded, MakeTerm
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, must
 from apifuzz.run import Run
 from smtlib import quote_symbol
 
 _LOGIC = re.compile(r"\A\(set-logic [A-Z_]*\)")
 
 
-class _Plain(Own):
-    """An action of bitwuzla without arguments."""
+class _OfBitwuzla(Own):
+    """An action of bitwuzla."""
 
     solver = "bitwuzla"
 
 
-class InspectOptions(_Plain):
-    """``bitwuzla:inspect-options``: every option, asked all it can be asked."""
+class InspectOptions(_OfBitwuzla):
+    """``bitwuzla:inspect-options``: every option is asked everything."""
 
     places = (("options", 0.05),)
 
@@ -39,7 +39,7 @@ class InspectOptions(_Plain):
         core.settings.inspect()
 
 
-class Statistics(_Plain):
+class Statistics(_OfBitwuzla):
     """``bitwuzla:statistics``: names and values, as text."""
 
     places = (("terms", 0.1),)
@@ -47,11 +47,10 @@ class Statistics(_Plain):
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         found = core.solver.statistics()
         core.solver.term_mgr()
-        if not found or not all(found):
-            raise Misbehaviour("value", f"statistics: {str(found)[:300]}")
+        must("value", bool(found) and all(found), f"statistics: {str(found)[:300]}")
 
 
-class SimplifyAssertions(_Plain):
+class SimplifyAssertions(_OfBitwuzla):
     """``bitwuzla:simplify-assertions``: the assertions, in place; the last answer is forgotten."""
 
     places = (("terms", 0.5),)
@@ -60,37 +59,28 @@ class SimplifyAssertions(_Plain):
         core.simplify_assertions()
 
 
-class LimitCheck(Own):
-    """``bitwuzla:limit-check N``: the next check asks its terminator N times only: it ends early, mostly."""
+class LimitCheck(_OfBitwuzla):
+    """``bitwuzla:limit-check N``: the next check may ask its terminator N times; mostly it ends early."""
 
-    solver = "bitwuzla"
     places = (("check", 0.3),)
-    calls: Count
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        return cls(1 + int(run.random.random() * 20))
+    calls: Annotated[Count, up_to(20)]
 
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         core.terminator.limit_next(self.calls)
 
 
-class _BeforeChecks(_Plain):
-    """Before the first check only: it puts what is left of the assertions in their place."""
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return cast(BitwuzlaEngine, run.engine.core).untouched
-
-    def require(self, run: Run) -> None:
-        if not cast(BitwuzlaEngine, run.engine.core).untouched:
-            raise Unsupported("assertions are not as they were asserted after a check")
+_UNTOUCHED = Need(
+    lambda run: cast(BitwuzlaEngine, run.engine.core).untouched,
+    "assertions are not as they were asserted after a check",
+)
+"""A check replaces the assertions with what is left of them."""
 
 
-class Assertions(_BeforeChecks):
+class Assertions(_OfBitwuzla):
     """``bitwuzla:assertions``: those that were asserted, in order."""
 
     places = (("assert", 0.2),)
+    needs = (_UNTOUCHED,)
 
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         found = core.solver.get_assertions()
@@ -98,40 +88,29 @@ class Assertions(_BeforeChecks):
             raise Misbehaviour("term", f"assertions: {'; '.join(map(str, found))[:1000]}")
 
 
-class ReadFormula(_BeforeChecks):
-    """``bitwuzla:read-formula``: what is asserted, printed and read by another instance, has no other
-    answer.
-    """
+class ReadFormula(_OfBitwuzla):
+    """``bitwuzla:read-formula``: the assertions, printed and read by another instance, answer the same."""
 
     places = (("assert", 0.3),)
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return super().is_possible(run) and any(run.stack.levels)
+    needs = (_UNTOUCHED,)
+    likely = (lambda run: any(run.stack.levels),)
 
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         core.solver.print_formula("smt2", 16)  # not read: leading zeros are lost
         text = core.solver.print_formula("smt2", core.random.choice((2, 10)))
         _require_readable(core.stack.terms)
-        other = core.sibling()
-        for term in core.stack.terms:
-            other.perform(Assert(term))
-        answers = (check(_read(core, text)), other.perform(CheckSat()))
-        if {Answer.SAT, Answer.UNSAT} <= set(answers):
-            one, two = answers
-            raise Misbehaviour("print", f"printed {one}, asserted {two}\n{text[:2000]}")
+        printed = check(_read(core, text))
+        asserted = SecondInstance(core).answer([term.handle for term in core.stack.terms])
+        if {printed, asserted} == {Answer.SAT, Answer.UNSAT}:
+            raise Misbehaviour("print", f"printed {printed}, asserted {asserted}\n{text[:2000]}")
 
 
-class PrintCore(_Plain):
+class PrintCore(_OfBitwuzla):
     """``bitwuzla:print-core``: the core as a script, which another instance does not find satisfiable."""
 
     places = (("unsat", 1),)
     after = (Answer.UNSAT,)
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        core = cast(BitwuzlaEngine, run.engine.core)
-        return super().is_possible(run) and core.settings.is_on("produce-unsat-cores")
+    likely = (is_on("produce-unsat-cores"),)
 
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         core.solver.print_unsat_core("smt2", 16)
@@ -145,10 +124,7 @@ def _require_readable(terms: Sequence[ApiTerm]) -> None:
     """Unsupported where bitwuzla's parser does not read what its printer writes."""
     for term in terms:
         for node in nodes(term.handle, MAX_NODES):
-            if node.kind() == Kind.LAMBDA:
-                raise Unsupported("reading back a lambda: the parser has none")
-            if node.kind() == Kind.VALUE and node.sort().is_uninterpreted():
-                raise Unsupported("reading back a value of an uninterpreted sort")
+            require_readable(node)
 
 
 def _read(core: BitwuzlaEngine, text: str) -> Any:
@@ -163,13 +139,8 @@ def _read(core: BitwuzlaEngine, text: str) -> Any:
         parser.parse(sorts + text, True, False)
     except bitwuzla.BitwuzlaException as error:
         raise unreadable(text, error) from error
-    if not parser.statistics():
-        raise Misbehaviour("value", "a parser without statistics")
+    must("value", bool(parser.statistics()), "a parser without statistics")
     return parser.bitwuzla()
 
 
-ACTIONS = (
-    *(InspectOptions, MakeTerm, MakeRounded, SimplifyAssertions, Statistics, Assertions, ReadFormula),
-    *(LimitCheck, PrintCore, Interpolants),
-)
-"""All of them; in each state of the model they come in this order."""
+ACTIONS = actions_in(sys.modules[__name__], making, interpolants)

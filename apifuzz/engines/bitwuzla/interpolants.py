@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Self, cast
 
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.actions import Made
-from apifuzz.actions.own import Own
+from apifuzz.actions import Made, Need
+from apifuzz.actions.own import Own, Second
 from apifuzz.call import FormulaLists
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, TermKind, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, TermKind, must
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
+
+
+def is_on(option: str) -> Callable[[Run], bool]:
+    """Whether an option of the instance is on."""
+    return lambda run: cast(BitwuzlaEngine, run.engine.core).settings.is_on(option)
+
+
+class SecondInstance(Second):
+    """Another instance on the same term manager, made for each question."""
+
+    def __init__(self, engine: BitwuzlaEngine) -> None:
+        self.manager = engine.session.manager
+
+    def answer(self, formulas: Sequence[Any]) -> Answer:
+        solver = bitwuzla.Bitwuzla(self.manager, bitwuzla.Options())
+        if formulas:
+            solver.assert_formula(*formulas)
+        return check(solver)
+
+    def negated(self, formula: Any) -> Any:
+        return self.manager.mk_term(Kind.NOT, [formula])
 
 
 class Interpolants(Own):
@@ -30,30 +51,24 @@ class Interpolants(Own):
     after = (Answer.UNSAT,)
     parts: FormulaLists
 
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return (
-            run.answer is Answer.UNSAT
-            and not run.assumptions
-            and len(run.assertions) > 1
-            and cast(BitwuzlaEngine, run.engine.core).settings.is_on("produce-interpolants")
-        )
+    needs = (
+        Need(lambda run: not run.assumptions, "interpolants after assumptions"),
+        Need(is_on("produce-interpolants"), "without produce-interpolants"),
+    )
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        left = _different(run.assertions)
+        left = list({t.handle.id(): t for t in run.assertions}.values())
         run.random.shuffle(left)
         parts: list[tuple[ApiTerm, ...]] = []
-        while len(left) > 1 and (not parts or run.random.random() < 0.3):
-            count = 1 + int(run.random.random() * (len(left) - 1))
+        while len(left) > 1 and (not parts or run.random.happens(0.3)):
+            count = run.random.up_to(len(left) - 1)
             parts.append(tuple(left[:count]))
             del left[:count]
         return cls(tuple(parts)) if parts else None
 
     def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
         parts = self.parts
-        if run.assumptions or not core.settings.is_on("produce-interpolants"):
-            raise Unsupported("interpolants after assumptions, or without their option")
         for part in parts:
             if not part or not set(part) <= set(run.assertions):
                 raise TraceError("parts of the assertions expected")
@@ -62,8 +77,8 @@ class Interpolants(Own):
             found = [core.solver.get_interpolant(handles[0])]
         else:
             found = core.solver.get_interpolants(handles)
-        if len(found) != len(parts):
-            raise Misbehaviour("interpolant", f"{len(parts)} parts, {len(found)} interpolants")
+        same = len(found) == len(parts)
+        must("interpolant", same, f"{len(parts)} parts, {len(found)} interpolants")
         own = parts[0][0].sort
         made = [run.keep_term(own, handle, TermKind.TERM) for handle in found]
         _verify(core, parts, made, run.assertions)
@@ -77,6 +92,7 @@ def _verify(
     assertions: Sequence[ApiTerm],
 ) -> None:
     """Misbehaviour where an interpolant does not follow, or does not contradict the rest."""
+    second = SecondInstance(engine)
     before: list[ApiTerm] = []
     seen: set[int] = set()
     for part, interpolant in zip(parts, interpolants, strict=True):
@@ -84,8 +100,10 @@ def _verify(
         rest = [t for t in assertions if t.handle.id() not in seen]
         if _unrelated(interpolant, [t for t in assertions if t.handle.id() in seen], rest):
             raise Misbehaviour("interpolant", f"{interpolant.handle} has constants that are not common")
-        _require_unsat(engine, (*before, *part), interpolant, "does not follow")
-        _require_unsat(engine, (*rest, interpolant), None, "does not contradict the rest")
+        premises = [t.handle for t in (*before, *part)]
+        second.must_follow(premises, interpolant.handle, "interpolation", "interpolant")
+        contradiction = [t.handle for t in (*rest, interpolant)]
+        second.must_not_be(Answer.SAT, "interpolant", contradiction, "an interpolant with the rest")
         before = [interpolant]
 
 
@@ -96,19 +114,3 @@ def _unrelated(interpolant: ApiTerm, one: Sequence[ApiTerm], other: Sequence[Api
 
 def _constants(terms: Sequence[ApiTerm]) -> set[int]:
     return {n.id() for t in terms for n in nodes(t.handle, 10 * MAX_NODES) if n.is_const()}
-
-
-def _require_unsat(
-    engine: BitwuzlaEngine, terms: Sequence[ApiTerm], negated: ApiTerm | None, problem: str
-) -> None:
-    solver = bitwuzla.Bitwuzla(engine.session.manager, bitwuzla.Options())
-    handles = [t.handle for t in terms]
-    if negated is not None:
-        handles.append(engine.session.manager.mk_term(Kind.NOT, [negated.handle]))
-    solver.assert_formula(*handles)
-    if check(solver) is Answer.SAT:
-        raise Misbehaviour("interpolant", f"an interpolant {problem}")
-
-
-def _different(terms: Sequence[ApiTerm]) -> list[ApiTerm]:
-    return list({t.handle.id(): t for t in terms}.values())

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 import cvc5
 
-from apifuzz.call import AnyClosed
+from apifuzz.actions import MAY_CHANGE, Need, option
+from apifuzz.call import AnyClosed, Drawn, draw_formula
 from apifuzz.engines.cvc5.actions.base import (
     Cvc5Action,
-    draw_formula,
+    SecondSolver,
     handles,
+    has_assertions,
     has_quantifier,
     has_skolem,
     kind_named,
-    must_not_be,
     names_of,
+    parts,
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported, expect, must
 from apifuzz.run import Run
 
 _MOST_PROOF_NODES = 300
@@ -33,13 +34,13 @@ class GetAssertions(Cvc5Action):
     def act(self, run: Run, core: Cvc5Engine) -> None:
         found = set(core.session.solver.getAssertions())
         for assertion in core.stack.asserted:
-            if assertion.mark not in found:
-                raise Misbehaviour("core", f"the assertion {assertion.term} is not among the solver's")
+            there = assertion.mark in found
+            must("core", there, f"the assertion {assertion.term} is not among the solver's")
 
 
 class GetOptions(Cvc5Action):
-    """``cvc5:get-options``: what was set is said to be set. To what is not compared: other options may have
-    changed it.
+    """``cvc5:get-options``: what was set is reported as set. The value is not compared: other options may
+    have changed it.
     """
 
     places = (("terms", 0.1),)
@@ -69,7 +70,7 @@ class GetStatistics(Cvc5Action):
 
 
 class GetInfo(Cvc5Action):
-    """``cvc5:get-info``: what the solver says of itself."""
+    """``cvc5:get-info``: what the solver says about itself."""
 
     places = (("terms", 0.3),)
 
@@ -103,7 +104,7 @@ class GetDifficulty(Cvc5Action):
     """``cvc5:get-difficulty``: a natural number for some of the assertions."""
 
     places = (("sat", 0.7), ("unsat", 0.7), ("unknown", 0.7))
-    needs = ("produce-difficulty=true",)
+    needs = (option("produce-difficulty=true"),)
     after = tuple(Answer)
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
@@ -124,29 +125,22 @@ class GetLearnedLiterals(Cvc5Action):
     """``cvc5:get-learned-literals KIND``: they follow from the assertions."""
 
     places = (("sat", 0.7), ("unsat", 0.7), ("unknown", 0.7))
-    needs = ("produce-learned-literals=true",)
+    needs = (option("produce-learned-literals=true"),)
     after = tuple(Answer)
     kind: Annotated[str, kind_named(_LITERALS, "kind of literals:")]
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        kinds = list(_LITERALS)
-        return cls(kinds[int(run.random.random() * len(kinds))])
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         solver, kind = core.session.solver, _LITERALS[self.kind]
         is_input = kind is cvc5.LearnedLitType.INPUT
-        literals = (
-            solver.getLearnedLiterals()
-            if is_input and core.session.chance(0.5)
-            else solver.getLearnedLiterals(kind)
-        )
+        if is_input and core.session.chance(0.5):
+            literals = solver.getLearnedLiterals()
+        else:
+            literals = solver.getLearnedLiterals(kind)
         given = [*handles(run.assertions), *handles(run.assumptions or ())]
         for literal in literals[:3]:
             # A definition would be made a second time, at which cvc5 aborts.
             if not has_skolem(literal) and not has_quantifier(literal):
-                about = f"the assertions and the negation of the learned {literal!s:.200}"
-                must_not_be(core, Answer.SAT, "answer", [*given, literal.notTerm()], about)
+                SecondSolver(core).must_follow(given, literal, "a learned literal")
 
 
 _COMPONENTS = names_of(cvc5.ProofComponent)
@@ -158,16 +152,15 @@ class GetProof(Cvc5Action):
     """``cvc5:get-proof COMPONENT FORMAT``: walked through and printed."""
 
     places = (("unsat", 2.0),)
-    needs = ("produce-proofs=true",)
+    needs = (option("produce-proofs=true"),)
     after = (Answer.UNSAT,)
     component: Annotated[str, kind_named(_COMPONENTS, "component of proofs:")]
     form: Annotated[str, kind_named(_FORMATS, "format of proofs:")]
 
     @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        component = list(_COMPONENTS)[int(run.random.random() * len(_COMPONENTS))]
-        formats = list(_FORMATS) if component == "full" else ["none"]
-        return cls(component, formats[int(run.random.random() * len(formats))])
+    def draw(cls, run: Run) -> Self:
+        component = run.random.pick(list(_COMPONENTS))
+        return cls(component, run.random.pick(list(_FORMATS) if component == "full" else ["none"]))
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         session, component = core.session, _COMPONENTS[self.component]
@@ -180,13 +173,12 @@ class GetProof(Cvc5Action):
         for proof in proofs:
             _walk(proof)
             solver.proofToString(proof, _FORMATS[self.form])
-        proved = (proofs[0].getResult(), proofs[0].getRule()) if is_full else None
-        if proved and proved[0] != session.manager.mkFalse() and proved[1] is not cvc5.ProofRule.SCOPE:
-            raise Misbehaviour("value", f"the proof proves {proved[0]!s:.200}, not false")
+        if is_full and proofs[0].getRule() is not cvc5.ProofRule.SCOPE:
+            expect("value", proofs[0].getResult(), session.manager.mkFalse(), "what the proof proves")
 
 
 def _walk(proof: Any) -> None:
-    for node in _nodes(proof):
+    for node in parts(proof, lambda node: node.getChildren(), _MOST_PROOF_NODES):
         rule = node.getRule()
         if rule in _REWRITES:
             node.getRewriteRule()
@@ -196,22 +188,11 @@ def _walk(proof: Any) -> None:
         expect("value", node == node, True, f"{rule} against itself")
 
 
-def _nodes(proof: Any) -> Iterator[Any]:
-    todo = [proof]
-    seen: set[Any] = set()
-    while todo and len(seen) < _MOST_PROOF_NODES:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            todo.extend(node.getChildren())
-
-
 class GetCoreLemmas(Cvc5Action):
     """``cvc5:get-core-lemmas``: the lemmas of the theories that made the assertions unsatisfiable."""
 
     places = (("unsat", 1.0),)
-    needs = ("produce-unsat-cores=true", "unsat-cores-mode=sat-proof")
+    needs = (option("produce-unsat-cores=true"), option("unsat-cores-mode=sat-proof"))
     after = (Answer.UNSAT,)
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
@@ -220,41 +201,38 @@ class GetCoreLemmas(Cvc5Action):
             expect("value", lemma.getSort().isBoolean(), True, "a lemma is a formula")
 
 
-_SYNTHESIS = ("produce-abducts", "produce-interpolants")
+def _synthesises(run: Run) -> bool:
+    return any(run.is_set(f"{name}=true") for name in ("produce-abducts", "produce-interpolants"))
+
+
+def _draw_assumed(run: Run) -> tuple[ApiTerm, ...]:
+    assumed = draw_formula(run)
+    return () if run.random.happens(0.5) or assumed is None else (assumed,)
 
 
 class TimeoutCore(Cvc5Action):
     """``cvc5:timeout-core FORMULA...``: under assumptions, where there are some."""
 
     places = (("assert", 0.03),)
-    needs = ("produce-unsat-cores=true",)
-    assumed: AnyClosed
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        if any(run.options.get(name) == "true" for name in _SYNTHESIS):
-            return False
-        return super().is_possible(run) and any(run.stack.levels) and run.may_change
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        assumed = draw_formula(run)
-        return cls(()) if run.random.random() < 0.5 or assumed is None else cls((assumed,))
+    needs = (
+        option("produce-unsat-cores=true"),
+        Need(lambda run: not _synthesises(run), "cores are not with synthesis"),
+        MAY_CHANGE,
+    )
+    likely = (has_assertions,)
+    assumed: Annotated[AnyClosed, Drawn(_draw_assumed)]
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
-        if any(run.options.get(name) == "true" for name in _SYNTHESIS):
-            raise Unsupported("cores are not with synthesis")
-        run.require_change()
         assumed = [core.session.expand(handle) for handle in handles(self.assumed)]
-        solver = core.session.solver
+        solver, second = core.session.solver, SecondSolver(core)
         run.changed()
         # It counts as a check: without incremental solving no other one may follow.
         run.checks += 1
         result, found = solver.getTimeoutCoreAssuming(*assumed) if assumed else solver.getTimeoutCore()
         if result.isUnsat():
             given = handles(run.assertions) if assumed else []
-            must_not_be(core, Answer.SAT, "core", [*given, *found], "a timeout core that is unsat")
+            second.must_not_be(Answer.SAT, "core", [*given, *found], "a timeout core that is unsat")
         elif result.isSat():
             expect("core", len(found), 0, "the size of a timeout core that is sat")
             formulas = [*handles(run.assertions), *assumed]
-            must_not_be(core, Answer.UNSAT, "answer", formulas, "what a timeout core finds sat")
+            second.must_not_be(Answer.UNSAT, "answer", formulas, "what a timeout core finds sat")

@@ -1,21 +1,21 @@
-"""What the actions of cvc5 share: their preconditions, and a second solver to check answers with."""
+"""What the actions of cvc5 share: preconditions, and a second solver that checks answers."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import cvc5
 
-from apifuzz.actions.own import Own
+from apifuzz.actions import Need
+from apifuzz.actions.own import Own, Second
 from apifuzz.call import Kind, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.solving import answer
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Unsupported
 from apifuzz.run import Run
 from apifuzz.store import Store
-from smtlib import BOOL
+from smtlib import Sort
 
 _ENUMERABLE = frozenset(
     ("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "UnicodeStrings", "ArraysEx")
@@ -41,7 +41,7 @@ def kind_named(names: Mapping[str, Any], what: str) -> Kind:
             raise Unsupported(f"no {what} {token[:60]}")
         return token
 
-    return Kind(read)
+    return Kind(read, draw=lambda run: run.random.pick(list(names)))
 
 
 def names_of(enumeration: Any) -> dict[str, Any]:
@@ -49,26 +49,32 @@ def names_of(enumeration: Any) -> dict[str, Any]:
     return {member.name.lower().replace("_", "-"): member for member in enumeration}
 
 
-def draw_formula(run: Run) -> ApiTerm | None:
-    """A closed formula; None: there is none."""
-    return run.store.pick_closed(BOOL, run.random) if BOOL in run.store.pools else None
+INCREMENTAL = Need(
+    lambda run: run.options.get("incremental", "true") == "true",
+    "a second check, without incremental solving",
+)
 
 
-def is_incremental(run: Run) -> bool:
-    """Whether the run may push and check again."""
-    return run.options.get("incremental", "true") == "true"
+def has_assertions(run: Run) -> bool:
+    """Whether there is an assertion."""
+    return any(run.stack.levels)
 
 
 def may_enumerate(run: Run) -> bool:
-    """Whether cvc5 can make formulas from what the run has made: it wants functions to be values."""
+    """Whether cvc5 can make formulas from what the run has made: functions must be values."""
     return not run.store.functions or run.logic.startswith("HO_")
 
 
 def should_enumerate(run: Run) -> bool:
-    """Whether it would come to an end: of other theories it has no grammars, and what it cannot verify it
-    tries without end. For drawing only.
+    """Whether that would end: for other theories cvc5 has no grammars, and it tries without end what it
+    cannot verify. For drawing only.
     """
     return may_enumerate(run) and run.scope.theories <= _ENUMERABLE and not run.scope.quantifiers
+
+
+def is_plain(sort: Sort) -> bool:
+    """Whether the sort's terms can be parts of records, pools and models."""
+    return not sort.is_function and sort.name != "RegLan"
 
 
 def handles(terms: Sequence[ApiTerm]) -> list[Any]:
@@ -76,23 +82,18 @@ def handles(terms: Sequence[ApiTerm]) -> list[Any]:
     return [term.handle for term in terms]
 
 
-@contextlib.contextmanager
-def second_solver(engine: Cvc5Engine) -> Iterator[Cvc5Engine]:
-    """Another solver on the same term manager, for a while."""
-    other = engine.sibling()
-    try:
-        yield other
-    finally:
-        other.delete()
+class SecondSolver(Second):
+    """Another solver on the same term manager, made for each question.
 
-
-def second_answer(engine: Cvc5Engine, formulas: Sequence[Any]) -> Answer:
-    """What a second solver answers to these formulas (handles); unknown, too, to what it does not take under
-    default options.
-
-    Definitions among them are left out: the second solver has them, and cvc5 ends where one comes twice.
+    To what it does not take under default options it answers unknown. It leaves out definitions among the
+    formulas: it has them already, and cvc5 aborts where one comes twice.
     """
-    with second_solver(engine) as other:
+
+    def __init__(self, engine: Cvc5Engine) -> None:
+        self.engine = engine
+
+    def answer(self, formulas: Sequence[Any]) -> Answer:
+        other = self.engine.sibling()
         solver = other.session.solver
         try:
             for formula in formulas:
@@ -101,12 +102,11 @@ def second_answer(engine: Cvc5Engine, formulas: Sequence[Any]) -> Answer:
             return answer(solver.checkSat())
         except RuntimeError:
             return Answer.UNKNOWN
+        finally:
+            other.delete()
 
-
-def must_not_be(engine: Cvc5Engine, wrong: Answer, kind: str, formulas: Sequence[Any], told: str) -> None:
-    """Raise :class:`Misbehaviour` where a second solver answers ``wrong`` to these formulas (handles)."""
-    if second_answer(engine, formulas) is wrong:
-        raise Misbehaviour(kind, f"a second solver answers {wrong} to {told}")
+    def negated(self, formula: Any) -> Any:
+        return formula.notTerm()
 
 
 def _is_definition(formula: Any) -> bool:
@@ -123,24 +123,21 @@ def _is_definition(formula: Any) -> bool:
 
 def has_skolem(term: Any) -> bool:
     """Whether a symbol of the solver's own occurs, so that another solver has no meaning for the term."""
-    return some_part(term, lambda part: bool(part.isSkolem()))
+    return any(part.isSkolem() for part in parts(term))
 
 
 def has_quantifier(term: Any) -> bool:
     """Whether a quantifier occurs: perhaps what the solver made of a definition."""
-    return some_part(term, lambda part: part.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS))
+    return any(part.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS) for part in parts(term))
 
 
-def some_part(term: Any, holds: Callable[[Any], bool]) -> bool:
-    """Whether something holds of the term or of one that it is made of."""
-    todo = [term]
-    seen = set()
-    while todo:
+def parts(whole: Any, children: Callable[[Any], Any] = list, most: int = 1 << 30) -> Iterator[Any]:
+    """A term, or a proof, and all that it is made of, each once, ``most`` of them at most."""
+    todo = [whole]
+    seen: set[Any] = set()
+    while todo and len(seen) < most:
         part = todo.pop()
-        if part in seen:
-            continue
-        seen.add(part)
-        if holds(part):
-            return True
-        todo.extend(part)
-    return False
+        if part not in seen:
+            seen.add(part)
+            yield part
+            todo.extend(children(part))

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Self
 import cvc5
 from cvc5 import Kind, SortKind
 
-from apifuzz.actions import Made
-from apifuzz.call import AnyClosed, ClosedTerms, Count, SortArg, Term
-from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, kind_named, names_of
+from apifuzz.actions import Made, option
+from apifuzz.call import AnyClosed, ClosedTerms, Count, Drawn, SortArg, Term, up_to
+from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, is_plain, kind_named, names_of
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.interface import ApiTerm, Misbehaviour, TermKind, Unsupported, expect
+from apifuzz.interface import ApiSort, ApiTerm, TermKind, Unsupported, expect, must
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from smtlib import BOOL, Sort
@@ -27,23 +27,20 @@ def _keep(run: Run, made: Any, sort: Sort, args: tuple[ApiTerm, ...]) -> Made:
     return (run.keep_term(kept, made, TermKind.TERM, None, args, free),)
 
 
+def _draw_uninterpreted(run: Run) -> ApiSort | None:
+    declared = core_of(run).sorts.declared
+    names = [name for name, handle in declared.items() if handle.isUninterpretedSort()]
+    sorts = [own for sort, own in run.store.sorts.items() if sort.name in names and not sort.args]
+    return run.random.pick_if_any(sorts)
+
+
 class MakeCardinality(Cvc5Action):
     """``cvc5:make-cardinality SORT N``: an uninterpreted sort has at most so many elements."""
 
     places = (("terms", 0.5),)
-    needs = ("finite-model-find=true",)
-    sort: SortArg
-    bound: Count
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        declared = core_of(run).sorts.declared
-        names = [name for name, handle in declared.items() if handle.isUninterpretedSort()]
-        sorts = [s for s in run.store.sorts if s.name in names and not s.args]
-        if not sorts or BOOL not in run.store.sorts:
-            return None
-        sort = sorts[int(run.random.random() * len(sorts))]
-        return cls(run.store.sorts[sort], 1 + int(run.random.random() * 4))
+    needs = (option("finite-model-find=true"),)
+    sort: Annotated[SortArg, Drawn(_draw_uninterpreted)]
+    bound: Annotated[Count, up_to(4)]
 
     def act(self, run: Run, core: Cvc5Engine) -> Made | None:
         handle = self.sort.handle
@@ -66,9 +63,9 @@ class MakeRecord(Cvc5Action):
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        terms = [run.store.pick_any(run.random) for _ in range(1 + int(run.random.random() * 3))]
-        found = [t for t in terms if t is not None and t.sort.sort.name not in ("RegLan", "->")]
-        return cls(1 + int(run.random.random() * len(found)), tuple(found)) if found else None
+        terms = [run.store.pick_any(run.random) for _ in range(run.random.up_to(3))]
+        found = [t for t in terms if t is not None and is_plain(t.sort.sort)]
+        return cls(run.random.up_to(len(found)), tuple(found)) if found else None
 
     def act(self, run: Run, core: Cvc5Engine) -> Made | None:
         terms, place = self.terms, self.place - 1
@@ -98,12 +95,11 @@ class MakeMatch(Cvc5Action):
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        sorts = [s for s in run.store.populated if run.store.datatypes.members(s)]
-        if not sorts:
-            return None
-        term = run.store.pick(sorts[int(run.random.random() * len(sorts))], run.random)
-        other = run.store.pick_any(run.random)
-        if term is None or other is None or other.sort.sort.name in ("RegLan", "->"):
+        store, chance = run.store, run.random
+        sort = chance.pick_if_any([s for s in store.populated if store.datatypes.members(s)])
+        term = store.pick(sort, chance) if sort is not None else None
+        other = store.pick_any(chance)
+        if term is None or other is None or not is_plain(other.sort.sort):
             return None
         return cls(term, other)
 
@@ -147,10 +143,9 @@ class _OfTwo(Cvc5Action):
     @classmethod
     def draw_two(cls, run: Run, fits: Callable[[Sort], bool]) -> Self | None:
         """Two terms of one of the sorts that fit; None: there are none."""
-        sorts = [sort for sort in run.store.populated if fits(sort)]
-        if not sorts:
+        sort = run.random.pick_if_any([sort for sort in run.store.populated if fits(sort)])
+        if sort is None:
             return None
-        sort = sorts[int(run.random.random() * len(sorts))]
         one, two = (run.store.pick(sort, run.random) for _ in range(2))
         return None if one is None or two is None else cls(one, two)
 
@@ -161,10 +156,8 @@ _LIFTED = {"Int": Kind.ADD, "Real": Kind.MULT, "Bool": Kind.AND, "BitVec": Kind.
 class MakeLifted(_OfTwo):
     """``cvc5:make-lifted TERM TERM``: an operator on two nullable terms."""
 
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        # It is made with a lambda.
-        return run.logic.startswith("HO_")
+    # It is made with a lambda.
+    likely = (lambda run: run.logic.startswith("HO_"),)
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
@@ -237,22 +230,20 @@ class InspectSkolem(Cvc5Action):
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        arrays = [s for s in run.store.populated if s.name == "Array"]
-        if arrays:
-            sort = arrays[int(run.random.random() * len(arrays))]
+        sort = run.random.pick_if_any([s for s in run.store.populated if s.name == "Array"])
+        if sort is not None:
             one, two = (run.store.pick_closed(sort, run.random) for _ in range(2))
             if one is not None and two is not None:
                 return cls("array-deq-diff", (one, two))
-        names = ("div-by-zero", "int-div-by-zero", "mod-by-zero")
-        return cls(names[int(run.random.random() * len(names))], ())
+        return cls(run.random.pick(("div-by-zero", "int-div-by-zero", "mod-by-zero")), ())
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         skolem, terms = _SKOLEMS[self.skolem], handles(self.terms)
         if core.session.maker.getNumIndicesForSkolemId(skolem) != len(terms):
             raise Unsupported("another number of terms expected")
         made = core.session.manager.mkSkolem(skolem, *terms)
-        if not made.isSkolem() or made.getSkolemId() != skolem:
-            raise Misbehaviour("term", f"{made!s:.100} is not the skolem {self.skolem}")
+        is_one = made.isSkolem() and made.getSkolemId() == skolem
+        must("term", is_one, f"{made!s:.100} is not the skolem {self.skolem}")
         # cvc5 may bring them into an order of its own.
         expect("term", set(made.getSkolemIndices()), set(terms), f"the terms of {made!s:.100}")
 

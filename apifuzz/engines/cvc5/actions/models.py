@@ -6,12 +6,13 @@ from typing import Annotated, Any, Self
 
 import cvc5
 
-from apifuzz.call import AnyClosed, one_of
-from apifuzz.engines.cvc5.actions.base import Cvc5Action, handles, is_incremental, names_of
+from apifuzz.actions import option
+from apifuzz.call import AnyClosed, Drawn, one_of
+from apifuzz.engines.cvc5.actions.base import INCREMENTAL, Cvc5Action, handles, is_plain, names_of
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.solving import answer
-from apifuzz.interface import Answer, Misbehaviour, TermKind, Unsupported, expect
+from apifuzz.interface import Answer, TermKind, Unsupported, expect, must
 from apifuzz.run import Run
 
 _MOST_MODELS = 3
@@ -22,14 +23,9 @@ class InspectModel(Cvc5Action):
     """``cvc5:inspect-model CONSTANT...``: domains of sorts, cores, the model of these constants."""
 
     places = (("sat", 0.7),)
-    needs = ("produce-models=true",)
+    needs = (option("produce-models=true"),)
     after = (Answer.SAT,)
-    constants: AnyClosed
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        constants = [c for pool in run.store.pools.values() for c in pool.constants]
-        return cls(tuple(constants[-3:]))
+    constants: Annotated[AnyClosed, Drawn(lambda run: tuple(run.store.constants()[-3:]))]
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         solver = core.session.solver
@@ -41,8 +37,7 @@ class InspectModel(Cvc5Action):
                 inspect_value(element, f"an element of {sort}")
         for constant in constants:
             solver.isModelCoreSymbol(constant.handle)
-        if not str(solver.getModel(sorts, handles(constants))).strip():
-            raise Misbehaviour("model", "an empty text as model")
+        must("model", bool(str(solver.getModel(sorts, handles(constants))).strip()), "an empty text as model")
 
 
 class BlockModel(Cvc5Action):
@@ -51,30 +46,19 @@ class BlockModel(Cvc5Action):
     """
 
     places = (("sat", 0.7),)
-    needs = ("produce-models=true",)
+    needs = (option("produce-models=true"), INCREMENTAL)
     after = (Answer.SAT,)
     mode: Annotated[str, one_of(*_MODES, "terms")]
     terms: AnyClosed
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return super().is_possible(run) and is_incremental(run)
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        if run.random.random() < 0.5:
-            return cls("literals" if run.random.random() < 0.7 else "values", ())
-        constants = [
-            c
-            for sort, pool in run.store.pools.items()
-            for c in pool.constants
-            if not sort.is_function and sort.name != "RegLan"
-        ]
+        if run.random.happens(0.5):
+            return cls("literals" if run.random.happens(0.7) else "values", ())
+        constants = run.store.constants(is_plain)
         return cls("terms", tuple(constants[:2])) if constants else None
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
-        if not is_incremental(run):
-            raise Unsupported("a second check, without incremental solving")
         terms = handles(self.terms)
         if self.mode not in _MODES and not terms:
             raise Unsupported(f"no way to block a model: {self.mode}")
@@ -87,8 +71,7 @@ class BlockModel(Cvc5Action):
                 break
             if terms:
                 values = solver.getValue(terms)
-                if values in before:
-                    raise Misbehaviour("model", f"the blocked values {values!s:.200} come again")
+                must("model", values not in before, f"the blocked values {values!s:.200} come again")
                 before.append(values)
                 solver.blockModelValues(terms)
             else:

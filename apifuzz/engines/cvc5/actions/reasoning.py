@@ -6,41 +6,32 @@ from typing import Any, ClassVar, Self
 
 from cvc5 import Kind
 
-from apifuzz.actions import Made
+from apifuzz.actions import MAY_CHANGE, Made, draws_on, option
 from apifuzz.call import Formula, Value
 from apifuzz.engines.cvc5.actions.base import (
+    INCREMENTAL,
     Cvc5Action,
-    draw_formula,
+    SecondSolver,
     handles,
+    has_assertions,
     has_skolem,
-    is_incremental,
     may_enumerate,
-    must_not_be,
-    second_answer,
+    parts,
     should_enumerate,
-    some_part,
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.interface import Answer, Feature, Misbehaviour, TermKind, Unsupported, expect
+from apifuzz.interface import Answer, Feature, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from smtlib import BOOL
 
 
 class _Enumerated(Cvc5Action):
-    """A formula that cvc5 enumerates: asked for by ``asked``, then perhaps for another one."""
+    """A formula that cvc5 enumerates with the method ``asked``, and then perhaps another one."""
 
     places = (("assert", 0.5),)
     asked: ClassVar[str]
+    likely = (has_assertions, MAY_CHANGE.holds, should_enumerate)
     goal: Formula
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return super().is_possible(run) and any(run.stack.levels) and run.may_change and should_enumerate(run)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        goal = draw_formula(run)
-        return None if goal is None else cls(goal)
 
     def act(self, run: Run, core: Cvc5Engine) -> Made | None:
         goal, solver = self.goal, core.session.solver
@@ -50,79 +41,72 @@ class _Enumerated(Cvc5Action):
         found = getattr(solver, self.asked)(core.session.expand(goal.handle))
         if found.isNull():
             return None
-        self.check(run, core, found)
+        self.check(run, SecondSolver(core), found)
         made = [run.keep_term(goal.sort, found, TermKind.TERM)]
-        if is_incremental(run) and core.session.chance(0.5):
+        if INCREMENTAL.holds(run) and core.session.chance(0.5):
             other = getattr(solver, f"{self.asked}Next")()
             if not other.isNull():
                 expect("value", other == found, False, f"the next one of {self.name} is the same")
-                self.check(run, core, other)
+                self.check(run, SecondSolver(core), other)
                 made.append(run.keep_term(goal.sort, other, TermKind.TERM))
         return tuple(made)
 
-    def check(self, run: Run, core: Cvc5Engine, found: Any) -> None:
-        """Raise :class:`Misbehaviour` where it is not what it should be."""
+    def check(self, run: Run, second: SecondSolver, found: Any) -> None:
+        """What must hold of it, asked of a second solver."""
         raise NotImplementedError
 
 
 class GetInterpolant(_Enumerated):
     """``cvc5:get-interpolant FORMULA``: it follows from the assertions, and the formula from it."""
 
-    needs = ("produce-interpolants=true",)
+    needs = (option("produce-interpolants=true"),)
     asked = "getInterpolant"
 
-    def check(self, run: Run, core: Cvc5Engine, found: Any) -> None:
+    def check(self, run: Run, second: SecondSolver, found: Any) -> None:
         expect("sort", found.getSort().isBoolean(), True, "an interpolant is a formula")
-        about = f"the interpolant {found!s:.200}"
-        given = [*handles(run.assertions), found.notTerm()]
-        must_not_be(core, Answer.SAT, "answer", given, f"assertions without {about}")
-        must_not_be(
-            core, Answer.SAT, "answer", [found, self.goal.handle.notTerm()], f"{about} without the goal"
-        )
+        second.must_follow(handles(run.assertions), found, "interpolation")
+        second.must_follow([found], self.goal.handle, f"the interpolant {found!s:.200}")
 
 
 class GetAbduct(_Enumerated):
     """``cvc5:get-abduct FORMULA``: consistent with the assertions, and the formula follows from both."""
 
-    needs = ("produce-abducts=true",)
+    needs = (option("produce-abducts=true"),)
     asked = "getAbduct"
 
-    def check(self, run: Run, core: Cvc5Engine, found: Any) -> None:
+    def check(self, run: Run, second: SecondSolver, found: Any) -> None:
         expect("sort", found.getSort().isBoolean(), True, "an abduct is a formula")
-        given = [*handles(run.assertions), found]
-        about = f"the assertions and the abduct {found!s:.200}"
+        given = handles(run.assertions)
         # What is consistent by itself: of other assertions cvc5 gives what it could not refute.
-        if second_answer(core, given[:-1]) is Answer.SAT:
-            must_not_be(core, Answer.UNSAT, "answer", given, about)
-        contradicted = [*given, self.goal.handle.notTerm()]
-        must_not_be(core, Answer.SAT, "answer", contradicted, f"{about} without the goal")
+        if second.answer(given) is Answer.SAT:
+            about = f"the assertions and the abduct {found!s:.200}"
+            second.must_not_be(Answer.UNSAT, "answer", [*given, found], about)
+        second.must_follow([*given, found], self.goal.handle, f"the abduct {found!s:.200}")
 
 
 _QUANTIFIERS = (Kind.FORALL, Kind.EXISTS)
 
 
 class EliminateQuantifiers(Cvc5Action):
-    """``cvc5:eliminate-quantifiers FORMULA``: of a quantified formula over linear arithmetic, for of no other
-    sorts can cvc5 eliminate variables; equivalent under the assertions.
+    """``cvc5:eliminate-quantifiers FORMULA``: an equivalent one under the assertions.
+
+    The formula is quantified, over linear arithmetic: cvc5 can eliminate variables of no other sorts.
     """
 
     places = (("assert", 0.5),)
+    likely = (draws_on(Feature.QUANTIFIERS), MAY_CHANGE.holds)
     term: Formula
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.draws_on(Feature.QUANTIFIERS) and BOOL in run.store.pools and run.may_change
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        if run.scope.theories - {"Core", "Ints", "Reals", "Reals_Ints"}:
+        if BOOL not in run.store.pools or run.scope.theories - {"Core", "Ints", "Reals", "Reals_Ints"}:
             return None
         quantified = [
             t
             for t in run.store.pools[BOOL].closed
             if t.handle.getKind() in _QUANTIFIERS and not _has_other_variables(t.handle)
         ]
-        return cls(quantified[int(run.random.random() * len(quantified))]) if quantified else None
+        return cls(run.random.pick(quantified)) if quantified else None
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         solver = core.session.solver
@@ -140,39 +124,28 @@ class EliminateQuantifiers(Cvc5Action):
         if not has_skolem(found):
             formulas = [*handles(run.assertions), quantified.xorTerm(found)]
             about = f"the assertions and the difference of {self.term} and {found!s:.200}"
-            must_not_be(core, Answer.SAT, "answer", formulas, about)
+            SecondSolver(core).must_not_be(Answer.SAT, "answer", formulas, about)
 
 
 def _has_other_variables(formula: Any) -> bool:
     """Whether a variable of another sort than Bool, Int and Real occurs."""
-    return some_part(formula, lambda part: part.getKind() is Kind.VARIABLE and not _is_plain(part.getSort()))
-
-
-def _is_plain(sort: Any) -> bool:
-    return bool(sort.isBoolean() or sort.isInteger() or sort.isReal())
+    variables = (part.getSort() for part in parts(formula) if part.getKind() is Kind.VARIABLE)
+    return any(not (sort.isBoolean() or sort.isInteger() or sort.isReal()) for sort in variables)
 
 
 class Simplify(Cvc5Action):
     """``cvc5:simplify TERM``: with what the assertions say of its symbols; equal under the assertions."""
 
+    likely = (MAY_CHANGE.holds,)
     term: Value
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return bool(run.store.closed_terms) and run.may_change
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        term = run.store.pick_any(run.random)
-        return None if term is None or term.sort.sort.is_function else cls(term)
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         term, session = self.term, core.session
         handle = session.expand(term.handle)
         found = session.simplify(handle, True)
-        if found.getSort() != term.sort.handle:
-            raise Misbehaviour("sort", f"{term} simplified has the sort {found.getSort()}")
+        expect("sort", found.getSort(), term.sort.handle, f"the sort of {term}, simplified")
         if not has_skolem(found) and term.sort.sort.name != "RegLan":
             different = session.manager.mkTerm(Kind.DISTINCT, handle, found)
             about = f"the assertions and the difference of {term} and {found!s:.200}"
-            must_not_be(core, Answer.SAT, "answer", [*handles(run.assertions), different], about)
+            formulas = [*handles(run.assertions), different]
+            SecondSolver(core).must_not_be(Answer.SAT, "answer", formulas, about)

@@ -6,15 +6,16 @@ from typing import Any, Self
 
 import cvc5
 
+from apifuzz.actions import Need, Unwritten, option
 from apifuzz.actions.options import SetOption
+from apifuzz.actions.own import Own
 from apifuzz.call import ClosedTerms, Name, SortArg
-from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles
+from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, is_plain
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Pool
-from apifuzz.interface import Answer, Misbehaviour, Unsupported, expect
+from apifuzz.interface import Answer, Unsupported, expect, must
 from apifuzz.run import Run
-from apifuzz.sort_drawing import draw_made
 from apifuzz.trace import TraceError
 
 _SWITCHES = (
@@ -30,51 +31,39 @@ _SWITCHES = (
 """What the other actions need, drawn more often than one option of many would be."""
 
 
-class _Sets(Cvc5Action):
-    """Draws ``set-option``, as which it is written."""
-
-    def require(self, run: Run) -> None:
-        raise TraceError("written as set-option")
-
-
-class SwitchOn(_Sets):
+class SwitchOn(Own, Unwritten):
     """Draws a ``set-option`` of what another action needs."""
 
+    solver = "cvc5"
     places = (("options", 0.6),)
+    likely = SetOption.likely
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.settings.options and run.is_empty
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
+    def draw(cls, run: Run) -> None:
         available = {option.name for option in run.available_options}
         switches = [s for s in _SWITCHES if s[0] in available]
         if "SeparationLogic" in run.scope.theories:
             switches = [("incremental", "false")]
-        name, value = switches[int(run.random.random() * len(switches))]
+        name, value = run.random.pick(switches)
         if name not in run.options:
             run.make(SetOption(name, value))
-        return None
 
 
-class TakeStrings(_Sets):
-    """Draws ``set-option strings-exp true``, without which most operators on strings and sequences are
-    refused when it comes to solving.
+class TakeStrings(Own, Unwritten):
+    """Draws ``set-option strings-exp true``, without which cvc5 refuses to solve most operators on strings
+    and sequences.
     """
 
+    solver = "cvc5"
     places = (("logic", 100),)
+    likely = (
+        lambda run: not run.scope.theories.isdisjoint(("UnicodeStrings", "Sequences")),
+        lambda run: run.is_empty and "strings-exp" not in run.options,
+    )
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        if run.scope.theories.isdisjoint(("UnicodeStrings", "Sequences")):
-            return False
-        return run.is_empty and "strings-exp" not in run.options
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
+    def draw(cls, run: Run) -> None:
         run.make(SetOption("strings-exp", "true"))
-        return None
 
 
 class _Listener(cvc5.Plugin):  # type: ignore[misc]
@@ -98,18 +87,15 @@ class _Listener(cvc5.Plugin):  # type: ignore[misc]
 
     def _look(self, formula: Any) -> None:
         self.seen += 1
-        if not formula.getSort().isBoolean():
-            raise Misbehaviour("sort", f"the plugin is notified of {formula!s:.200}, no formula")
+        is_formula = formula.getSort().isBoolean()
+        must("sort", is_formula, f"the plugin is notified of {formula!s:.200}, no formula")
 
 
 class AddPlugin(Cvc5Action):
     """``cvc5:add-plugin``: one that listens; before anything is made."""
 
     places = (("options", 0.05),)
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.is_empty
+    likely = (lambda run: run.is_empty,)
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         session = core.session
@@ -121,22 +107,18 @@ class DeclareHeap(Cvc5Action):
     """``cvc5:declare-heap LOCATION DATA``: the sorts of the heap, once."""
 
     places = (("sorts", 0.5),)
-    needs = ("incremental=false",)
+    needs = (option("incremental=false"),)
+    likely = (
+        lambda run: "SeparationLogic" in run.scope.theories and bool(run.logic),
+        lambda run: core_of(run).session.heap is None,
+    )
     location: SortArg
     data: SortArg
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        if "SeparationLogic" not in run.scope.theories or not run.logic or not super().is_possible(run):
-            return False
-        return core_of(run).session.heap is None
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        location, data = draw_made(run), draw_made(run)
-        if location is None or data is None or "RegLan" in (location.name, data.name):
-            return None
-        return cls(run.store.sorts[location], run.store.sorts[data])
+        drawn = super().draw(run)
+        return drawn if drawn is not None and all(is_plain(sort.sort) for sort in drawn) else None
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         session = core.session
@@ -152,7 +134,7 @@ class GetHeap(Cvc5Action):
     """``cvc5:get-heap``: the heap of the model, and its nil."""
 
     places = (("sat", 0.7),)
-    needs = ("produce-models=true", "incremental=false")
+    needs = (option("produce-models=true"), option("incremental=false"))
     after = (Answer.SAT,)
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
@@ -169,28 +151,24 @@ class DeclarePool(Cvc5Action):
     """``cvc5:declare-pool NAME SORT TERM...``: terms to instantiate quantifiers with."""
 
     places = (("terms", 0.3),)
+    needs = (Need(lambda run: run.answer is None, "a pool while the last answer may be asked about"),)
+    likely = (lambda run: run.scope.quantifiers,)
     symbol: Name
     sort: SortArg
     terms: ClosedTerms
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.scope.quantifiers and run.answer is None
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        sort = draw_made(run)
-        pool = run.store.pools.get(sort) if sort is not None else None
-        if sort is None or pool is None or not pool.closed or sort.name in ("RegLan", "->"):
+        sort = run.random.pick_if_any([s for s in run.store.populated if is_plain(s)])
+        pool = run.store.pools[sort].closed if sort is not None else []
+        if sort is None or not pool:
             return None
-        return cls(run.fresh_name("pool"), run.store.sorts[sort], tuple(pool.closed[-2:]))
+        return cls(run.fresh_name("pool"), run.store.sorts[sort], tuple(pool[-2:]))
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         name, sort, session = self.symbol, self.sort, core.session
         if any(term.sort.sort is not sort.sort for term in self.terms):
             raise TraceError(f"a term of the pool is not of sort {sort.sort}")
-        if run.answer is not None:
-            raise Unsupported("a pool while the last answer may be asked about")
         run.store.take_name(name)
         made = session.solver.declarePool(name, sort.handle, handles(self.terms))
         session.pools.append(Pool(made, sort.handle))

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import cvc5
 from cvc5 import Kind
 
-from apifuzz.call import CONSTANT, Formula, SortArg, rest
-from apifuzz.engines.cvc5.actions.base import (
-    Cvc5Action,
-    draw_formula,
-    handles,
-    must_not_be,
-    should_enumerate,
-)
+from apifuzz.call import CONSTANT, Drawn, Formula, SortArg, rest
+from apifuzz.engines.cvc5.actions.base import Cvc5Action, SecondSolver, handles, should_enumerate
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
-from apifuzz.interface import Answer, ApiTerm, expect
+from apifuzz.interface import ApiTerm, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from smtlib import INT, REAL
 
 _SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "String"))
+
+
+def _draw_constants(run: Run) -> tuple[ApiTerm, ...] | None:
+    return tuple(run.store.constants(lambda sort: sort.name in _SORTS)[-3:]) or None
 
 
 class Synthesize(Cvc5Action):
@@ -31,18 +29,9 @@ class Synthesize(Cvc5Action):
     """
 
     places = (("terms", 0.15),)
+    likely = (should_enumerate,)
     formula: Formula
-    constants: Annotated[tuple[ApiTerm, ...], rest(CONSTANT)]
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return should_enumerate(run)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        formula = draw_formula(run)
-        constants = [c for s, p in run.store.pools.items() if s.name in _SORTS for c in p.constants]
-        return cls(formula, tuple(constants[-3:])) if formula is not None and constants else None
+    constants: Annotated[tuple[ApiTerm, ...], rest(CONSTANT), Drawn(_draw_constants)]
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         if len(set(self.constants)) < len(self.constants):
@@ -124,8 +113,7 @@ class _Problem:
         expect("value", self.solver.getSynthSolutions([function]), [solution], "the solutions")
         constants = [self.session.manager.mkConst(u.getSort()) for u in universal]
         shown = constraint.substitute(function, solution).substitute(universal, constants)
-        told = f"the negated constraint under the solution {solution!s:.200}"
-        must_not_be(engine, Answer.SAT, "answer", [shown.notTerm()], told)
+        SecondSolver(engine).must_follow([], shown, f"the solution {solution!s:.200}")
 
 
 class FindTerms(Cvc5Action):
@@ -134,12 +122,10 @@ class FindTerms(Cvc5Action):
     """
 
     places = (("terms", 0.05),)
-    sort: SortArg
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        sorts = [s for s in (INT, REAL) if s in run.store.sorts]
-        return cls(run.store.sorts[sorts[int(run.random.random() * len(sorts))]]) if sorts else None
+    sort: Annotated[
+        SortArg,
+        Drawn(lambda run: run.random.pick_if_any([s for s in map(run.store.sorts.get, (INT, REAL)) if s])),
+    ]
 
     def act(self, run: Run, core: Cvc5Engine) -> None:
         if self.sort.sort not in (INT, REAL):

@@ -3,70 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import z3
 from z3 import z3core
 
-from apifuzz.actions import Made
-from apifuzz.actions.own import Own
-from apifuzz.call import AnyFormulas, Values
+from apifuzz.actions.own import Own, Second
+from apifuzz.call import AnyFormulas, some
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import Session, model_of
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
 from apifuzz.run import Run
-from smtlib import BOOL
 
 ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
-_MOST_FORMULAS = 4
+MOST_FORMULAS = 4
 
 
 class Z3Action(Own):
-    """An action that ``ask`` does."""
+    """An action that ``ask`` performs."""
 
     solver = "z3"
     places: ClassVar[tuple[tuple[str, float], ...]] = (("terms", 0.8),)
 
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return BOOL in run.store.pools and super().is_possible(run)
-
-    def act(self, run: Run, core: Z3Engine) -> Made | None:
+    def act(self, run: Run, core: Z3Engine) -> None:
         self.ask(Asking(run, core))
-        return None
 
     def ask(self, asking: Asking) -> None:
-        """Make the calls. z3's exceptions are translated outside."""
+        """Make the calls. The caller translates z3's exceptions."""
         raise NotImplementedError
 
 
 class OfFormulas(Z3Action):
     """An action on some closed formulas."""
 
-    least: ClassVar[int] = 1
-    formulas: AnyFormulas
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        drawn = draw_formulas(run, cls.least)
-        return None if drawn is None else cls(drawn)
+    formulas: Annotated[AnyFormulas, some(MOST_FORMULAS)]
 
 
-class OfTerms(Z3Action):
-    """An action on some closed terms: of sorts with the names ``sorts``, ``most`` at most."""
+class Asking(Second):
+    """A run seen by an action of z3: the engine's session, its terms and its solver.
 
-    sorts: ClassVar[tuple[str, ...]]
-    most: ClassVar[int] = 3
-    terms: Values
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        drawn = draw_terms(run, cls.sorts, cls.most)
-        return cls(drawn) if drawn else None
-
-
-class Asking:
-    """A run seen by an action of z3: the engine's session, its terms and its solver."""
+    The second instance is a plain solver in the same context.
+    """
 
     def __init__(self, run: Run, engine: Z3Engine) -> None:
         self.run = run
@@ -84,21 +61,13 @@ class Asking:
         return solver
 
     def answer(self, formulas: Sequence[Any]) -> Answer:
-        """A plain solver's answer to these formulas."""
         return ANSWERS[self.solver(formulas).check().r]
 
-    def must_agree(self, told: Answer, formulas: Sequence[Any], what: str) -> None:
-        """Misbehaviour where ``what`` ended in another answer than a plain solver's to the same formulas."""
-        if told is Answer.UNKNOWN:
-            return
-        plain = self.answer(formulas)
-        if plain is not Answer.UNKNOWN and plain is not told:
-            raise Misbehaviour("answer", f"{what} ends in {told}, a plain solver in {plain}")
+    def negated(self, formula: Any) -> Any:
+        return z3.Not(formula)
 
-    def must_follow(self, premises: Sequence[Any], conclusion: Any, what: str) -> None:
-        """Misbehaviour where a plain solver has a model of the premises in which the conclusion is false."""
-        if self.answer([*premises, z3.Not(conclusion)]) is Answer.SAT:
-            raise Misbehaviour("answer", f"{what} gives what does not follow\n{shown(conclusion)}")
+    def shown(self, formula: Any) -> str:
+        return shown(formula)
 
     def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
         """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
@@ -127,20 +96,20 @@ class Asking:
 
     def constants(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The uninterpreted constants in these terms, in order of their occurrence."""
-        found: dict[int, Any] = {}
-        seen: set[int] = set()
-        todo = self.of(terms)
-        for term in todo:
-            if term.get_id() in seen:
-                continue
+        return [part for part in parts(self.of(terms)) if is_variable(part)]
+
+
+def parts(terms: Sequence[Any]) -> list[Any]:
+    """These z3 terms and all that they are made of, each once, bodies of quantifiers included."""
+    seen: set[int] = set()
+    found = []
+    todo = list(terms)
+    for term in todo:
+        if term.get_id() not in seen:
             seen.add(term.get_id())
-            if z3.is_quantifier(term):
-                todo.append(term.body())
-            elif z3.is_app(term):
-                if is_variable(term):
-                    found.setdefault(term.get_id(), term)
-                todo.extend(term.children())
-        return list(found.values())
+            found.append(term)
+            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
+    return found
 
 
 _UNREADABLE = (
@@ -168,26 +137,3 @@ def is_variable(term: Any) -> bool:
 def shown(term: Any) -> str:
     """The beginning of a term's text, on one line."""
     return " ".join(str(term.sexpr()).split())[:300]
-
-
-def draw_formulas(run: Run, least: int) -> tuple[ApiTerm, ...] | None:
-    """Some closed formulas."""
-    drawn: list[ApiTerm] = []
-    for _ in range(least + int(run.random.random() * _MOST_FORMULAS)):
-        term = run.store.pick_closed(BOOL, run.random)
-        if term is not None and term not in drawn:
-            drawn.append(term)
-    return tuple(drawn) if len(drawn) >= least else None
-
-
-def draw_terms(run: Run, names: Sequence[str], most: int) -> tuple[ApiTerm, ...]:
-    """Some closed terms of sorts with these names."""
-    sorts = [s for s in run.store.populated if s.name in names]
-    if not sorts:
-        return ()
-    drawn: list[ApiTerm] = []
-    for _ in range(1 + int(run.random.random() * most)):
-        term = run.store.pick_closed(sorts[int(run.random.random() * len(sorts))], run.random)
-        if term is not None and term not in drawn:
-            drawn.append(term)
-    return tuple(drawn)

@@ -1,25 +1,17 @@
-"""Terms and solvers carried to another context and back, kept in containers, and said to z3 as a script."""
+"""Terms and solvers moved to another context and back, kept in containers, and sent to z3 as a script."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.engines.z3.actions.base import (
-    ANSWERS,
-    Asking,
-    OfFormulas,
-    OfTerms,
-    draw_terms,
-    require_readable,
-    shown,
-)
+from apifuzz.call import Values, draw_term, some, terms_of
+from apifuzz.engines.z3.actions.base import ANSWERS, Asking, OfFormulas, Z3Action, require_readable, shown
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread
-from apifuzz.interface import Misbehaviour, Unsupported
-from apifuzz.run import Run
+from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 
 
 class Translate(OfFormulas):
@@ -35,7 +27,7 @@ class Translate(OfFormulas):
             back = formula.translate(other).translate(session.context)
             if not back.eq(formula):
                 raise Misbehaviour(
-                    "term", f"{shown(formula)} comes back from another context as {back.sexpr()[:300]}"
+                    "term", f"{shown(formula)} comes back from another context as {shown(back)}"
                 )
         choice = session.one_of(("solver", "goal", "vector"))
         if choice == "solver":
@@ -46,8 +38,8 @@ class Translate(OfFormulas):
             vector = z3.AstVector(ctx=session.context)
             for formula in formulas:
                 vector.push(formula)
-            if len(vector.translate(other)) != len(formulas):
-                raise Misbehaviour("term", "a vector loses terms on its way to another context")
+            whole = len(vector.translate(other)) == len(formulas)
+            must("term", whole, "a vector loses terms on its way to another context")
 
     @staticmethod
     def _solver(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
@@ -64,22 +56,16 @@ class Translate(OfFormulas):
     def _goal(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
         goal = z3.Goal(ctx=asking.session.context)
         goal.add(*formulas)
-        moved = goal.translate(other)
-        if moved.size() != goal.size():
-            raise Misbehaviour(
-                "term", f"a goal of {goal.size()} formulas has {moved.size()} in another context"
-            )
+        size = goal.translate(other).size()
+        same = size == goal.size()
+        must("term", same, f"a goal of {goal.size()} formulas has {size} in another context")
 
 
-class Containers(OfTerms):
+class Containers(Z3Action):
     """``z3:containers TERM...``: vectors and maps of terms hold what was put into them."""
 
     places = (("terms", 0.5),)
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        drawn = draw_terms(run, tuple(dict.fromkeys(s.name for s in run.store.populated)), 5)
-        return cls(drawn) if drawn else None
+    terms: Annotated[Values, some(5, of=draw_term)]
 
     def ask(self, asking: Asking) -> None:
         self._vector(asking, asking.of(self.terms))
@@ -92,15 +78,15 @@ class Containers(OfTerms):
         for term in terms:
             vector.push(term)
         size = len(terms)
-        if size and session.chance(0.5):
+        if session.chance(0.5):
             vector[0] = terms[-1]
             terms = [terms[-1], *terms[1:]]
-        if not all(vector[i].eq(terms[i]) for i in range(size)) or not all(t in vector for t in terms):
-            raise Misbehaviour("term", "a vector does not hold what was put into it")
+        holds = all(vector[i].eq(terms[i]) for i in range(size)) and all(t in vector for t in terms)
+        must("term", holds, "a vector does not hold what was put into it")
         vector.sexpr()
         vector.resize(size // 2)
-        if len(vector) != size // 2:
-            raise Misbehaviour("term", f"a vector made {size // 2} long has {len(vector)} terms")
+        found = len(vector)
+        must("term", found == size // 2, f"a vector made {size // 2} long has {found} terms")
 
     @staticmethod
     def _map(asking: Asking, terms: Sequence[Any]) -> None:
@@ -109,15 +95,12 @@ class Containers(OfTerms):
         for key, value in zip(terms, reversed(terms), strict=True):
             known[key] = value
         expected = {k.get_id(): v for k, v in zip(terms, reversed(terms), strict=True)}
-        if len(known) != len(expected) or not all(known[t].eq(expected[t.get_id()]) for t in terms):
-            raise Misbehaviour("term", "a map does not hold what was put into it")
-        if len(known.keys()) != len(expected):
-            raise Misbehaviour("term", "a map has another number of keys than entries")
+        holds = len(known) == len(expected) and all(known[t].eq(expected[t.get_id()]) for t in terms)
+        must("term", holds, "a map does not hold what was put into it")
+        must("term", len(known.keys()) == len(expected), "a map has another number of keys than entries")
         z3core.Z3_ast_map_to_string(session.ref, known.map)
-        if terms:
-            known.erase(terms[0])
-            if terms[0] in known:
-                raise Misbehaviour("term", "a map holds what was erased from it")
+        known.erase(terms[0])
+        must("term", terms[0] not in known, "a map holds what was erased from it")
         known.reset()
 
 
@@ -133,21 +116,20 @@ class Script(OfFormulas):
         require_readable(session, text)
         other = z3.Context(rlimit=RESOURCE_LIMIT)
         try:
-            told = z3core.Z3_eval_smtlib2_string(
-                other.ref(), f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
-            )
+            script = f"(set-option :rlimit {RESOURCE_LIMIT}){text}(check-sat)"
+            printed = z3core.Z3_eval_smtlib2_string(other.ref(), script)
         except z3.Z3Exception as error:
             # What the script prints is the message as soon as one of its commands ends in an error.
             raise misread(error, text) from error
-        answers = {"sat": z3.Z3_L_TRUE, "unsat": z3.Z3_L_FALSE}
-        last = told.split()[-1] if told.split() else ""
-        asking.must_agree(ANSWERS[answers.get(last, z3.Z3_L_UNDEF)], formulas, "a script")
+        answers = {"sat": Answer.SAT, "unsat": Answer.UNSAT}
+        last = printed.split()[-1] if printed.split() else ""
+        asking.must_agree(answers.get(last, Answer.UNKNOWN), formulas, "a script")
 
 
-class Model(OfTerms):
+class Model(Z3Action):
     """``z3:model TERM...``: a model made by hand evaluates terms as substitution does."""
 
-    sorts = ("Bool", "Int", "BitVec", "Real")
+    terms: Annotated[Values, terms_of("Bool", "Int", "BitVec", "Real")]
 
     def ask(self, asking: Asking) -> None:
         session = asking.session
@@ -159,22 +141,23 @@ class Model(OfTerms):
                 z3core.Z3_add_const_interp(session.ref, model.model, constant.decl().ast, value.as_ast())
                 values.append((constant, value))
         for term in asking.of(self.terms):
-            told = model.eval(term)
-            if z3.is_const(term) and any(c.eq(term) and not v.eq(told) for c, v in values):
-                raise Misbehaviour("value", f"{term.sexpr()} is {told.sexpr()}, not what the model was given")
-            # What is left open, a division by zero say, the model may fill in as it likes.
-            plain = z3.simplify(z3.substitute(term, *values)) if values else told
-            if _is_value(plain) and _is_value(told) and not plain.eq(told):
+            found = model.eval(term)
+            if z3.is_const(term) and any(c.eq(term) and not v.eq(found) for c, v in values):
                 raise Misbehaviour(
-                    "value", f"{shown(term)} is {told.sexpr()}, by substitution {plain.sexpr()}"
+                    "value", f"{term.sexpr()} is {found.sexpr()}, not what the model was given"
                 )
+            # What is left open, a division by zero say, the model may fill in as it likes.
+            plain = z3.simplify(z3.substitute(term, *values)) if values else found
+            if _is_value(plain) and _is_value(found) and not plain.eq(found):
+                about = f"{shown(term)} is {found.sexpr()}"
+                raise Misbehaviour("value", f"{about}, by substitution {plain.sexpr()}")
+
+
+_VALUES = (z3.is_true, z3.is_false, z3.is_int_value, z3.is_rational_value, z3.is_bv_value)
 
 
 def _is_value(term: Any) -> bool:
-    return any(
-        test(term)
-        for test in (z3.is_true, z3.is_false, z3.is_int_value, z3.is_rational_value, z3.is_bv_value)
-    )
+    return any(is_one(term) for is_one in _VALUES)
 
 
 def _small_value(session: Any, sort: Any) -> Any:
@@ -207,42 +190,22 @@ class Eliminate(OfFormulas):
             return
         if any(d.name() in _BY_ZERO for d in model.decls()):
             raise Unsupported("projections take no account of what a model says of divisions by zero")
-        self._project(asking, model, wanted, formula)
+        projected = self._project(asking, model, wanted, formula)
+        if z3.is_false(model.eval(projected, model_completion=True)):
+            raise Misbehaviour("model", f"a projection is false in its own model\n{shown(formula)}")
         vector = z3.AstVector(ctx=session.context)
         for constant in wanted:
             vector.push(constant)
         session.wrap(z3core.Z3_qe_lite(session.ref, vector.vector, formula.as_ast()))
         extrapolated = session.wrap(z3core.Z3_model_extrapolate(session.ref, model.model, formula.as_ast()))
-        if z3.is_false(model.eval(extrapolated, model_completion=True)):
-            raise Misbehaviour("model", "what a model was extrapolated to is false in it")
+        is_false = z3.is_false(model.eval(extrapolated, model_completion=True))
+        must("model", not is_false, "what a model was extrapolated to is false in it")
 
     @staticmethod
-    def _project(asking: Asking, model: Any, wanted: Sequence[Any], formula: Any) -> None:
+    def _project(asking: Asking, model: Any, wanted: Sequence[Any], formula: Any) -> Any:
         session = asking.session
         if session.chance(0.5):
-            projected = model.project(wanted, formula)
-        else:
-            known = z3.AstMap(ctx=session.context)
-            projected = session.wrap(
-                z3core.Z3_qe_model_project_with_witness(
-                    *(
-                        session.ref,
-                        model.model,
-                        len(wanted),
-                        session.array_of(wanted),
-                        formula.as_ast(),
-                        known.map,
-                    )
-                )
-            )
-        if z3.is_false(model.eval(projected, model_completion=True)):
-            raise Misbehaviour("model", f"a projection is false in its own model\n{shown(formula)}")
-
-
-ACTIONS = (
-    Translate,
-    Containers,
-    Script,
-    Model,
-    Eliminate,
-)
+            return model.project(wanted, formula)
+        known = z3.AstMap(ctx=session.context)
+        given = (len(wanted), session.array_of(wanted), formula.as_ast(), known.map)
+        return session.wrap(z3core.Z3_qe_model_project_with_witness(session.ref, model.model, *given))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import random
+import operator
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.call import Formulas, Text, read_list
-from apifuzz.engines.z3.actions.base import Asking, OfFormulas, Z3Action, draw_formulas
-from apifuzz.interface import Answer, Misbehaviour
-from apifuzz.run import Run
+from apifuzz.call import Drawn, Formulas, Text, read_list, some
+from apifuzz.chance import Chance
+from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, is_variable, parts
+from apifuzz.interface import Answer, Misbehaviour, must
 from apifuzz.trace import TraceError
 
 _TACTICS = (
@@ -45,30 +45,10 @@ Left out are those that start threads, print, or search without heeding a limit;
 in a segmentation fault on a bit of a sum (5.4).
 """
 
-_SOLVERS = (
-    "smt",
-    "sat",
-    "qfbv",
-    "qflia",
-    "qflra",
-    "qfuf",
-    "qfufbv",
-    "qfaufbv",
-    "qfauflia",
-    "qfidl",
-    "qffp",
-    "qffd",
-)
+_SOLVERS = tuple("smt sat qfbv qflia qflra qfuf qfufbv qfaufbv qfauflia qfidl qffp qffd".split())
 _PROBES = ("size", "depth", "num-exprs", "num-consts", "num-bool-consts", "num-bv-consts", "num-arith-consts")
-_PREDICATES = (
-    "is-propositional",
-    "is-qfbv",
-    "is-qflia",
-    "is-qflra",
-    "has-quantifiers",
-    "has-patterns",
-    "is-pb",
-)
+_PREDICATES = tuple("is-propositional is-qfbv is-qflia is-qflra has-quantifiers has-patterns is-pb".split())
+_SWITCHES = ("som", "elim_and", "flat", "blast_distinct", "hoist_ite", "arith_lhs", "push_ite_bv")
 _DEPTH = 3
 _MOST_PARTS = 20
 
@@ -79,13 +59,8 @@ class Tactic(Z3Action):
     """
 
     places = (("terms", 2.5),)
-    tactic: Text
-    formulas: Formulas
-
-    @classmethod
-    def draw(cls, run: Run) -> Self | None:
-        formulas = draw_formulas(run, 1)
-        return None if formulas is None else cls(_draw_tactic(run.random, 0), formulas)
+    tactic: Annotated[Text, Drawn(lambda run: _draw_tactic(run.random, 0))]
+    formulas: Annotated[Formulas, some(MOST_FORMULAS)]
 
     def ask(self, asking: Asking) -> None:
         tactic = _read_tactic(asking, self.tactic, 0)
@@ -106,24 +81,14 @@ class Probe(OfFormulas):
         other = z3.Probe(session.one_of(_PREDICATES), session.context)
         other(goal)
         limit = float(int(session.random.random() * 20))
-        for found, expected in (
-            ((probe > limit)(goal), value > limit),
-            ((probe < limit)(goal), value < limit),
-            ((probe >= limit)(goal), value >= limit),
-            ((probe <= limit)(goal), value <= limit),
-            ((probe == limit)(goal), value == limit),
-        ):
-            if (found != 0.0) is not expected:
-                raise Misbehaviour(
-                    "term", f"the probe {name} is {value}, compared with {limit} it is another"
-                )
-        more = probe > limit
+        for compare in (operator.gt, operator.lt, operator.ge, operator.le, operator.eq):
+            same = (compare(probe, limit)(goal) != 0.0) is compare(value, limit)
+            must("term", same, f"the probe {name} is {value}, compared with {limit} it is another")
+        more, unequal = probe > limit, probe != limit
         both = z3.Probe(z3core.Z3_probe_and(session.ref, more.probe, other.probe), session.context)
-        either = z3.Probe(
-            z3core.Z3_probe_or(session.ref, more.probe, (probe != limit).probe), session.context
-        )
-        if (both(goal) != 0.0 and value <= limit) or (either(goal) != 0.0) is not (value != limit):
-            raise Misbehaviour("term", f"the probe {name} is {value}, combined with another it is not")
+        either = z3.Probe(z3core.Z3_probe_or(session.ref, more.probe, unequal.probe), session.context)
+        fits = (both(goal) == 0.0 or value > limit) and (either(goal) != 0.0) is (value != limit)
+        must("term", fits, f"the probe {name} is {value}, combined with another it is not")
 
 
 # Goals
@@ -179,27 +144,16 @@ def _convert(asking: Asking, goal: Any, formulas: Sequence[Any]) -> None:
 
 def _names(goal: Any) -> list[str]:
     """The names of the constants in a goal."""
-    found: dict[str, None] = {}
-    seen: set[int] = set()
-    todo = [goal.get(i) for i in range(goal.size())]
-    for term in todo:
-        if term.get_id() not in seen:
-            seen.add(term.get_id())
-            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
-            if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-                found[term.decl().name()] = None
-    return list(found)
+    found = parts([goal.get(i) for i in range(goal.size())])
+    return list(dict.fromkeys(part.decl().name() for part in found if is_variable(part)))
 
 
 # Tactics as text
 
 
-def _draw_tactic(chance: random.Random, depth: int) -> str:
+def _draw_tactic(chance: Chance, depth: int) -> str:
     def inner() -> str:
         return _draw_tactic(chance, depth + 1)
-
-    def one_of(options: Sequence[str]) -> str:
-        return options[int(chance.random() * len(options))]
 
     share = chance.random() if depth < _DEPTH else 1.0
     if share < 0.35:
@@ -207,17 +161,14 @@ def _draw_tactic(chance: random.Random, depth: int) -> str:
     if share < 0.45:
         return f"(or-else {inner()} {inner()})"
     if share < 0.5:
-        return f"(repeat {one_of(_TACTICS)})"
+        return f"(repeat {chance.pick(_TACTICS)})"
     if share < 0.55:
-        return f"(if {one_of(_PREDICATES)} {inner()} {inner()})"
+        return f"(if {chance.pick(_PREDICATES)} {inner()} {inner()})"
     if share < 0.6:
-        return f"(when {one_of(_PREDICATES)} {inner()})"
+        return f"(when {chance.pick(_PREDICATES)} {inner()})"
     if share < 0.68:
-        switch = one_of(
-            ("som", "elim_and", "flat", "blast_distinct", "hoist_ite", "arith_lhs", "push_ite_bv")
-        )
-        return f"(with {switch} {one_of(('true', 'false'))} simplify)"
-    return one_of(_SOLVERS) if chance.random() < 0.15 else one_of(_TACTICS)
+        return f"(with {chance.pick(_SWITCHES)} {chance.pick(('true', 'false'))} simplify)"
+    return chance.pick(_SOLVERS) if chance.happens(0.15) else chance.pick(_TACTICS)
 
 
 def _read_tactic(asking: Asking, token: str, depth: int) -> Any:
@@ -242,18 +193,12 @@ def _read_tactic(asking: Asking, token: str, depth: int) -> Any:
                 raise TraceError(f"no probe {rest[0][:60]}")
             probe = z3.Probe(rest[0], context)
             inside = [_read_tactic(asking, r, depth + 1) for r in rest[1:]]
-            return (
-                z3.When(probe, inside[0], context) if head == "when" else z3.Cond(probe, *inside[:2], context)
-            )
+            if head == "when":
+                return z3.When(probe, inside[0], context)
+            return z3.Cond(probe, *inside[:2], context)
         inside = [_read_tactic(asking, r, depth + 1) for r in rest]
         if head == "repeat":
             return z3.Repeat(inside[0], 3, context)
         if head in ("then", "or-else") and len(inside) > 1:
             return (z3.Then if head == "then" else z3.OrElse)(*inside, ctx=context)
     raise TraceError(f"no tactic {token[:60]}")
-
-
-ACTIONS = (
-    Tactic,
-    Probe,
-)

@@ -7,21 +7,13 @@ from typing import Annotated, Any, Self
 import z3
 from z3 import z3core
 
-from apifuzz.call import FormulaList, ValueList, one_of
-from apifuzz.engines.z3.actions.base import (
-    ANSWERS,
-    Asking,
-    Z3Action,
-    draw_formulas,
-    draw_terms,
-    is_variable,
-)
+from apifuzz.call import FormulaList, ValueList, one_of, some, terms_of
+from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, Z3Action, is_variable
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, model_of
 from apifuzz.interface import Unsupported
 from apifuzz.run import Run
 
 _SORTS = ("Int", "Real", "BitVec")
-_PRIORITIES = ("lex", "pareto", "box")
 _ENGINES = ("maxres", "pd-maxres", "wmax", "rc2", "maxres-bin")
 _MOST_FRONTS = 3
 
@@ -30,19 +22,15 @@ class Optimise(Z3Action):
     """``z3:optimise PRIORITY (FORMULA ...) (FORMULA ...) (TERM ...)``: hard, soft, objectives."""
 
     places = (("terms", 1.5),)
-    priority: Annotated[str, one_of(*_PRIORITIES)]
-    hard: FormulaList
-    soft: FormulaList
-    goals: ValueList
+    priority: Annotated[str, one_of("lex", "pareto", "box")]
+    hard: Annotated[FormulaList, some(MOST_FORMULAS)]
+    soft: Annotated[FormulaList, some(MOST_FORMULAS, least=0)]
+    goals: Annotated[ValueList, terms_of(*_SORTS, most=3, least=0)]
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        hard = draw_formulas(run, 1)
-        soft = draw_formulas(run, 1) if run.random.random() < 0.6 else ()
-        goals = draw_terms(run, _SORTS, 2)
-        if hard is None or not (soft or goals):
-            return None
-        return cls(_PRIORITIES[int(run.random.random() * 3)], hard, soft or (), goals)
+        drawn = super().draw(run)
+        return drawn if drawn is not None and (drawn.soft or drawn.goals) else None
 
     def ask(self, asking: Asking) -> None:
         if any(goal.sort.sort.name not in _SORTS for goal in self.goals):
@@ -147,6 +135,3 @@ class _Problem:
         if session.chance(0.1):
             other = z3.Context()
             optimize.translate(other).assertions()
-
-
-ACTIONS = (Optimise,)

@@ -1,23 +1,26 @@
-"""What z3's solver can be asked beyond the interface: cubes, consequences, state, proofs, printed form."""
+"""What only z3's solver can be asked: cubes, consequences, state, proofs, printed form."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from itertools import combinations
+from typing import Annotated, Any
 
 import z3
 from z3 import z3core
 
+from apifuzz.actions import Need, option
+from apifuzz.call import AnyFormulas, Values, some, terms_of
 from apifuzz.engines.z3.actions.base import (
     ANSWERS,
+    MOST_FORMULAS,
     Asking,
     OfFormulas,
-    OfTerms,
     Z3Action,
     require_readable,
 )
 from apifuzz.engines.z3.session import misread
-from apifuzz.interface import Answer, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 from apifuzz.run import Run
 
 _MOST_CUBES = 20
@@ -38,23 +41,21 @@ class Cube(OfFormulas):
             if len(cubes) == _MOST_CUBES:
                 return
         solver.cube_vars()
-        outside = [
-            z3.Not(z3.And(*cube)) if cube else z3.BoolVal(False, asking.session.context) for cube in cubes
-        ]
-        if asking.answer([*formulas, *outside]) is Answer.SAT:
-            raise Misbehaviour("answer", f"{len(cubes)} cubes leave a model out")
+        false = z3.BoolVal(False, asking.session.context)
+        outside = [z3.Not(z3.And(*cube)) if cube else false for cube in cubes]
+        covered = asking.answer([*formulas, *outside]) is not Answer.SAT
+        must("answer", covered, f"{len(cubes)} cubes leave a model out")
 
 
 class Consequences(OfFormulas):
     """``z3:consequences FORMULA...``: what z3 says follows from some formulas and assumptions follows."""
 
-    least = 2
+    formulas: Annotated[AnyFormulas, some(MOST_FORMULAS, least=2)]
 
     def ask(self, asking: Asking) -> None:
         session = asking.session
         formulas = asking.of(self.formulas)
-        constants = asking.constants(self.formulas)
-        variables = [c for c in constants if z3.is_bool(c) or z3.is_bv(c)]
+        variables = [c for c in asking.constants(self.formulas) if z3.is_bool(c) or z3.is_bv(c)]
         solver = asking.solver(formulas[1:])
         assumptions = [c for c in variables if z3.is_bool(c) and session.chance(0.3)]
         if not variables:
@@ -63,14 +64,15 @@ class Consequences(OfFormulas):
         if result == z3.sat:
             for consequence in found[:_MOST_CONSEQUENCES]:
                 asking.must_follow(formulas[1:], consequence, "consequences")
-        elif result == z3.unsat and asking.answer([*formulas[1:], *assumptions]) is Answer.SAT:
-            raise Misbehaviour("answer", "consequences end in unsat, a plain solver in sat")
+        elif result == z3.unsat:
+            refuted = asking.answer([*formulas[1:], *assumptions]) is not Answer.SAT
+            must("answer", refuted, "consequences end in unsat, a plain solver in sat")
 
 
-class Equalities(OfTerms):
+class Equalities(Z3Action):
     """``z3:equalities TERM...``: terms that z3 holds to be equal by some formulas are."""
 
-    sorts, most = ("Bool", "Int", "Real", "BitVec"), 6
+    terms: Annotated[Values, terms_of("Bool", "Int", "Real", "BitVec", most=6)]
 
     def ask(self, asking: Asking) -> None:
         terms = asking.of(self.terms)
@@ -78,29 +80,24 @@ class Equalities(OfTerms):
         premises = asking.assertions[:_INSPECTED]
         solver = asking.solver(premises)
         classes = (ctypes.c_uint * len(terms))()
-        told = z3core.Z3_get_implied_equalities(
+        answer = z3core.Z3_get_implied_equalities(
             session.ref, solver.solver, len(terms), session.array_of(terms), classes
         )
-        asking.must_agree(ANSWERS[told], premises, "asking for implied equalities")
-        if told == z3.Z3_L_FALSE:
+        asking.must_agree(ANSWERS[answer], premises, "asking for implied equalities")
+        if answer == z3.Z3_L_FALSE:
             # Then z3 leaves the classes as they are.
             return
-        for left in range(len(terms)):
-            for right in range(left):
-                if classes[left] == classes[right] and terms[left].sort().eq(terms[right].sort()):
-                    pair = (terms[left].as_ast(), terms[right].as_ast())
-                    equation = session.wrap(z3core.Z3_mk_eq(session.ref, *pair))
-                    asking.must_follow(premises, equation, "an implied equality")
+        for (one, left), (other, right) in combinations(zip(terms, classes, strict=True), 2):
+            if left == right and one.sort().eq(other.sort()):
+                equation = session.wrap(z3core.Z3_mk_eq(session.ref, other.as_ast(), one.as_ast()))
+                asking.must_follow(premises, equation, "an implied equality")
 
 
 class State(Z3Action):
-    """``z3:state``: the run's solver asked for all it tells about itself, after any answer."""
+    """``z3:state``: the run's solver is asked about its state, after any answer."""
 
     places = (("sat", 1.0), ("unsat", 1.0), ("unknown", 1.0))
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return bool(run.assertions) and run.answer is not None
+    likely = (lambda run: bool(run.assertions) and run.answer is not None,)
 
     def ask(self, asking: Asking) -> None:
         _statistics(asking.solving.solver)
@@ -113,8 +110,7 @@ class State(Z3Action):
 def _statistics(solver: Any) -> None:
     statistics = solver.statistics()
     for number, key in enumerate(statistics.keys()):
-        if statistics[number][0] != key:
-            raise Misbehaviour("term", f"the statistic {key} has another name by number")
+        must("term", statistics[number][0] == key, f"the statistic {key} has another name by number")
         statistics.get_key_value(key)
     str(statistics)
 
@@ -123,8 +119,8 @@ def _assertions(asking: Asking) -> None:
     """What the solver says it asserts are formulas."""
     solver, session = asking.solving.solver, asking.session
     found = solver.assertions()
-    if not all(z3.is_bool(formula) for formula in found):
-        raise Misbehaviour("term", "the solver tells of an assertion that is no formula")
+    are_formulas = all(z3.is_bool(formula) for formula in found)
+    must("term", are_formulas, "the solver tells of an assertion that is no formula")
     if session.chance(0.3):
         z3core.Z3_solver_get_help(session.ref, solver.solver)
     if session.chance(0.5):
@@ -163,11 +159,8 @@ class Proof(Z3Action):
     """``z3:proof``: the proof of an unsat answer, walked through."""
 
     places = (("unsat", 1.0),)
-    needs = ("proof=true",)
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.answer is Answer.UNSAT and super().is_possible(run)
+    needs = (option("proof=true"),)
+    likely = (lambda run: run.answer is Answer.UNSAT,)
 
     def ask(self, asking: Asking) -> None:
         try:
@@ -195,33 +188,27 @@ class Print(OfFormulas):
             if session.chance(0.5):
                 again.from_string(text)
             else:
-                again.add(*_parsed(session, text))
+                again.add(*z3.ParserContext(session.context).from_string(text))
         except z3.Z3Exception as error:
             raise misread(error, text) from error
         first, second = solver.check(), again.check()
-        if {first.r, second.r} == {z3.Z3_L_TRUE, z3.Z3_L_FALSE}:
-            raise Misbehaviour("print", f"a solver is {first}, printed and read again {second}")
+        differ = {first.r, second.r} == {z3.Z3_L_TRUE, z3.Z3_L_FALSE}
+        must("print", not differ, f"a solver is {first}, printed and read again {second}")
 
 
-def _parsed(session: Any, text: str) -> list[Any]:
-    parser = z3.ParserContext(session.context)
-    return list(parser.from_string(text))
+def _is_simple(run: Run) -> bool:
+    return bool(run.engine.core.solving.kind == "simple")  # type: ignore[attr-defined]
 
 
-class Congruence(OfTerms):
+class Congruence(Z3Action):
     """``z3:congruence TERM...``: what a simple solver holds to be equal now, and why."""
 
     places = (("sat", 1.0),)
     after = (Answer.SAT,)
-    sorts = ("Int", "Real", "BitVec", "Bool")
-
-    @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return run.answer is Answer.SAT and run.engine.core.solving.kind == "simple"  # type: ignore[attr-defined]
+    needs = (Need(_is_simple, "a simple solver tells what is congruent"),)
+    terms: Annotated[Values, terms_of("Int", "Real", "BitVec", "Bool")]
 
     def ask(self, asking: Asking) -> None:
-        if asking.solving.kind != "simple":
-            raise Unsupported("a simple solver tells what is congruent")
         solver = asking.solving.solver
         for term in asking.of(self.terms):
             root = solver.congruence_root(term)
@@ -245,15 +232,3 @@ class InitialValue(OfFormulas):
         solver.add(*formulas)
         result = solver.check()
         asking.must_agree(ANSWERS[result.r], formulas, "a search from given values")
-
-
-ACTIONS = (
-    Cube,
-    Consequences,
-    Equalities,
-    State,
-    Proof,
-    Print,
-    Congruence,
-    InitialValue,
-)

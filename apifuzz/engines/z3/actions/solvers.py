@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.engines.z3.actions.base import ANSWERS, Asking, OfFormulas
-from apifuzz.interface import Misbehaviour
+from apifuzz.call import AnyFormulas, some
+from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, OfFormulas
+from apifuzz.interface import must
 
 _SIMPLIFIERS = (
     *("simplify", "propagate-values", "solve-eqs", "elim-unconstrained"),
-    *(
-        "bv-slice",
-        "propagate-bv-bounds",
-        "max-bv-sharing",
-        "blast-term-ite",
-        "cofactor-term-ite",
-    ),
+    *("bv-slice", "propagate-bv-bounds", "max-bv-sharing", "blast-term-ite", "cofactor-term-ite"),
     *("card2bv", "propagate-ineqs", "qe-light", "reduce-args", "der", "distribute-forall", "demodulator"),
     *("dom-simplify", "injectivity", "factor", "elim-term-ite", "push-app-ite", "bit2int"),
     *("pull-nested-quantifiers", "refine-injectivity", "cheap-fourier-motzkin"),
@@ -50,15 +45,11 @@ class Simplifiers(OfFormulas):
             if session.chance(0.3):
                 z3core.Z3_simplifier_get_help(session.ref, simplifier.simplifier)
                 simplifier.param_descrs()
-            joined = (
-                simplifier
-                if chain is None
-                else z3.Simplifier(
-                    z3core.Z3_simplifier_and_then(session.ref, chain.simplifier, simplifier.simplifier),
-                    session.context,
-                )
-            )
-            chain = joined
+            if chain is None:
+                chain = simplifier
+                continue
+            both = z3core.Z3_simplifier_and_then(session.ref, chain.simplifier, simplifier.simplifier)
+            chain = z3.Simplifier(both, session.context)
         assert chain is not None, "one simplifier at least"
         solver = chain.add(asking.solver())
         middle = len(formulas) // 2
@@ -118,7 +109,7 @@ class _AtMost(z3.UserPropagateBase):  # type: ignore[misc]
 class Propagator(OfFormulas):
     """``z3:propagator FORMULA...``: a propagator for a cardinality constraint answers as that does."""
 
-    least = 2
+    formulas: Annotated[AnyFormulas, some(MOST_FORMULAS, least=2)]
 
     def ask(self, asking: Asking) -> None:
         session = asking.session
@@ -135,8 +126,7 @@ class Propagator(OfFormulas):
             result = solver.check()
         finally:
             _forget_propagators()
-        if propagator.strange:
-            raise Misbehaviour("term", propagator.strange)
+        must("term", not propagator.strange, propagator.strange)
         limited = z3.PbLe([(literal, 1) for literal in literals], bound)
         asking.must_agree(ANSWERS[result.r], [*named, limited], "a propagator")
 
@@ -164,13 +154,5 @@ class Clauses(OfFormulas):
         result = solver.check()
         del watcher
         z3.z3._my_hacky_class = None
-        if not all(seen):
-            raise Misbehaviour("term", "a clause that the solver tells of holds something that is no literal")
+        must("term", all(seen), "a clause that the solver tells of holds something that is no literal")
         asking.must_agree(ANSWERS[result.r], formulas, "a watched solver")
-
-
-ACTIONS = (
-    Simplifiers,
-    Propagator,
-    Clauses,
-)
