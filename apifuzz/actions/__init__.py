@@ -37,6 +37,11 @@ def draws_on(feature: Feature) -> Callable[[Run], bool]:
     return lambda run: run.draws_on(feature)
 
 
+def has_open(run: Run) -> bool:
+    """Whether there is a variable that nothing binds yet."""
+    return bool(run.store.open_variables)
+
+
 class Action(Call[ResultT]):
     """A call that runs make.
 

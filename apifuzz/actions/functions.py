@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from apifuzz.actions import Action, Made, draws_on
+from apifuzz.actions import Action, Made, draws_on, has_open
 from apifuzz.actions.leaves import MakeFunction, MakeVariable, function_sort
 from apifuzz.actions.terms import MakeTerm
 from apifuzz.call import Name, SortArg, Term, Variables
@@ -21,6 +21,7 @@ class DefineFunction(Action[Any]):
     """``define-function NAME (VARIABLE ...) SORT BODY``: the variables are bound by it."""
 
     feature = Feature.DEFINITIONS
+    likely = (has_open,)
     symbol: Name
     variables: Variables
     result: SortArg

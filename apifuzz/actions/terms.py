@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from apifuzz.actions import Action, Made
+from apifuzz.actions import Action, Made, has_open
 from apifuzz.actions.leaves import ensure_term
 from apifuzz.actions.sorts import ensure_sort
 from apifuzz.actions.term_drawing import Application, draw_application
@@ -184,6 +184,7 @@ class MakeBinder(Action[Any]):
     SORT is the result's: Bool; of ``lambda`` a function's; of ``set.comprehension`` a set's.
     """
 
+    likely = (has_open,)
     sort: SortArg
     binder: Text
     variables: Variables
