@@ -10,14 +10,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path, PurePath
+
+from packaging.version import Version
 
 from base.errors import ExhumeError
 from base.nearest import did_you_mean, nearest
@@ -146,16 +148,30 @@ class Solver:
         asked = (check for check in self.checks if is_asked(check))
         return next((split_option(check)[1] for check in asked), None)
 
+    @property
+    def _has_old_escapes(self) -> bool:
+        """Whether this release reads escapes in strings differently from the standard."""
+        since = PROFILES[self.family].standard_escapes_since if self.family in PROFILES else ""
+        return bool(since) and self.release is not None and Version(self.release) < Version(since)
+
+    def can_read(self, script: Script) -> bool:
+        """Whether this release has a spelling for all characters of the script's strings."""
+        return not self._has_old_escapes or script.with_old_escapes is not None
+
     def given(self, script: Script) -> Script:
-        """The script that it gets for ``script``: the same, unless it uses a tactic."""
+        """The script that it gets for ``script``: the same, unless it uses a tactic or its release has another
+        spelling for characters in strings.
+        """
+        if self._has_old_escapes:
+            script = script.with_old_escapes or script
         return script if self.tactic is None else script.asked_by(self.tactic)
 
-    def given_file(self, file: str) -> str:
+    def given_file(self, script: Script, file: str) -> str:
         """The file that it gets for ``file``: another one if ``given`` returns another text."""
-        if self.tactic is None:
+        if self.given(script) is script:
             return file
-        digest = hashlib.sha256(self.tactic.encode()).hexdigest()[:8]
-        return f"{file.removesuffix('.smt2')}.asked-{digest}.smt2"
+        how = "escapes" if self.tactic is None else f"asked-{sha256(self.tactic.encode()).hexdigest()[:8]}"
+        return f"{file.removesuffix('.smt2')}.{how}.smt2"
 
     def options(self, script: Script) -> tuple[str, ...]:
         """Its options for a run on ``script``."""
@@ -172,7 +188,7 @@ class Solver:
             return [part.replace("{}", file) for part in self.argv]
         if self.reads_stdin:
             return [*self.argv, *self.options(script)]
-        return [*self.argv, *self.options(script), self.given_file(file)]
+        return [*self.argv, *self.options(script), self.given_file(script, file)]
 
     @property
     def reads_stdin(self) -> bool:
@@ -287,7 +303,7 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
     # Files have this name too: a long one is cut and gets a hash.
     name = f"{spec.name}[{','.join(options)}]"
     if len(name) > _LONGEST_NAME:
-        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        digest = sha256(name.encode()).hexdigest()[:8]
         name = f"{name[: _LONGEST_NAME - 12]}..{digest}]"
     return SolverSpec(text, name, spec.family, spec.release, (), options)
 
@@ -361,7 +377,7 @@ def _try_options(solver: Solver) -> None:
     """Run the solver on a trivial script; UnknownSolver if it does not accept the options."""
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
-        file = Path(folder) / solver.given_file("trivial.smt2")
+        file = Path(folder) / solver.given_file(script, "trivial.smt2")
         file.write_bytes(solver.given(script).data)
         own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]
         done = run([*solver.argv, *own, str(file)], _VERSION_LIMITS)

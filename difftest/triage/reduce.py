@@ -228,7 +228,7 @@ def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any
             (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
             told[solver.name] = {
                 "shown": solver.shown(script, REDUCED),
-                "file": solver.given_file(REDUCED),
+                "file": solver.given_file(script, REDUCED),
                 "ending": ending(run),
                 "seconds": round(run.seconds, 3),
             }

@@ -250,7 +250,8 @@ class FormulaWriter(Writer):
                 lines.append(f"[{ending}]")
             blocks.append(fenced(printable("\n".join(line for line in lines if line)), "console"))
             if (given := self.found.given(entry)) != self.found.shown_file:
-                blocks.append(f"({inline(given)} asks by another command, and is the same formula.)")
+                note = "is the same formula; only the question or the spelling of strings differs"
+                blocks.append(f"({inline(given)} {note}.)")
         if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
             blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
         return "\n\n".join(blocks)

@@ -3,7 +3,8 @@
 Of a finding about a formula: ``original.smt2``, ``command.txt``, ``finding.json``, ``NAME.stdout`` and
 ``NAME.stderr`` per solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test
 that shows the same (``triggers.jsonl`` holds a few of these whole: ``difftest.triage.triggers``).
-``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic.
+``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic, ``original.escapes.smt2``
+what a release was given that spells strings in its own way.
 """
 
 from __future__ import annotations
@@ -191,8 +192,8 @@ def write_finding(
         files |= {f"{name}.stdout": run.stdout, f"{name}.stderr": run.stderr}
     files |= shown.files
     for solver in shown.solvers:
-        if solver.tactic is not None:
-            files[solver.given_file(ORIGINAL)] = solver.given(script).text
+        if (name := solver.given_file(script, ORIGINAL)) != ORIGINAL:
+            files[name] = solver.given(script).text
     document = {
         "guilty": candidate.guilty,
         "reason": candidate.reason,
@@ -267,7 +268,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "options": [prefix + option for option in parse_spec(solver.spec).options],
         "command": solver.command(script, ORIGINAL),
         "shown": solver.shown(script, ORIGINAL),
-        "file": solver.given_file(ORIGINAL),
+        "file": solver.given_file(script, ORIGINAL),
         "ending": ending(run),
         "outcome": str(verdict.outcome),
         "answers": list(verdict.answers),

@@ -59,18 +59,21 @@ class Runner:
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
         """Run ``solver`` on ``script`` the fastest way and interpret the result.
 
-        A script that names files to read or write is refused without a run. If the solver uses a tactic, the
-        script is changed first.
+        A script that names files to read or write is refused without a run, and so is one with strings that the
+        solver's release cannot spell. The solver may get a changed script (``Solver.given``).
         """
         if script.file_command:
             why = f"not run: {script.file_command} names a file"
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
+        if not solver.can_read(script):
+            why = "not run: this release has no spelling for a character of a string"
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
         return self._guarded(solver, script, lambda: self.run(solver, script, limits))
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
         """Run ``solver`` on ``file`` in a fresh process, with the command line that a report shows.
 
-        If the solver uses a tactic, the changed script is written next to ``file``.
+        If the solver gets a changed script (``Solver.given``), that is written next to ``file``.
         """
         run = self._start(solver, script, file, limits)
         return judge(solver.given(script), run, solver.family), run
@@ -81,12 +84,12 @@ class Runner:
         if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
+        given = solver.given(script)
         if PROFILES[solver.family].library:
             # Its options are set when it is loaded; those of a mode are sent with the text.
-            given = solver.given(script)
             added = tuple(option for option in solver.mode if not is_asked(option))
             return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
-        return engine.evaluate(script.data, limits, options=solver.options(script))
+        return engine.evaluate(given.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:
         engine = self._engines.get(solver.base_name)
@@ -104,8 +107,8 @@ class Runner:
 
     def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:
         command = solver.command(script, file.name)
-        if solver.tactic is not None:
-            file = file.with_name(solver.given_file(file.name))
+        if (name := solver.given_file(script, file.name)) != file.name:
+            file = file.with_name(name)
             file.write_bytes(solver.given(script).data)
         stdin = file if solver.reads_stdin else None
         return self._plain.execute(command, limits, cwd=file.parent, stdin=stdin)

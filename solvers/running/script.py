@@ -11,7 +11,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from smtlib.scanner import CHECKS, Command, commands, lexemes, names_file
+from smtlib.scanner import CHECKS, LEXEME, Command, commands, lexemes, names_file
+from smtlib.values import read_string
 
 ANSWERS = ("sat", "unsat", "unknown")
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
@@ -73,6 +74,18 @@ class Script:
                 found += [self.data[start : command.start], f"(check-sat-using {tactic})".encode()]
                 start = command.end
         return Script(b"".join([*found, self.data[start:]]))
+
+    @cached_property
+    def with_old_escapes(self) -> Script | None:
+        r"""The same with ``\x5c`` and the like in strings, which is how characters were spelled before the
+        standard had escapes; None where a character has no such spelling.
+        """
+        if b"\\" not in self.data:
+            return self
+        try:
+            return Script(LEXEME.sub(_with_old_escapes, self._text).encode("ascii"))
+        except UnicodeEncodeError:
+            return None
 
     @cached_property
     def is_incremental(self) -> bool:
@@ -163,3 +176,13 @@ class Script:
                 cuts.append((end, line, start - self._lines[line]))
             start = end
         return cuts
+
+
+def _with_old_escapes(token: re.Match[str]) -> str:
+    if token[0][0] != '"' or "\\" not in token[0] or len(token[0]) < 2:
+        return token[0]
+    spelled = (
+        c if " " <= c <= "~" and c != "\\" else f"\\x{ord(c):02x}" if ord(c) <= 0xFF else c
+        for c in read_string(token[0])
+    )
+    return f'"{"".join(spelled).replace(chr(34), 2 * chr(34))}"'

@@ -36,6 +36,7 @@ from difftest.triage.expectation import load_expectation
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.running.runner import Runner
+from solvers.running.script import Script
 from solvers.specs import parse_spec
 from tests.releases import no_release
 
@@ -477,21 +478,39 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
     assert data["guilty"] == "turncoat"
 
 
-@pytest.mark.parametrize("known", [(), ("unsat",)])
-def test_escapes_that_a_release_reads_in_its_own_way_are_no_finding(
-    known: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(
+    ("condition", "answer"),
+    [
+        ('(= "\\t" (str.at a 0))', "unsat"),
+        ('(= "\\u{41}\\u{5c}""" (str.++ "A" a))', "sat"),
+        ('(= 2 (str.len "\\t"))', "sat"),
+    ],
+)
+def test_an_old_release_is_given_strings_in_its_own_spelling(
+    condition: str, answer: str, tmp_path: Path
 ) -> None:
-    """z3 before 4.8.11 takes a backslash and a t for a tab: it was not wrong to."""
+    """z3 before 4.8.11 takes a backslash and a t for a tab, and knows no other escapes in the standard."""
     try:
         old = find_solver("z3==4.8.5")
     except EnvironmentProblem as problem:
         no_release(problem)
-    text = '(declare-fun a () String)\n(assert (= "\\t" (str.at a 0)))\n(check-sat)\n'
-    test = GeneratedTest(0, text, "by-hand", known=known)
+    text = f"(declare-fun a () String)\n(assert {condition})\n(check-sat)\n"
+    test = GeneratedTest(0, text, "by-hand", known=(answer,))
     options = HuntOptions(tmp_path, stages=(Stage(10.0, 1.0),))
     *_, last = hunt([test], [old, find_solver("cvc5")], options)
     assert isinstance(last, HuntFinished)
-    assert (last.summary.findings, last.summary.unconfirmed > 0) == ((), True)
+    assert (last.summary.findings, last.summary.unconfirmed, last.summary.decided) == ((), 0, 1)
+
+
+def test_a_character_that_a_release_cannot_spell_is_not_given_to_it(runner: Runner) -> None:
+    try:
+        old = find_solver("z3==4.8.5")
+    except EnvironmentProblem as problem:
+        no_release(problem)
+    script = Script.of('(assert (= "\\u{1F600}" ""))(check-sat)')
+    verdict = runner.judge(old, script, Limits(10))
+    assert (verdict.outcome, "no spelling" in verdict.detail) == (Outcome.REFUSED, True)
+    assert runner.judge(find_solver("z3"), script, Limits(10)).answers == ("unsat",)
 
 
 def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:

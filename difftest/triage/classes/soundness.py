@@ -10,18 +10,15 @@ Who is wrong, in order of weight:
    formula with the model is what is wrong;
 4. older releases of the same solver: one that changed its mind from what the others say.
 
-An operator that solvers read differently (``0^0``, special relations), or an escape in a string that an old
-release reads differently, leaves only the solvers' own words: without them such a disagreement is no finding.
-Nothing is decided by a solver whose options change what formulas mean.
+An operator that solvers read differently (``0^0``, special relations) leaves only the solvers' own words:
+without them such a disagreement is no finding. Nothing is decided by a solver whose options change what
+formulas mean.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-from packaging.version import Version
 
 from difftest.models.crossing import ambiguous_operators, cross
 from difftest.oracles import PLAIN, look
@@ -31,14 +28,12 @@ from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Tri
 from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
 from solvers.errors import SolverMissing
-from solvers.registry import PROFILES, REFERENCES
+from solvers.registry import REFERENCES
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 10.0
-# A string with a backslash.
-_ESCAPE = re.compile(r'"[^"\\]*\\')
 
 
 class Soundness(FindingClass):
@@ -118,19 +113,6 @@ class Soundness(FindingClass):
 CLASS = Soundness()
 
 
-def _reads_old_escapes(text: str, solvers: Iterable[Solver]) -> bool:
-    """Whether a string of ``text`` has an escape that one of the solvers, of an old release, reads in its own
-    way.
-    """
-    if not _ESCAPE.search(text):
-        return False
-    for solver in solvers:
-        since = PROFILES[solver.family].standard_escapes_since if solver.family in PROFILES else ""
-        if since and solver.release is not None and Version(solver.release) < Version(since):
-            return True
-    return False
-
-
 def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: int) -> bool:
     return all(
         answer_at(verdicts[name].answers, check) == answer for name, answer in expected.answers.items()
@@ -165,8 +147,7 @@ class _Disagreement(Hearing):
             if (answer := decided(seen.verdicts[name].answers, check)) is not None
         }
         script = Script.of(seen.text)
-        differently = list(ambiguous_operators(script, check)) if len(set(said.values())) > 1 else []
-        differently += ["escapes in strings"] * _reads_old_escapes(seen.text, map(seen.solver, said))
+        differently = ambiguous_operators(script, check) if len(set(said.values())) > 1 else ()
         truth = None if differently else decided(seen.known, check)
         if truth is not None:
             for name, answer in said.items():
