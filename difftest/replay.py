@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from difftest.errors import DifftestError
-from difftest.oracles import look, oracles_on, probe
+from difftest.oracles import examine, oracles_on
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.settle import settle
 from generator.strategy import GeneratedTest
@@ -123,8 +123,8 @@ def _replay_file(
         return _unread(file, solvers, f"cannot be read: {problem.strerror}")
     verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
     text = script.text
-    seen, _ = probe(Observation(text, solvers, verdicts, script.expected), names, runner, limits)
-    found = look(seen, names)
+    seen = Observation(text, solvers, verdicts, script.expected)
+    found, _, _ = examine(seen, names, runner, limits)
     settled = []
     test = GeneratedTest(0, text, "files", known=script.expected, origin=str(file))
     for candidate in found:

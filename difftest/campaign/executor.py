@@ -20,7 +20,7 @@ from typing import Protocol, Self, runtime_checkable
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.errors import DifftestError
-from difftest.oracles import hunting_oracles, look, observe_test, probe
+from difftest.oracles import examine, hunting_oracles, observe_test
 from difftest.oracles.base import Candidate
 from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
@@ -329,14 +329,13 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdicts[solver.name] = verdict
         spent += verdict.seconds
     names = hunting_oracles(task.oracles, solvers, test.text)
-    seen, extra = probe(observe_test(test, solvers, verdicts), names, runner, task.limits)
-    spent += extra
-    found = tuple(look(seen, names))
+    found, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
     kept = test if found else task.test
     crossed = tuple(
         (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
     )
-    return RunResult(task, verdicts, spent, found, theories_in(test.text), kept, crossed)
+    theories = theories_in(test.text)
+    return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, crossed)
 
 
 def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

@@ -50,7 +50,7 @@ from difftest.campaign.executor import (
 from difftest.campaign.merging import finish_merges
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.campaign.refusals import find_refusals
-from difftest.campaign.schedule import ListedTests, Schedule, Source, handed_out
+from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
@@ -126,11 +126,12 @@ def hunt(
     folder = prepare_output(options.out)
     if state is not None:
         finish_merges(state, folder)
-    source = tests if isinstance(tests, Schedule) else ListedTests(tests, options.tests)
+    if not isinstance(tests, Schedule):
+        tests = Schedule([ListedTests(tests)], options.seed, bandit=False, limit=options.tests)
     with contextlib.ExitStack() as stack:
         if executor is None:
-            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm, source.own))
-        made = _Hunt(source, solvers, options, folder, executor, stop or threading.Event(), clock, state)
+            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm, tests.own))
+        made = _Hunt(tests, solvers, options, folder, executor, stop or threading.Event(), clock, state)
         yield from made.run()
 
 
@@ -139,7 +140,7 @@ class _Hunt:
 
     def __init__(
         self,
-        source: Source,
+        schedule: Schedule,
         solvers: Sequence[Solver],
         options: HuntOptions,
         folder: Path,
@@ -148,8 +149,8 @@ class _Hunt:
         clock: Callable[[], float],
         state: CampaignState | None,
     ) -> None:
-        self.source: Source | None = source
-        self.schedule = source
+        self.schedule = schedule
+        self.has_tests = True
         self.options = options
         self.modes = Modes(solvers, options.modes, options.seed, options.mode_share)
         self.executor = executor
@@ -158,7 +159,7 @@ class _Hunt:
         self.state = state
         self.started = clock()
         loaded = state.loaded if state else None
-        own = source.own.values()
+        own = schedule.own.values()
         names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
         self.book = Book(
@@ -337,14 +338,12 @@ class _Hunt:
             return None
         if self.executor.has_folder and (reduction := self.book.next_reduction()) is not None:
             return reduction
-        if self.set_aside and (
-            self.source is None or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY
-        ):
+        if self.set_aside and (not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY):
             self.fresh += 1
             return self._next_set_aside()
-        taken = self.source.next(made=not self.executor.makes_tests) if self.source else None
+        taken = self.schedule.next(made=not self.executor.makes_tests) if self.has_tests else None
         if taken is None:
-            self.source = None
+            self.has_tests = False
             return self._next_set_aside() if self.set_aside else None
         self.fresh += 1
         name, test = taken

@@ -51,72 +51,17 @@ class ClassedStrategy(Protocol):
         ...
 
 
-class Source(Protocol):
-    """Where a hunt takes its tests from."""
-
-    def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
-        """The next test's name and, if ``made``, the test; None when there are no more."""
-        ...
-
-    def make(self, name: TestName) -> GeneratedTest | None:
-        """The test of this name; None if there is none."""
-        ...
-
-    def exhausted(self, name: TestName) -> None:
-        """``name`` turned out not to exist: its strategy has no more tests."""
-        ...
-
-    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
-        """What came of a test, or of one more look at it."""
-        ...
-
-    def arms(self) -> list[ArmState]:
-        """How the arms stand; empty where there is nothing to go on from."""
-        ...
-
-    def reopened(self) -> Sequence[TestName]:
-        """Tests that an earlier run handed out, and whose turn has not come yet."""
-        ...
-
-    @property
-    def own(self) -> Mapping[str, OwnTests]:
-        """The strategies that run their tests themselves, by name."""
-        ...
-
-
 class ListedTests:
-    """Tests that come one by one from somewhere and cannot be made again."""
+    """Tests that come one by one from somewhere, as a strategy that can make each of them once."""
 
-    def __init__(self, tests: Iterable[GeneratedTest], limit: int | None = None) -> None:
-        self._tests: Iterator[GeneratedTest] = itertools.islice(tests, limit)
+    name = fingerprint = ""
 
-    def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
-        """The next one."""
-        test = next(self._tests, None)
-        return None if test is None else (TestName(test.strategy, "", test.index), test)
+    def __init__(self, tests: Iterable[GeneratedTest]) -> None:
+        self._tests = iter(tests)
 
-    def make(self, name: TestName) -> GeneratedTest | None:
-        """They cannot be made."""
-        return None
-
-    def exhausted(self, name: TestName) -> None:
-        """Nothing is kept of it."""
-
-    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
-        """Nothing is kept of it."""
-
-    def arms(self) -> list[ArmState]:
-        """They have none."""
-        return []
-
-    def reopened(self) -> Sequence[TestName]:
-        """There are none."""
-        return ()
-
-    @property
-    def own(self) -> Mapping[str, OwnTests]:
-        """Strategies are not known."""
-        return {}
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        """The next ones."""
+        return itertools.islice(self._tests, stop - start)
 
 
 @dataclass(slots=True)
@@ -285,6 +230,8 @@ class Schedule:
             if test is None:
                 self.exhausted(name)
                 return None
+            # A listed test may come from any strategy.
+            name = TestName(test.strategy, arm.test_class, test.index)
         arm.next_index = index + 1
         return name, test
 

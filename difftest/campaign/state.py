@@ -12,7 +12,7 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -27,12 +27,12 @@ from difftest.campaign.stored import (
     Again,
     ArmState,
     Changes,
-    FindingState,
     InUse,
     NoCampaign,
     SettingsDiffer,
     read_campaign,
     read_opened,
+    to_row,
 )
 from difftest.errors import BadOutput
 
@@ -129,15 +129,9 @@ class CampaignState:
             opened.execute("delete from open")
             opened.executemany("insert into open values (?, ?, ?, ?)", handed_out)
             opened.execute("delete from again")
+            opened.executemany("insert into again values (?, ?, ?, ?, ?, ?)", map(to_row, again))
             opened.executemany(
-                "insert into again values (?, ?, ?, ?, ?, ?)",
-                [
-                    (a.strategy, a.test_class, a.index, a.stage, json.dumps(dict(a.outcomes)), a.reason)
-                    for a in again
-                ],
-            )
-            opened.executemany(
-                "insert or replace into arm values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_arm_row, arms)
+                "insert or replace into arm values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(to_row, arms)
             )
             opened.execute(
                 "update run set seen = ?, seconds = ?, ending = ? where id = ?",
@@ -163,7 +157,7 @@ class CampaignState:
     def _store_findings(self, changes: Changes) -> None:
         self._opened.executemany(
             "insert or ignore into finding values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            map(_finding_row, changes.new),
+            map(to_row, changes.new),
         )
         self._opened.executemany(
             "update finding set duplicates = duplicates + ? where id = ?",
@@ -311,20 +305,6 @@ _MERGED_OUTCOMES = (
     "select start - start % ? as start, kind, name, solver, outcome, sum(count) from outcome"
     " group by 1, 2, 3, 4, 5"
 )
-
-
-def _arm_row(arm: ArmState) -> Sequence[object]:
-    return (
-        *(arm.strategy, arm.test_class, arm.next_index, int(arm.exhausted), arm.tests, arm.decided),
-        *(arm.findings, arm.solver_seconds, arm.share, json.dumps(dict(arm.weights))),
-    )
-
-
-def _finding_row(found: FindingState) -> Sequence[object]:
-    return (
-        *(found.id, found.finding_class, found.solver, found.key, found.folder, found.strategy),
-        *(found.index, found.seed, found.found_at, found.duplicates, int(found.earlier), int(found.stored)),
-    )
 
 
 @contextlib.contextmanager

@@ -39,9 +39,9 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from difftest.errors import BadOutput
 
@@ -190,6 +190,9 @@ class FindingState:
     stored: bool = False
 
 
+_Record = TypeVar("_Record", ArmState, Again, FindingState)
+
+
 @dataclass(frozen=True, slots=True)
 class Bucket:
     """Counts of one span of time; ``memory`` is in bytes, the largest seen."""
@@ -316,26 +319,33 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
                 "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"
             )
         ),
-        tuple(_arm(row) for row in opened.execute("select * from arm order by strategy, class")),
-        tuple(_again(row) for row in opened.execute("select * from again")),
+        tuple(
+            _from_row(ArmState, row) for row in opened.execute("select * from arm order by strategy, class")
+        ),
+        tuple(_from_row(Again, row) for row in opened.execute("select * from again")),
         tuple(opened.execute("select * from open order by strategy, class, start")),
         tuple(Bucket(*row) for row in opened.execute("select * from bucket order by start")),
         tuple(OutcomeCount(*row) for row in opened.execute("select * from outcome")),
-        tuple(_finding(row) for row in opened.execute("select * from finding order by found_at, id")),
+        tuple(
+            _from_row(FindingState, row)
+            for row in opened.execute("select * from finding order by found_at, id")
+        ),
         {first: (key, looks) for first, key, looks in opened.execute("select * from folded")},
         settings.get(REFUSALS, {}),
     )
 
 
-def _arm(row: Sequence[Any]) -> ArmState:
-    weights: dict[str, float] = json.loads(row[9])
-    return ArmState(row[0], row[1], row[2], bool(row[3]), row[4], row[5], row[6], row[7], row[8], weights)
+def to_row(record: ArmState | Again | FindingState) -> list[object]:
+    """The row of a record, in the order of its fields, which is that of the columns."""
+    values = (getattr(record, field.name) for field in fields(record))
+    return [json.dumps(dict(value)) if isinstance(value, Mapping) else value for value in values]
 
 
-def _again(row: Sequence[Any]) -> Again:
-    return Again(row[0], row[1], row[2], row[3], json.loads(row[4]), row[5])
-
-
-def _finding(row: Sequence[Any]) -> FindingState:
-    found = FindingState(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9])
-    return replace(found, earlier=bool(row[10]), stored=bool(row[11]))
+def _from_row(kind: type[_Record], row: Sequence[Any]) -> _Record:
+    """The opposite of ``to_row``."""
+    values: list[Any] = []
+    for field_, value in zip(fields(kind), row, strict=True):
+        if str(field_.type).startswith("Mapping"):
+            value = json.loads(value)
+        values.append(bool(value) if field_.type == "bool" else value)
+    return kind(*values)

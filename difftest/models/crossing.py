@@ -73,11 +73,6 @@ class Crossing:
         """The solvers that refute the model."""
         return tuple(name for name, answer in self.answers.items() if answer == "unsat")
 
-    @property
-    def confirmed_by(self) -> tuple[str, ...]:
-        """The solvers that confirm it."""
-        return tuple(name for name, answer in self.answers.items() if answer == "sat")
-
     def told(self) -> Iterator[tuple[str, str]]:
         """What came of it in words to be counted, by judge: ``confirmed``, ``refuted``, else why it is not
         known (without what differs from test to test). A model that was put into none has the judge ``""``.

@@ -1,5 +1,5 @@
-"""Oracles: what counts as wrong. One file each; ``select`` takes names, ``probe`` and ``look``
-apply those selected to what solvers did with one test.
+"""Oracles: what counts as wrong. One file each; ``select`` takes names, ``examine`` applies those selected to
+what solvers did with one test.
 """
 
 from __future__ import annotations
@@ -122,6 +122,16 @@ def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
     return [c for c in found if c.finding_class != "invalid-model" or c.guilty not in blamed]
 
 
+def examine(
+    seen: Observation, names: Sequence[str], runner: Runner, limits: Limits
+) -> tuple[list[Candidate], Observation, float]:
+    """All that is wrong in the eyes of these oracles, once the runs are made that they need beyond the
+    test's own; what is known then, and the seconds spent in solvers.
+    """
+    seen, spent = probe(seen, names, runner, limits)
+    return look(seen, names), seen, spent
+
+
 def find_candidates(
     text: str,
     solvers: Sequence[Solver],
@@ -142,6 +152,7 @@ __all__ = [
     "Oracle",
     "UnknownOracle",
     "default_oracles",
+    "examine",
     "find_candidates",
     "finding_id",
     "hunting_oracles",

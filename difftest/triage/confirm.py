@@ -22,7 +22,7 @@ from typing import Self
 
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
-from difftest.oracles import ORACLES, probe
+from difftest.oracles import ORACLES, examine
 from difftest.oracles.base import Observation, Oracle
 from difftest.reduction.pairs import Pair
 from difftest.triage.classes import class_of
@@ -111,9 +111,10 @@ class Confirmer:
             runner = (
                 self._runner if self._fast else stack.enter_context(Runner(warm=False, within=self._runner))
             )
-            seen, spent = probe(Observation(text, expected.solvers, verdicts), [oracle.name], runner, limits)
+            seen = Observation(text, expected.solvers, verdicts)
+            candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
-            found = [c for c in oracle.look(seen) if expected.guilty in (None, c.guilty)]
+            found = [c for c in candidates if expected.guilty in (None, c.guilty)]
             if not found or self._fast or oracle.measure is None:
                 return bool(found)
             return oracle.measure(found[0], seen, runner, limits)

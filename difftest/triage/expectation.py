@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import DifftestError, NotShown
-from difftest.oracles import default_oracles, look, probe
+from difftest.oracles import default_oracles, examine
 from difftest.oracles.base import Candidate, Observation
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.classes import class_of
@@ -136,8 +136,7 @@ def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expe
             verdicts[solver.name] = judge(solver.given(script), runs[solver.name], solver.family)
         names = [name for name in default_oracles(solvers) if name != "implication"]
         seen = Observation(text, solvers, verdicts, script.expected)
-        seen, _ = probe(seen, names, runner, Limits(seconds=seconds))
-    found = look(seen, names)
+        found, _, _ = examine(seen, names, runner, Limits(seconds=seconds))
     if not found:
         said = ", ".join(
             f"{name}: {' '.join(map(str, v.answers)) or v.outcome}" for name, v in verdicts.items()

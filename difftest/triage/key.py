@@ -268,12 +268,6 @@ def refined(key: str, release: str) -> str:
     return f"{key}|{release}"
 
 
-def by_theories(key: str) -> str:
-    """A key without what operators and releases say of it; one that names a crash's place stays as it is."""
-    read = replace(Key.read(key), release="")
-    return str(replace(read, operators=frozenset()) if read.theories else read)
-
-
 def _unified(option: str) -> str:
     """An option, in the same words for the same thing: a row of tactics is asked for in two ways."""
     name, value = split_option(option)

@@ -24,7 +24,7 @@ from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of_finding, observe, read_formula
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
-from difftest.triage.needed import needed_options, with_options
+from difftest.triage.needed import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
 from smtlib.labels import theories_in
 from solvers.running.process import Limits
@@ -138,11 +138,12 @@ def reduce(
         confirmed = confirmer.fresh(left)
         by_chance = confirmed and expected.tries > 1
         shown = confirmer.times_shown(left, expected.tries) if by_chance else None
+    lean = with_needed_options(expected, left) if confirmed else expected.solvers
     report = ReductionReport(
         *(source, result, expected.finding_class, left, _size(text), _size(left)),
         *(len(Script.of(text).commands), len(Script.of(left).commands)),
         steps,
-        needed_options(expected, left) if confirmed else {},
+        {solver.name: options_of(solver) for solver in lean},
         all(step.finished for step in steps),
         confirmed,
         use_ddsmt,
@@ -151,7 +152,10 @@ def reduce(
     )
     _save(result, left)
     if target.is_dir():
-        _update(target, report, expected)
+        # Command lines of the user's stay as they are.
+        pairs = zip(expected.solvers, lean, strict=True)
+        solvers = tuple(own if own.family == "other" else less for own, less in pairs)
+        _update(target, report, replace(expected, solvers=solvers))
     return report
 
 
@@ -196,12 +200,11 @@ def made_by_storm(target: Path, text: str) -> bool:
 
 
 def _update(folder: Path, report: ReductionReport, expected: Expectation) -> None:
-    """Note what came of the reduction in the finding's folder."""
+    """Note what came of the reduction in the finding's folder; ``expected`` has the options that it takes."""
     key = str(read_document(folder)["key"])
     reduced = {"file": REDUCED, **report.sizes()}
     if report.confirmed:
-        left = replace(expected, solvers=tuple(with_options(expected, report.options)))
-        reduced |= {"runs": _record_runs(folder, left), **conclude(key, left, report.text)}
+        reduced |= {"runs": _record_runs(folder, expected), **conclude(key, expected, report.text)}
     files = {}
     if expected.pair is not None:
         files[REDUCED_PARENT] = expected.pair.parent_of(report.text) or ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from difftest.oracles import ORACLES, PLAIN, is_same, look, observe_test, probe
+from difftest.oracles import ORACLES, PLAIN, examine, is_same, look, observe_test
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Hearing
@@ -126,9 +126,10 @@ class _Settling:
     def _see(self, involved: Sequence[Solver], runner: Runner) -> Observation | None:
         """What is seen again with these solvers; None where that is not the candidate."""
         verdicts = {solver.name: self._run(solver)[0] for solver in involved}
-        seen, seconds = probe(observe_test(self._test, involved, verdicts), self._names, runner, self._limits)
+        seen = observe_test(self._test, involved, verdicts)
+        found, seen, seconds = examine(seen, self._names, runner, self._limits)
         self.spent += seconds
-        return seen if is_same(self._renamed(involved), look(seen, self._names)) else None
+        return seen if is_same(self._renamed(involved), found) else None
 
     def _weigh(self, involved: Sequence[Solver]) -> Settled | None:
         """What the candidate is by the evidence; all runs are made in fresh processes."""

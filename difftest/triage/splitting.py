@@ -26,7 +26,7 @@ from typing import Any
 
 from base.files import put_json, put_text
 from difftest.errors import NotShown
-from difftest.oracles import look, probe
+from difftest.oracles import examine
 from difftest.oracles.base import Candidate, observe_test
 from difftest.triage.bisect import BisectReport, accused, bisect, release_of, search, try_formula
 from difftest.triage.classes.base import Expectation
@@ -193,9 +193,9 @@ class _Splitter:
         script = Script.of(test.text)
         for _ in range(self._expected.tries):
             verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
-            seen, _spent = probe(observe_test(test, solvers, verdicts), self._oracles, runner, limits)
-            found = [other for other in look(seen, self._oracles) if other.finding_class == wanted]
-            if found:
+            seen = observe_test(test, solvers, verdicts)
+            candidates, _, _ = examine(seen, self._oracles, runner, limits)
+            if found := [other for other in candidates if other.finding_class == wanted]:
                 return found[0]
         return None
 

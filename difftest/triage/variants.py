@@ -39,14 +39,18 @@ def shorter_settings(family: str, setting: str) -> Iterator[str]:
             yield f"{name}={row}"
 
 
-def drop_options(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> tuple[Solver, ...]:
-    """``solvers`` without the options that their test added and that are not needed: ``shows`` says so."""
+def drop_options(
+    solvers: Sequence[Solver],
+    shows: Callable[[Sequence[Solver]], bool],
+    lean: Callable[[Solver], Iterator[Solver]] = leaner,
+) -> tuple[Solver, ...]:
+    """``solvers`` without options that are not needed: ``lean`` gives one with fewer, ``shows`` decides."""
     kept = list(solvers)
     for place in range(len(kept)):
         changed = True
         while changed:
             changed = False
-            for trial in leaner(kept[place]):
+            for trial in lean(kept[place]):
                 if shows([*kept[:place], trial, *kept[place + 1 :]]):
                     kept[place] = trial
                     changed = True

@@ -177,9 +177,8 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
 
 def test_listed_tests_are_taken_as_they_come() -> None:
     tests = [GeneratedTest(index, "", "by-hand") for index in (4, 2, 9)]
-    source = ListedTests(tests, 2)
-    assert [name.index for name in names(source, 5)] == [4, 2]
-    assert (source.make(TestName("by-hand", "", 4)), source.arms()) == (None, [])
+    source = Schedule([ListedTests(iter(tests))], 1, bandit=False, limit=2)
+    assert names(source, 5) == [TestName("by-hand", "", 4), TestName("by-hand", "", 2)]
 
 
 def test_classes_are_asked_once_for_all_arms_and_found_in_order() -> None:
