@@ -74,6 +74,7 @@ _COMMON_CRASH = re.compile(
     r"^Exception in thread \"|^Fatal error: exception "
 )
 _CRASH = any_of((_COMMON_CRASH, *(pattern for says in _SAYS for pattern in says.crash)))
+_NOT_BUILT = any_of(pattern for says in _SAYS for pattern in says.not_built)
 _MEMORY = re.compile(
     r"out[ _]of[ _]memory|OutOfMemoryError|bad_alloc|memory limit|max\. memory exceeded|memout",
     re.I,
@@ -111,6 +112,8 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     for line in _messages(run.stdout):
         _read_line(reading, line)
     for line in run.stderr.splitlines():
+        if _NOT_BUILT.search(line):
+            reading.note("not built", line)
         _read_stray(reading, line, _CRASH)
     outcome, detail = _decide(reading, run, says)
     location = shape = None
@@ -221,6 +224,8 @@ def _take_error(reading: _Reading, message: str) -> None:
 
 def _decide(reading: _Reading, run: Run, says: Says) -> tuple[Outcome, str]:
     notes = reading.notes
+    if "not built" in notes:
+        return Outcome.REFUSED, notes["not built"]
     crash = notes.get("crash", notes.get("report"))
     if "memory" in notes and (run.signal or run.code):
         return Outcome.MEMOUT, notes["memory"]

@@ -250,6 +250,13 @@ def test_cvc5s_invalid_model_is_told_from_a_crash() -> None:
     assert verdict(ONE, "", said, number=signal.SIGABRT, family="cvc5").outcome is Outcome.INVALID_MODEL
 
 
+def test_a_part_that_was_left_out_of_the_build_is_no_crash() -> None:
+    said = "Fatal failure within void CVC4::f() const at ./src/util/floatingpoint.cpp:463\n"
+    said += "Unimplemented code encounteredFloating-point literals not yet implemented.\n"
+    got = verdict(ONE, "", said, number=signal.SIGABRT)
+    assert (got.outcome, "not yet implemented" in got.detail) == (Outcome.REFUSED, True)
+
+
 @pytest.mark.parametrize("said", ["model check failed\n", "[bzla] model check failed\n"])
 def test_bitwuzlas_invalid_model_is_told_from_its_abort(said: str) -> None:
     seen = verdict(ONE, "sat\n", said, number=signal.SIGABRT, family="bitwuzla")
