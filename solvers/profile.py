@@ -34,7 +34,7 @@ class Says(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     crash: tuple[re.Pattern[str], ...] = ()
     """Messages of crashes."""
     not_built: tuple[re.Pattern[str], ...] = ()
-    """What it dies with where a part that the formula needs was left out of the build: it refuses the formula."""
+    """What it dies with where a part was left out of the build: it refuses formulas that need that."""
     invalid_model: tuple[re.Pattern[str], ...] = ()
     """Messages of its own model check."""
     not_about_formula: tuple[re.Pattern[str], ...] = ()

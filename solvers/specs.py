@@ -42,6 +42,7 @@ _LONGEST_NAME = 120
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 # z3 (built from its repository), cvc5, bitwuzla (through our driver) and yices.
 _COMMIT = re.compile(r"(?:\bbuild hashcode |\bgit |^Revision: )(tag [\w.-]+|[0-9a-f]{7,40}\b)", re.M)
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _VERSION_LIMITS = Limits(seconds=30.0)
 
 
@@ -141,6 +142,12 @@ class Solver:
         if self.family not in DISTRIBUTIONS:
             return None
         return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
+
+    @property
+    def name_and_release(self) -> str:
+        """Its name with what is known of its release."""
+        known = self.release or next(iter(_NUMBER.findall(self.version())), "")
+        return self.name if known in self.name else f"{self.name} {known}"
 
     @property
     def tactic(self) -> str | None:

@@ -1,5 +1,4 @@
-"""What a reduced formula tells of its finding, and the original did not: its own key, and whether cvc5's safe
-mode has it.
+"""What a reduced formula tells of its finding: its own key, the evidence, and whether a safe mode has it.
 
 The original's key stays beside it: by that the hunt knows further tests that show the same.
 """
@@ -10,22 +9,48 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from difftest.oracles.base import Candidate
+from difftest.oracles import examine
+from difftest.oracles.base import Candidate, Observation
+from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
 from difftest.triage.key import Key, fingerprint, needs_reduction, refined
+from difftest.triage.settle import weigh
 from difftest.triage.variants import renamed, stands_in_safe_mode
 from solvers.registry import PROFILES
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 from solvers.specs import Solver
 
 _KEY_SECONDS = 10.0
 
 
 def conclude(key: str, expected: Expectation, text: str) -> Mapping[str, Any]:
-    """``key`` and ``safe_mode`` of the reduced formula ``text`` of a finding that the hunt counts under
-    ``key``; ``expected`` has its solvers with no more options than it takes.
+    """``key``, ``safe_mode``, ``evidence`` and ``reason`` of the reduced formula ``text`` of a finding that
+    the hunt counts under ``key``; ``expected`` has its solvers with no more options than it takes.
     """
-    return {"key": reduced_key(key, expected, text), "safe_mode": _safe_mode(expected, text)}
+    own = {"key": reduced_key(key, expected, text), "safe_mode": _safe_mode(expected, text)}
+    return {**own, **_evidence(expected, text)}
+
+
+def _evidence(expected: Expectation, text: str) -> Mapping[str, Any]:
+    """What speaks for and against the solvers by ``text``; nothing where it points at another one."""
+    is_quick = class_of(expected.finding_class).is_quick
+    if expected.pair is not None or expected.truth is not None or not is_quick:
+        return {}
+    script, limits = Script.of(text), Limits(seconds=expected.seconds)
+    with Runner(warm=False) as runner:
+        verdicts = {solver.name: runner.judge(solver, script, limits) for solver in expected.solvers}
+        seen = Observation(text, expected.solvers, verdicts)
+        candidates, seen, _ = examine(seen, [expected.oracle or expected.finding_class], runner, limits)
+        same = (c for c in candidates if c.finding_class == expected.finding_class)
+        if (candidate := next(same, None)) is None:
+            return {}
+        settled, found = weigh(candidate, seen, runner, limits)
+    if found.dismissed or found.confirmers or settled.guilty != expected.guilty or not found.sentences:
+        return {}
+    return {"evidence": list(settled.evidence), "reason": settled.reason}
 
 
 def reduced_key(key: str, expected: Expectation, text: str) -> str:

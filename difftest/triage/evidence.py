@@ -25,9 +25,10 @@ PARENT = "parent.smt2"
 class Evidence:
     """Who is wrong (None: not known), why in one sentence, and all that was found out.
 
-    ``formula`` is the test with a model put in, where that says something. ``seconds`` were spent in solvers.
-    ``dismissed``: nothing is wrong on this test after all. ``confirmers``: what is wrong is the answer of the
-    solver that refutes the model, to ``formula``; these solvers say sat to it.
+    ``formula`` is the test with a model put in, where that says something. ``thirds`` are the solvers that
+    were asked and take no part. ``seconds`` were spent in solvers. ``dismissed``: nothing is wrong on this
+    test after all. ``confirmers``: what is wrong is the answer of the solver that refutes the model, to
+    ``formula``; these solvers say sat to it.
     """
 
     guilty: str | None = None
@@ -36,6 +37,7 @@ class Evidence:
     formula: str = ""
     seconds: float = 0.0
     dismissed: bool = False
+    thirds: Sequence[Solver] = ()
     confirmers: tuple[Solver, ...] = ()
 
     def blame(self, name: str, reason: str) -> None:
@@ -54,6 +56,15 @@ class Evidence:
         for name, answer in crossing.answers.items():
             if answer in ("sat", "unsat"):
                 self.note(f"{name} says {answer} to the formula with the model of {crossing.owner} put in")
+
+
+def those(names: Sequence[str], verb: str) -> str:
+    """Solvers as the subject of a sentence, with its verb.
+
+    >>> those(["z3"], "refute"), those(["z3", "cvc5"], "refute")
+    ('z3 refutes', 'z3 and cvc5 refute')
+    """
+    return f"{' and '.join(names)} {verb}{'s' * (len(names) == 1)}"
 
 
 def third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:

@@ -161,7 +161,11 @@ class FindingFolder:
     @property
     def reason(self) -> str:
         """Why it is thought that the guilty solver is wrong, as a sentence."""
-        return sentence(str(self.data.get("reason") or ""))
+        return sentence(str(self.weighed("reason") or ""))
+
+    def weighed(self, name: str) -> Any:
+        """``reason`` or ``evidence``: of the formula to show, if that was weighed."""
+        return self._of_shown.get(name) or self.data.get(name)
 
     @property
     def answers(self) -> Mapping[str, str]:

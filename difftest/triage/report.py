@@ -18,7 +18,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.classes.crash import death_words
 from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
-from difftest.triage.markdown import clipped, fenced, inline, plain, printable
+from difftest.triage.markdown import clipped, fenced, inline, plain, printable, sentence
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Form, Piece
 
@@ -135,9 +135,9 @@ class Writer:
 
     def _evidence(self) -> list[str]:
         """What speaks for it, as the finding has it, a line each."""
-        told = self.found.data.get("evidence") or ()
+        told = self.found.weighed("evidence") or ()
         lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
-        lines = [plain(line) for line in lines if line.strip() and line != self.found.data.get("reason")]
+        lines = [plain(line) for line in lines if line.strip() and sentence(line) != self.found.reason]
         return ["", *(f"- {line}" for line in lines)] if lines else []
 
     def _beside(self) -> str:

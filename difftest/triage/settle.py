@@ -36,6 +36,8 @@ def weigh(
     class_of(candidate.finding_class).weigh(Hearing(candidate, seen, runner, limits, others), found)
     if not found.sentences:
         return candidate, found
+    if versions := ", ".join(solver.name_and_release for solver in found.thirds):
+        found.note(f"also asked: {versions}")
     # The look at a crossing names the model's owner before it is known to be wrong.
     guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
     reason = found.reason or candidate.reason

@@ -353,7 +353,7 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
     (told,) = replay([file], [denier, find_solver("z3")], Limits(20), oracles=("model-cross-check",))
     assert [(c.finding_class, c.guilty) for c in told.findings] == [("soundness", "denier")]
-    assert "confirm the model of z3" in told.findings[0].reason
+    assert re.search("confirms? the model of z3", told.findings[0].reason)
     (quiet,) = replay([file], solvers, Limits(20), oracles=("crash", "soundness"))
     assert quiet.findings == ()
 
@@ -381,7 +381,7 @@ def test_unsat_is_refuted_by_third_solvers(fake: Fake, tmp_path: Path) -> None:
     data = guilty("say('unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert "cvc5" in str(data["reason"])
-    assert "confirm the model of z3" in str(data["reason"])
+    assert re.search("confirms? the model of z3", str(data["reason"]))
 
 
 def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
@@ -397,7 +397,7 @@ def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
 def test_sat_is_refuted_by_third_solvers(model: str, fake: Fake, tmp_path: Path) -> None:
     data = guilty(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
     assert data["guilty"] == "accused"
-    assert "refute its model" in str(data["reason"]) or "say otherwise" in str(data["reason"])
+    assert re.search("refutes? its model|say otherwise", str(data["reason"]))
 
 
 def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp_path: Path) -> None:
@@ -405,7 +405,7 @@ def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp
     test = GeneratedTest(0, TEXT, "by-hand")
     _, (data,) = run([test], [old, find_solver("cvc5")], tmp_path, "soundness")
     assert data["guilty"] == "z3-4.8.5"
-    assert re.fullmatch(r"z3( and \w+)* confirm the model of cvc5", str(data["reason"]))
+    assert re.fullmatch(r"z3( and \w+)* confirms? the model of cvc5", str(data["reason"]))
 
 
 @pytest.mark.parametrize("oracle", ["soundness", "model-cross-check"])

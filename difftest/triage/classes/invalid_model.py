@@ -38,7 +38,8 @@ class InvalidModel(FindingClass):
         judge = crossing.refuted_by[0]
         found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
         said: dict[str, str] = {}
-        asked = (seen.solver(owner), *third_solvers(seen, (owner, judge), hearing.others))
+        found.thirds = tuple(third_solvers(seen, (owner, judge), hearing.others))
+        asked = (seen.solver(owner), *found.thirds)
         for solver in asked:
             answer, seconds = answer_to(hearing.runner, solver, crossing.formula, hearing.limits)
             found.seconds += seconds

@@ -25,7 +25,7 @@ from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial, answer_at
-from difftest.triage.evidence import Evidence, third_solvers
+from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from solvers.errors import SolverMissing
 from solvers.registry import REFERENCES
@@ -162,6 +162,7 @@ class _Disagreement(Hearing):
             )
         if len(set(said.values())) > 1:
             thirds = [] if differently else list(third_solvers(seen, said, self.others))
+            self.found.thirds = thirds
             for name, answer in said.items():
                 if answer == "sat":
                     self._put_model_in(name, [n for n, a in said.items() if a == "unsat"], thirds)
@@ -196,9 +197,9 @@ class _Disagreement(Hearing):
         refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
         if confirmed and not refuted:
             for name in against:
-                self.found.blame(name, f"{' and '.join(confirmed)} confirm the model of {owner}")
+                self.found.blame(name, f"{those(confirmed, 'confirm')} the model of {owner}")
         elif refuted and not confirmed:
-            self.found.blame(owner, f"{' and '.join(refuted)} refute its model")
+            self.found.blame(owner, f"{those(refuted, 'refute')} its model")
 
     def _ask_others(self, said: dict[str, str], thirds: Sequence[Solver]) -> None:
         """What third solvers say of the formula itself, and whether older releases say otherwise."""
