@@ -28,7 +28,7 @@ from apifuzz.trace import Line, Trace, TraceError, print_trace
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
-from difftest.triage.settle import weigh as weigh_text
+from difftest.triage.weigh import weigh as weigh_text
 from solvers.running.process import Limits
 from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script

@@ -15,7 +15,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.folder import SCRIPT
 from apifuzz.running.runs import ends_in, program_limits
 from base.errors import ExhumeError
-from difftest.triage.variants import in_safe_mode
+from difftest.triage.options import in_safe_mode
 from solvers.running.process import Limits, Run, run
 from solvers.specs import find_solver
 

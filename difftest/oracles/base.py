@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from difftest.models.crossing import Crossing
 from generator.strategy import GeneratedTest
@@ -41,6 +41,22 @@ class Candidate:
     def label(self) -> str:
         """The solver it is filed under."""
         return self.guilty or "+".join(self.solvers)
+
+    def renamed(self, names: Mapping[str, str]) -> Candidate:
+        """The same of solvers by other names, in its key, too."""
+
+        def of(name: str) -> str:
+            return names.get(name, name)
+
+        kind, *rest = self.key.split("|")
+        if rest:
+            rest[0] = "+".join(map(of, rest[0].split("+")))
+        return replace(
+            self,
+            solvers=tuple(map(of, self.solvers)),
+            key="|".join([kind, *rest]),
+            guilty=None if self.guilty is None else of(self.guilty),
+        )
 
 
 @dataclass(frozen=True, slots=True)

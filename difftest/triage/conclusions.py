@@ -15,8 +15,8 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
 from difftest.triage.key import Key, fingerprint, needs_reduction, refined
-from difftest.triage.settle import weigh
-from difftest.triage.variants import renamed, stands_in_safe_mode
+from difftest.triage.options import stands_in_safe_mode
+from difftest.triage.weigh import weigh
 from solvers.registry import PROFILES
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -65,7 +65,7 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     read = Key.read(key)
     plain = replace(read, release="", operators=frozenset())
     shorter = {solver.name: _name(solver) for solver in expected.solvers}
-    found = renamed(replace(found, key=str(plain)), shorter)
+    found = replace(found, key=str(plain)).renamed(shorter)
     with Confirmer(expected) as confirmer:
         reduced = fingerprint(found, text, confirmer, _KEY_SECONDS).key
     return refined(reduced, read.release) if read.release else reduced

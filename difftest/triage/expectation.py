@@ -9,10 +9,10 @@ from typing import Any
 
 from difftest.errors import DifftestError, NotShown
 from difftest.oracles import default_oracles, examine
-from difftest.oracles.base import Candidate, Observation
+from difftest.oracles.base import Candidate, Observation, decided
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.classes import class_of
-from difftest.triage.classes.base import Expectation, answer_at
+from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT
 from difftest.triage.folder import ORIGINAL, read_document
 from solvers.running.outcomes import Verdict, judge, message_shape
@@ -60,7 +60,7 @@ def expectation_of_finding(folder: Path) -> Expectation:
         tries=int((data.get("reduced") or {}).get("tries", 1)),
     )
     check = data.get("check") or 0
-    said = {entry["name"]: answer_at(entry["answers"], check) for entry in data["solvers"]}
+    said = {entry["name"]: decided(entry["answers"], check) for entry in data["solvers"]}
     return _with_answers(expected, said)
 
 
@@ -105,7 +105,7 @@ def expectation_of(
         pair=pair,
     )
     check = candidate.check or 0
-    return _with_answers(expected, {s.name: answer_at(verdicts[s.name].answers, check) for s in involved})
+    return _with_answers(expected, {s.name: decided(verdicts[s.name].answers, check) for s in involved})
 
 
 def _seconds(seen: float) -> float:

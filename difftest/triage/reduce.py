@@ -24,7 +24,7 @@ from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of_finding, observe, read_formula
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
-from difftest.triage.needed import options_of, with_needed_options
+from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
 from smtlib.labels import theories_in
 from solvers.running.process import Limits

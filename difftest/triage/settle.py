@@ -9,57 +9,17 @@ from pathlib import Path
 
 from difftest.oracles import ORACLES, PLAIN, examine, is_same, look, observe_test
 from difftest.oracles.base import Candidate, Observation
-from difftest.triage.classes import class_of
-from difftest.triage.classes.base import Hearing
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
 from difftest.triage.folder import ORIGINAL
+from difftest.triage.options import bare, drop_options, stands_in_safe_mode
 from difftest.triage.store import Shown
-from difftest.triage.variants import bare, drop_options, renamed, stands_in_safe_mode
+from difftest.triage.weigh import weigh
 from generator.strategy import GeneratedTest
-from smtlib.labels import theories_in
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
-
-
-def weigh(
-    candidate: Candidate, seen: Observation, runner: Runner, limits: Limits, others: Sequence[Solver] = ()
-) -> tuple[Candidate, Evidence]:
-    """Gather the evidence on a confirmed ``candidate``; gives it with guilt, reason and key settled.
-
-    ``seen`` holds the verdicts of fresh runs, ``others`` the campaign's other solvers. What is not about
-    answers (crashes, slowdowns) comes back as it is.
-    """
-    found = Evidence()
-    class_of(candidate.finding_class).weigh(Hearing(candidate, seen, runner, limits, others), found)
-    if not found.sentences:
-        return candidate, found
-    if versions := ", ".join(solver.name_and_release for solver in found.thirds):
-        found.note(f"also asked: {versions}")
-    # The look at a crossing names the model's owner before it is known to be wrong.
-    guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
-    reason = found.reason or candidate.reason
-    if found.confirmers:
-        return _on_the_model(candidate, found), found
-    # A formula that follows from another one means nothing without what its oracle said of that.
-    stays = candidate.evidence if candidate.oracle == "implication" else ()
-    evidence = tuple(dict.fromkeys((*stays, *found.sentences)))
-    settled = replace(candidate, guilty=guilty, reason=reason, evidence=evidence)
-    if guilty != candidate.guilty:
-        parts = candidate.key.split("|")
-        settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
-    return settled, found
-
-
-def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:
-    """The wrong answer of the solver that refuted a right model."""
-    assert found.guilty is not None, "who refutes a model that others confirm is wrong"
-    solvers = (found.guilty, *(solver.name for solver in found.confirmers))
-    key = f"soundness|{found.guilty}|{'+'.join(theories_in(found.formula))}"
-    evidence = tuple(found.sentences)
-    return Candidate("soundness", solvers, key, found.guilty, found.reason, 0, "soundness", evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +141,7 @@ class _Settling:
 
     def _renamed(self, involved: Sequence[Solver]) -> Candidate:
         pairs = zip(self._involved, involved, strict=True)
-        return renamed(self._candidate, {before.name: now.name for before, now in pairs})
+        return self._candidate.renamed({before.name: now.name for before, now in pairs})
 
     def _run(self, solver: Solver) -> tuple[Verdict, Run]:
         key = (*solver.argv, *solver.checks)

@@ -12,8 +12,8 @@ import pytest
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.campaign.modes import ModeKind
 from difftest.oracles import find_candidates
+from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_in_safe_mode
 from difftest.triage.reduce import reduce
-from difftest.triage.variants import drop_options, in_safe_mode, leaner, renamed, stands_in_safe_mode
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
 
@@ -168,7 +168,7 @@ def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
         cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1),
     }
     (candidate,) = find_candidates(TEXT, [moded, cvc5], verdicts)
-    changed = renamed(candidate, {moded.name: z3.name})
+    changed = candidate.renamed({moded.name: z3.name})
     assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Int"
     assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Int", ("z3", "cvc5"))
 

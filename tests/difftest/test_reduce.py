@@ -19,9 +19,9 @@ from difftest.reduction._passes import Passes
 from difftest.triage.conclusions import reduced_key
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
 from difftest.triage.folder import FindingFolder
+from difftest.triage.options import in_safe_mode
 from difftest.triage.reduce import reduce
 from difftest.triage.store import read_findings
-from difftest.triage.variants import in_safe_mode
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 

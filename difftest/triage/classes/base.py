@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from difftest.oracles.base import Candidate, Observation, decided
+from difftest.oracles.base import Candidate, Observation
 from difftest.reduction.pairs import Pair
 from difftest.triage.evidence import Evidence
 from difftest.triage.folder import FindingFolder
@@ -190,8 +190,3 @@ class FindingClass:
     def expected(self, found: FindingFolder, name: str) -> str:
         """The right behaviour, and why; ``name`` as above."""
         return found.reason or "Otherwise."
-
-
-def answer_at(answers: Sequence[str | None], check: int) -> str | None:
-    """``sat`` or ``unsat`` if that is the answer to that check-sat (from 0)."""
-    return decided(answers, check)

@@ -24,7 +24,7 @@ from difftest.models.crossing import ambiguous_operators, cross
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
-from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial, answer_at
+from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from solvers.errors import SolverMissing
@@ -70,7 +70,7 @@ class Soundness(FindingClass):
         checks = [check for check in range(len(script.checks)) if _has_answers(expected, verdicts, check)]
         if expected.truth is not None and checks:
             said = [v.answers for solver in expected.references if (v := trial.judge(solver, script))]
-            checks = [c for c in checks if any(answer_at(answers, c) == expected.truth for answers in said)]
+            checks = [c for c in checks if any(decided(answers, c) == expected.truth for answers in said)]
         if not checks:
             return False
         known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
@@ -114,9 +114,7 @@ CLASS = Soundness()
 
 
 def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: int) -> bool:
-    return all(
-        answer_at(verdicts[name].answers, check) == answer for name, answer in expected.answers.items()
-    )
+    return all(decided(verdicts[name].answers, check) == answer for name, answer in expected.answers.items())
 
 
 def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:

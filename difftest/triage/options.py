@@ -1,17 +1,21 @@
-"""A finding under other options: what it does not need is left out; and whether it shows in a safe mode.
+"""Which of its solvers' options a finding takes: what it does not need is left out; and whether it shows in a
+safe mode.
 
 A test that runs a solver under options may show what shows without them. So before anything else is made of a
-candidate, the options that its test added are taken away as far as it still shows; what is left is part of
-its key, its command lines and its report.
+candidate, the options that its test added are left out as far as it still shows; what is left is part of its
+key, its command lines and its report. After reduction all options are tried, also the user's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from base.errors import ExhumeError
-from difftest.oracles.base import Candidate
+from difftest.triage.classes.base import Expectation
+from difftest.triage.confirm import Confirmer
 from solvers.options import asked_options, option_table, split_option, why_refused
 from solvers.registry import PROFILES
 from solvers.specs import Solver
@@ -58,23 +62,6 @@ def drop_options(
     return tuple(kept)
 
 
-def renamed(candidate: Candidate, names: Mapping[str, str]) -> Candidate:
-    """A candidate with solvers of other names, in its key, too."""
-
-    def of(name: str) -> str:
-        return names.get(name, name)
-
-    kind, *rest = candidate.key.split("|")
-    if rest:
-        rest[0] = "+".join(map(of, rest[0].split("+")))
-    return replace(
-        candidate,
-        solvers=tuple(map(of, candidate.solvers)),
-        key="|".join([kind, *rest]),
-        guilty=None if candidate.guilty is None else of(candidate.guilty),
-    )
-
-
 def bare(solver: Solver) -> Solver:
     """The solver without what its test added to its options."""
     for option in solver.mode:
@@ -106,3 +93,46 @@ def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Sol
     if safe == list(solvers):
         return None
     return shows(safe)
+
+
+def with_needed_options(expected: Expectation, text: str) -> tuple[Solver, ...]:
+    """The solvers with only the options that it takes to show it."""
+
+    def shows(trial: Sequence[Solver]) -> bool:
+        with Confirmer(replace(expected, solvers=tuple(trial)), fast=False) as confirmer:
+            return confirmer(text)
+
+    return drop_options(expected.solvers, shows, _leaner)
+
+
+def options_of(solver: Solver) -> tuple[str, ...]:
+    """The options of a solver, also those in a command line of the user's."""
+    written = solver.argv[1:] if solver.family == "other" else ()
+    return (*(part for part in written if _is_option(part)), *solver.checks)
+
+
+def _leaner(solver: Solver) -> Iterator[Solver]:
+    """The solver, by the same name, without one of its options, or with a shorter sequence of tactics."""
+    for option in solver.checks:
+        yield replace(solver, checks=tuple(check for check in solver.checks if check != option))
+    # Of the user's own command lines only those are touched that start a solver and nothing in between.
+    if solver.family == "other" and not _is_interpreter(solver.argv[0]):
+        for option in filter(_is_option, solver.argv[1:]):
+            yield replace(
+                solver, argv=(solver.argv[0], *(part for part in solver.argv[1:] if part != option))
+            )
+    for option in solver.checks:
+        for shorter in shorter_settings(solver.family, option):
+            checks = tuple(shorter if check == option else check for check in solver.checks)
+            yield replace(solver, checks=checks)
+
+
+def _is_option(part: str) -> bool:
+    return len(part) > 1 and part.startswith("-")
+
+
+def _is_interpreter(program: str) -> bool:
+    return (
+        re.match(r"(?:python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine)", Path(program).name)
+        is not None
+    )

@@ -1,0 +1,53 @@
+"""The evidence on a confirmed candidate, as its class gathers it, and what follows of who is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from difftest.oracles.base import Candidate, Observation
+from difftest.triage.classes import class_of
+from difftest.triage.classes.base import Hearing
+from difftest.triage.evidence import Evidence
+from smtlib.labels import theories_in
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.specs import Solver
+
+
+def weigh(
+    candidate: Candidate, seen: Observation, runner: Runner, limits: Limits, others: Sequence[Solver] = ()
+) -> tuple[Candidate, Evidence]:
+    """Gather the evidence on a confirmed ``candidate``; gives it with guilt, reason and key settled.
+
+    ``seen`` holds the verdicts of fresh runs, ``others`` the campaign's other solvers. What is not about
+    answers (crashes, slowdowns) comes back as it is.
+    """
+    found = Evidence()
+    class_of(candidate.finding_class).weigh(Hearing(candidate, seen, runner, limits, others), found)
+    if not found.sentences:
+        return candidate, found
+    if versions := ", ".join(solver.name_and_release for solver in found.thirds):
+        found.note(f"also asked: {versions}")
+    # The look at a crossing names the model's owner before it is known to be wrong.
+    guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
+    reason = found.reason or candidate.reason
+    if found.confirmers:
+        return _on_the_model(candidate, found), found
+    # A formula that follows from another one means nothing without what its oracle said of that.
+    stays = candidate.evidence if candidate.oracle == "implication" else ()
+    evidence = tuple(dict.fromkeys((*stays, *found.sentences)))
+    settled = replace(candidate, guilty=guilty, reason=reason, evidence=evidence)
+    if guilty != candidate.guilty:
+        parts = candidate.key.split("|")
+        settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
+    return settled, found
+
+
+def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:
+    """The wrong answer of the solver that refuted a right model."""
+    assert found.guilty is not None, "who refutes a model that others confirm is wrong"
+    solvers = (found.guilty, *(solver.name for solver in found.confirmers))
+    key = f"soundness|{found.guilty}|{'+'.join(theories_in(found.formula))}"
+    evidence = tuple(found.sentences)
+    return Candidate("soundness", solvers, key, found.guilty, found.reason, 0, "soundness", evidence)
