@@ -166,8 +166,8 @@ class Solver:
         return not self._has_old_escapes or script.with_old_escapes is not None
 
     def given(self, script: Script) -> Script:
-        """The script that it gets for ``script``: the same, unless it uses a tactic or its release has another
-        spelling for characters in strings.
+        """The script that it gets for ``script``: the same, unless it uses a tactic or its release spells
+        characters in strings differently.
         """
         if self._has_old_escapes:
             script = script.with_old_escapes or script

@@ -59,8 +59,8 @@ class Runner:
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
         """Run ``solver`` on ``script`` the fastest way and interpret the result.
 
-        A script that names files to read or write is refused without a run, and so is one with strings that the
-        solver's release cannot spell. The solver may get a changed script (``Solver.given``).
+        A script that names files to read or write is refused without a run, and so is one with strings that
+        the solver's release cannot spell. The solver may get a changed script (``Solver.given``).
         """
         if script.file_command:
             why = f"not run: {script.file_command} names a file"
