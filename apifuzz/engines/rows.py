@@ -8,7 +8,7 @@ solver. A word alone is applied to the arguments as the theory files say: two at
 chain... With ``{call = "...", when = "..."}`` a call is there under a condition only.
 
 A row may be for some sorts of arguments only, which stand behind its name: ``to_fp BitVec``, or for the first
-of any number ``str.++ Seq ...``. Such a row is used instead of the general one.
+of any number ``str.++ Seq ...``; ``or ()`` is for none. Such a row is used instead of the general one.
 """
 
 from __future__ import annotations
@@ -126,7 +126,11 @@ class Rows:
         key = (name, tuple(sorts))
         found = self._found.get(key)
         if found is None:
-            keys = [" ".join((name, *sorts)), *(f"{name} {first} ..." for first in sorts[:1]), name]
+            keys = [
+                " ".join((name, *(sorts or ("()",)))),
+                *(f"{name} {first} ..." for first in sorts[:1]),
+                name,
+            ]
             row = next((k for k in keys if k in self._routes), "")
             routes = self._routes.get(row, ())
             least = least_arguments(name) if row == name else 0

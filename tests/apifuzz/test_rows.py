@@ -14,8 +14,10 @@ import pytest
 
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
+from apifuzz.engines.coverage import api_functions
 from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, words_of
+from apifuzz.engines.z3 import words as z3_words
 from apifuzz.operators import operators_for
 
 
@@ -130,3 +132,28 @@ def test_which_kinds_are_not_made(solver: str, making: Any, kinds: Any) -> None:
     sources = [file.read_text("utf-8") for file in Path(making.__file__).parent.rglob("*.py")]
     in_code = set(re.findall(r"\bKind\.([A-Z0-9_]+)", " ".join(sources)))
     assert {kind.name for kind in kinds} - making.OPERATORS.words - in_code == WITHOUT_ROW[solver]
+
+
+BY_MODULE = """
+    ast_map ast_vector bound bv2int bvadd_no_overflow bvadd_no_underflow bvmul_no_overflow bvneg_no_overflow
+    bvsdiv_no_overflow bvsub_no_overflow bvsub_no_underflow constructor constructor_list context_rc
+    datatype_sort datatypes empty_set enumeration_sort fixedpoint fresh_const full_set func_decl goal
+    linear_order optimize
+    params parser_context partial_order pattern piecewise_linear_order polymorphic_datatype probe
+    quantifier_const_ex rec_func_decl set_add set_del simplifier string_symbol tactic tree_order type_variable
+"""
+"""Calls that those functions of z3's module make that are called."""
+
+NOT_MADE = """
+    complex complex_sort datatype divides finite_domain_sort finite_set_singleton fresh_func_decl imag_part
+    int_symbol map real_part transitive_closure tuple_sort
+"""
+
+
+def test_which_calls_of_z3_make_nothing() -> None:
+    sources = [file.read_text("utf-8") for file in Path(z3_words.__file__).parent.rglob("*.py")]
+    in_code = set(re.findall(r"\bZ3_mk_(\w+)", " ".join(sources)))
+    tables = (z3_words.OPERATORS, z3_words.VALUES, z3_words.SORTS)
+    in_rows = {word.removeprefix("Z3_mk_") for table in tables for word in table.words}
+    known = {name.removeprefix("Z3_mk_") for name in api_functions("z3") if name.startswith("Z3_mk_")}
+    assert known - in_code - in_rows - set(BY_MODULE.split()) == set(NOT_MADE.split())

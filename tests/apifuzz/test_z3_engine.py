@@ -153,9 +153,9 @@ def test_sorts_are_what_they_were_made_of(seed: int) -> None:
 
 def test_a_sort_that_is_another_is_noticed() -> None:
     kit = Kit()
-    with pytest.raises(Misbehaviour, match="width"):
+    with pytest.raises(Misbehaviour, match="size"):
         kit.perform(calls.InspectSort(ApiSort(0, bit_vector(9), kit.sort(bit_vector(8)).handle)))
-    with pytest.raises(Misbehaviour, match="element sort"):
+    with pytest.raises(Misbehaviour, match="range"):
         kit.perform(calls.InspectSort(ApiSort(0, array(INT, BOOL), kit.sort(array(INT, REAL)).handle)))
 
 

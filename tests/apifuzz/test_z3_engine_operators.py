@@ -10,8 +10,7 @@ import pytest
 import z3
 
 from apifuzz.engines.z3 import Z3Engine
-from apifuzz.engines.z3.operators import Operators
-from apifuzz.engines.z3.values import Values
+from apifuzz.engines.z3.calls import Making
 from apifuzz.interface import ApiSort, Head, HeadKind
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.signature import SortPattern
@@ -109,12 +108,12 @@ def _all_instances(signature: Signature) -> Iterator[tuple[tuple[int, ...], tupl
 
 def applications(engine: Z3Engine, signature: Signature) -> Iterator[tuple[Sort, list[Any]]]:
     """For each instance that the engine takes the result sort and the ways to make it over constants."""
-    operators = Operators(engine.session, engine.sorts)
+    making = Making(engine.session, engine.sorts)
     for indices, sorts, result in instances(signature):
         if engine.takes(signature, sorts, result):
             args = [z3.Const(f"k{i}", engine.sorts.of(s)) for i, s in enumerate(sorts)]
             head = Head(HeadKind.OPERATOR, signature.name, indices)
-            yield result, operators.ways(head, result, args, sorts)
+            yield result, making.ways(head, result, args, sorts)
 
 
 @pytest.mark.parametrize("theory", sorted({s.theory for s in known()}))
@@ -174,7 +173,7 @@ def test_every_way_to_say_a_value_gives_the_same(
 ) -> None:
     own = ApiSort(1, sort, engine.sorts.of(sort))
     for text in texts:
-        ways = Values(engine.session).ways(own, text)
+        ways = engine.terms.making.value_ways(own, text)
         terms = [way() for way in ways if not (way is ways[-1] and text.startswith("#f"))]
         assert len({z3.simplify(term).sexpr() for term in terms}) == 1, text
         assert all(term.sort().eq(own.handle) for term in terms)

@@ -1,362 +1,115 @@
-"""The operators of the theory files by z3's calls and by the functions of its module: two tables."""
+"""Operators and values as z3's calls make them, by the rows of ``calls.toml``.
+
+Most can be said in several ways: a call of z3core, an operator or function of z3's module, or z3's own parser
+reading the operator over constants that are then substituted. The parser knows every operator that the theory
+files ascribe to z3; some of them (``sin``, ``fp.min_i``...) have no call.
+"""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import z3
 
-CALLS: dict[str, str] = {
-    # Core
-    "not": "1:not",
-    "=>": "r:implies",
-    "and": "m:and",
-    "or": "m:or",
-    "xor": "l:xor",
-    "=": "c:eq",
-    "distinct": "n:distinct",
-    "ite": "3:ite",
-    # Ints, Reals
-    "-": "1:unary_minus n:sub",
-    "+": "n:add",
-    "*": "n:mul",
-    "div": "l:div",
-    "/": "l:div",
-    "mod": "2:mod",
-    "rem": "2:rem",
-    "abs": "1:abs",
-    "^": "2:power",
-    "<=": "c:le",
-    "<": "c:lt",
-    ">=": "c:ge",
-    ">": "c:gt",
-    "to_int": "1:real2int",
-    "is_int": "1:is_int",
-    # FixedSizeBitVectors
-    "concat": "l:concat",
-    "bvnot": "1:bvnot",
-    "bvneg": "1:bvneg",
-    "bvand": "l:bvand",
-    "bvor": "l:bvor",
-    "bvxor": "l:bvxor",
-    "bvadd": "l:bvadd",
-    "bvmul": "l:bvmul",
-    "bvsub": "2:bvsub",
-    "bvudiv": "2:bvudiv",
-    "bvurem": "2:bvurem",
-    "bvsdiv": "2:bvsdiv",
-    "bvsrem": "2:bvsrem",
-    "bvsmod": "2:bvsmod",
-    "bvshl": "2:bvshl",
-    "bvlshr": "2:bvlshr",
-    "bvashr": "2:bvashr",
-    "bvnand": "2:bvnand",
-    "bvnor": "2:bvnor",
-    "bvxnor": "2:bvxnor",
-    "bvult": "2:bvult",
-    "bvule": "2:bvule",
-    "bvugt": "2:bvugt",
-    "bvuge": "2:bvuge",
-    "bvslt": "2:bvslt",
-    "bvsle": "2:bvsle",
-    "bvsgt": "2:bvsgt",
-    "bvsge": "2:bvsge",
-    "bvredor": "1:bvredor",
-    "bvredand": "1:bvredand",
-    "ext_rotate_left": "2:ext_rotate_left",
-    "ext_rotate_right": "2:ext_rotate_right",
-    "bvsmul_noudfl": "2:bvmul_no_underflow",
-    # FloatingPoint
-    "fp": "3:fpa_fp",
-    "fp.abs": "1:fpa_abs",
-    "fp.neg": "1:fpa_neg",
-    "fp.add": "3:fpa_add",
-    "fp.sub": "3:fpa_sub",
-    "fp.mul": "3:fpa_mul",
-    "fp.div": "3:fpa_div",
-    "fp.fma": "4:fpa_fma",
-    "fp.sqrt": "2:fpa_sqrt",
-    "fp.roundToIntegral": "2:fpa_round_to_integral",
-    "fp.rem": "2:fpa_rem",
-    "fp.min": "2:fpa_min",
-    "fp.max": "2:fpa_max",
-    "fp.leq": "c:fpa_leq",
-    "fp.lt": "c:fpa_lt",
-    "fp.geq": "c:fpa_geq",
-    "fp.gt": "c:fpa_gt",
-    "fp.eq": "c:fpa_eq",
-    "fp.isNormal": "1:fpa_is_normal",
-    "fp.isSubnormal": "1:fpa_is_subnormal",
-    "fp.isZero": "1:fpa_is_zero",
-    "fp.isInfinite": "1:fpa_is_infinite",
-    "fp.isNaN": "1:fpa_is_nan",
-    "fp.isNegative": "1:fpa_is_negative",
-    "fp.isPositive": "1:fpa_is_positive",
-    "fp.to_real": "1:fpa_to_real",
-    "fp.to_ieee_bv": "1:fpa_to_ieee_bv",
-    # UnicodeStrings, Sequences
-    "str.++": "n:seq_concat",
-    "str.len": "1:seq_length",
-    "str.<": "2:str_lt",
-    "str.<=": "2:str_le",
-    "str.at": "2:seq_at",
-    "str.substr": "3:seq_extract",
-    "str.prefixof": "2:seq_prefix",
-    "str.suffixof": "2:seq_suffix",
-    "str.contains": "2:seq_contains",
-    "str.indexof": "3:seq_index",
-    "str.replace": "3:seq_replace",
-    "str.replace_all": "3:seq_replace_all",
-    "str.replace_re": "3:seq_replace_re",
-    "str.replace_re_all": "3:seq_replace_re_all",
-    "str.to_code": "1:string_to_code",
-    "str.from_code": "1:string_from_code",
-    "str.to_int": "1:str_to_int",
-    "str.from_int": "1:int_to_str",
-    "str.power": "2:seq_power",
-    "str.from_ubv": "1:ubv_to_str",
-    "str.from_sbv": "1:sbv_to_str",
-    "str.to_re": "1:seq_to_re",
-    "str.in_re": "2:seq_in_re",
-    "re.++": "n:re_concat",
-    "re.union": "n:re_union",
-    "re.inter": "n:re_intersect",
-    "re.diff": "l:re_diff",
-    "re.*": "1:re_star",
-    "re.+": "1:re_plus",
-    "re.opt": "1:re_option",
-    "re.comp": "1:re_complement",
-    "re.range": "2:re_range",
-    "char.<=": "2:char_le",
-    "char.is_digit": "1:char_is_digit",
-    "char.to_int": "1:char_to_int",
-    "char.to_bv": "1:char_to_bv",
-    "char.from_bv": "1:char_from_bv",
-    "seq.unit": "1:seq_unit",
-    "seq.nth": "2:seq_nth",
-    "seq.++": "n:seq_concat",
-    "seq.len": "1:seq_length",
-    "seq.extract": "3:seq_extract",
-    "seq.at": "2:seq_at",
-    "seq.contains": "2:seq_contains",
-    "seq.prefixof": "2:seq_prefix",
-    "seq.suffixof": "2:seq_suffix",
-    "seq.indexof": "3:seq_index",
-    "seq.replace": "3:seq_replace",
-    "seq.replace_all": "3:seq_replace_all",
-    "seq.last_indexof": "2:seq_last_index",
-    "seq.power": "2:seq_power",
-    "seq.replace_re": "3:seq_replace_re",
-    "seq.replace_re_all": "3:seq_replace_re_all",
-    "seq.map": "2:seq_map",
-    "seq.mapi": "3:seq_mapi",
-    "seq.fold_left": "3:seq_foldl",
-    "seq.fold_lefti": "4:seq_foldli",
-    # ArraysEx
-    "default": "1:array_default",
-    "array-ext": "2:array_ext",
-    "union": "n:set_union",
-    "intersection": "n:set_intersect",
-    "setminus": "2:set_difference",
-    "complement": "1:set_complement",
-    "subset": "2:set_subset",
-    # FiniteFields, FiniteSets
-    "ff.add": "n:ff_add",
-    "ff.mul": "n:ff_mul",
-    "ff.neg": "1:ff_neg",
-    "ff.bitsum": "n:ff_bitsum",
-    "set.range": "2:finite_set_range",
-    "set.union": "l:finite_set_union",
-    "set.intersect": "l:finite_set_intersect",
-    "set.difference": "2:finite_set_difference",
-    "set.in": "2:finite_set_member",
-    "set.subset": "2:finite_set_subset",
-    "set.size": "1:finite_set_size",
-    "set.map": "2:finite_set_map",
-    "set.filter": "2:finite_set_filter",
-}
-"""Calls of z3core (without ``Z3_mk_``) that make an operator.
+from apifuzz.engines.literals import read_value
+from apifuzz.engines.rows import Route, Word, associativity, fold, words_of
+from apifuzz.engines.z3.session import Session
+from apifuzz.engines.z3.sorts import Sorts
+from apifuzz.engines.z3.words import OPERATORS, VALUES, words_in
+from apifuzz.heads import operator_text
+from apifuzz.interface import ApiSort, Head
+from smtlib import Sort
 
-Before the colon stands how they take arguments: a number of them; ``n`` an array of two or more, ``m`` an
-array of any number; ``l`` two at a time from the left, ``r`` from the right, ``c`` in a chain.
-"""
+Way = Callable[[], Any]
+"""Makes the term: an ExprRef."""
 
-MODULE: dict[str, tuple[int, Callable[..., Any]]] = {
-    "not": (1, z3.Not),
-    "=>": (2, z3.Implies),
-    "xor": (2, z3.Xor),
-    "ite": (3, z3.If),
-    "to_int": (1, z3.ToInt),
-    "is_int": (1, z3.IsInt),
-    "abs": (1, z3.Abs),
-    "-": (2, operator.sub),
-    "+": (2, operator.add),
-    "*": (2, operator.mul),
-    "div": (2, operator.truediv),
-    "/": (2, operator.truediv),
-    "mod": (2, operator.mod),
-    "^": (2, operator.pow),
-    "<=": (2, operator.le),
-    "<": (2, operator.lt),
-    ">=": (2, operator.ge),
-    ">": (2, operator.gt),
-    "bvnot": (1, operator.invert),
-    "bvneg": (1, operator.neg),
-    "bvand": (2, operator.and_),
-    "bvor": (2, operator.or_),
-    "bvxor": (2, operator.xor),
-    "bvadd": (2, operator.add),
-    "bvmul": (2, operator.mul),
-    "bvsub": (2, operator.sub),
-    "bvudiv": (2, z3.UDiv),
-    "bvurem": (2, z3.URem),
-    "bvsdiv": (2, operator.truediv),
-    "bvsrem": (2, z3.SRem),
-    "bvsmod": (2, operator.mod),
-    "bvshl": (2, operator.lshift),
-    "bvlshr": (2, z3.LShR),
-    "bvashr": (2, operator.rshift),
-    "bvnand": (2, z3.BvNand),
-    "bvnor": (2, z3.BvNor),
-    "bvxnor": (2, z3.BvXnor),
-    "bvult": (2, z3.ULT),
-    "bvule": (2, z3.ULE),
-    "bvugt": (2, z3.UGT),
-    "bvuge": (2, z3.UGE),
-    "bvslt": (2, operator.lt),
-    "bvsle": (2, operator.le),
-    "bvsgt": (2, operator.gt),
-    "bvsge": (2, operator.ge),
-    "bvredor": (1, z3.BVRedOr),
-    "bvredand": (1, z3.BVRedAnd),
-    "ext_rotate_left": (2, z3.RotateLeft),
-    "ext_rotate_right": (2, z3.RotateRight),
-    "bvnego": (1, lambda a: z3.Not(z3.BVSNegNoOverflow(a))),
-    "bvuaddo": (2, lambda a, b: z3.Not(z3.BVAddNoOverflow(a, b, False))),
-    "bvsaddo": (2, lambda a, b: z3.Not(z3.And(z3.BVAddNoOverflow(a, b, True), z3.BVAddNoUnderflow(a, b)))),
-    "bvumulo": (2, lambda a, b: z3.Not(z3.BVMulNoOverflow(a, b, False))),
-    "bvsmulo": (2, lambda a, b: z3.Not(z3.And(z3.BVMulNoOverflow(a, b, True), z3.BVMulNoUnderflow(a, b)))),
-    "bvusubo": (2, lambda a, b: z3.Not(z3.BVSubNoUnderflow(a, b, False))),
-    "bvssubo": (2, lambda a, b: z3.Not(z3.And(z3.BVSubNoOverflow(a, b), z3.BVSubNoUnderflow(a, b, True)))),
-    "bvsdivo": (2, lambda a, b: z3.Not(z3.BVSDivNoOverflow(a, b))),
-    "bvumul_noovfl": (2, lambda a, b: z3.BVMulNoOverflow(a, b, False)),
-    "bvsmul_noovfl": (2, lambda a, b: z3.BVMulNoOverflow(a, b, True)),
-    "ubv_to_int": (1, z3.BV2Int),
-    "sbv_to_int": (1, lambda a: z3.BV2Int(a, is_signed=True)),
-    "fp": (3, z3.fpFP),
-    "fp.abs": (1, z3.fpAbs),
-    "fp.neg": (1, z3.fpNeg),
-    "fp.add": (3, z3.fpAdd),
-    "fp.sub": (3, z3.fpSub),
-    "fp.mul": (3, z3.fpMul),
-    "fp.div": (3, z3.fpDiv),
-    "fp.fma": (4, z3.fpFMA),
-    "fp.sqrt": (2, z3.fpSqrt),
-    "fp.roundToIntegral": (2, z3.fpRoundToIntegral),
-    "fp.rem": (2, z3.fpRem),
-    "fp.min": (2, z3.fpMin),
-    "fp.max": (2, z3.fpMax),
-    "fp.leq": (2, z3.fpLEQ),
-    "fp.lt": (2, operator.lt),
-    "fp.geq": (2, z3.fpGEQ),
-    "fp.gt": (2, operator.gt),
-    "fp.eq": (2, z3.fpEQ),
-    "fp.isNormal": (1, z3.fpIsNormal),
-    "fp.isSubnormal": (1, z3.fpIsSubnormal),
-    "fp.isZero": (1, z3.fpIsZero),
-    "fp.isInfinite": (1, z3.fpIsInf),
-    "fp.isNaN": (1, z3.fpIsNaN),
-    "fp.isNegative": (1, z3.fpIsNegative),
-    "fp.isPositive": (1, z3.fpIsPositive),
-    "fp.to_real": (1, z3.fpToReal),
-    "fp.to_ieee_bv": (1, z3.fpToIEEEBV),
-    "str.++": (2, operator.add),
-    "str.len": (1, z3.Length),
-    "str.<": (2, operator.lt),
-    "str.<=": (2, operator.le),
-    "str.at": (2, lambda s, i: s.at(i)),
-    "str.substr": (3, z3.SubString),
-    "str.prefixof": (2, z3.PrefixOf),
-    "str.suffixof": (2, z3.SuffixOf),
-    "str.contains": (2, z3.Contains),
-    "str.indexof": (3, z3.IndexOf),
-    "str.replace": (3, z3.Replace),
-    "str.to_code": (1, z3.StrToCode),
-    "str.from_code": (1, z3.StrFromCode),
-    "str.to_int": (1, z3.StrToInt),
-    "str.from_int": (1, z3.IntToStr),
-    "str.to_re": (1, z3.Re),
-    "str.in_re": (2, z3.InRe),
-    "re.++": (2, z3.Concat),
-    "re.union": (2, z3.Union),
-    "re.inter": (2, z3.Intersect),
-    "re.diff": (2, z3.Diff),
-    "re.*": (1, z3.Star),
-    "re.+": (1, z3.Plus),
-    "re.opt": (1, z3.Option),
-    "re.comp": (1, z3.Complement),
-    "re.range": (2, z3.Range),
-    "char.<=": (2, operator.le),
-    "char.is_digit": (1, z3.CharIsDigit),
-    "char.to_int": (1, z3.CharToInt),
-    "char.to_bv": (1, z3.CharToBv),
-    "char.from_bv": (1, z3.CharFromBv),
-    "seq.unit": (1, z3.Unit),
-    "seq.nth": (2, operator.getitem),
-    "seq.++": (2, z3.Concat),
-    "seq.len": (1, z3.Length),
-    "seq.extract": (3, z3.SubSeq),
-    "seq.at": (2, lambda s, i: s.at(i)),
-    "seq.contains": (2, z3.Contains),
-    "seq.prefixof": (2, z3.PrefixOf),
-    "seq.suffixof": (2, z3.SuffixOf),
-    "seq.indexof": (3, z3.IndexOf),
-    "seq.last_indexof": (2, z3.LastIndexOf),
-    "seq.replace": (3, z3.Replace),
-    "seq.power": (2, z3.SeqPower),
-    "seq.map": (2, z3.SeqMap),
-    "seq.mapi": (3, z3.SeqMapI),
-    "seq.fold_left": (3, z3.SeqFoldLeft),
-    "seq.fold_lefti": (4, z3.SeqFoldLeftI),
-    "default": (1, z3.Default),
-    "array-ext": (2, z3.Ext),
-    "union": (2, z3.SetUnion),
-    "intersection": (2, z3.SetIntersect),
-    "setminus": (2, z3.SetDifference),
-    "complement": (1, z3.SetComplement),
-    "subset": (2, z3.IsSubset),
-    "ff.add": (2, operator.add),
-    "ff.mul": (2, operator.mul),
-    "ff.neg": (1, operator.neg),
-    "ff.bitsum": (2, z3.FiniteFieldBitsum),
-    "set.range": (2, z3.FiniteSetRange),
-    "set.union": (2, z3.FiniteSetUnion),
-    "set.intersect": (2, z3.FiniteSetIntersect),
-    "set.difference": (2, z3.FiniteSetDifference),
-    "set.in": (2, z3.FiniteSetMember),
-    "set.subset": (2, z3.FiniteSetSubset),
-    "set.size": (1, z3.FiniteSetSize),
-    "set.map": (2, z3.FiniteSetMap),
-    "set.filter": (2, z3.FiniteSetFilter),
-}
-"""What z3's module calls an operator, for this many arguments."""
+_QUALIFIED = frozenset(("const", "seq.empty", "set.empty", "nil"))
+"""Operators whose result sort does not follow from their arguments; ``result!`` stands for it."""
 
-MODULE_MANY: dict[str, Callable[..., Any]] = {
-    "and": z3.And,
-    "or": z3.Or,
-    "distinct": z3.Distinct,
-    "+": z3.Sum,
-    "*": z3.Product,
-    "concat": z3.Concat,
-    "str.++": z3.Concat,
-    "seq.++": z3.Concat,
-    "re.++": z3.Concat,
-    "re.union": z3.Union,
-    "re.inter": z3.Intersect,
-    "union": z3.SetUnion,
-    "intersection": z3.SetIntersect,
-    "ff.bitsum": z3.FiniteFieldBitsum,
-}
-"""Functions of z3's module for two or more arguments."""
+
+class Making:
+    """Makes applications of the theories' operators, and values, in a session."""
+
+    def __init__(self, session: Session, sorts: Sorts) -> None:
+        self.session = session
+        self.sorts = sorts
+
+    def make(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> Any:
+        """``(head args...)``, said in one of the ways there are."""
+        return self._one_of(self.ways(head, sort, args, arg_sorts), 0.95)
+
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        """The value that SMT-LIB's ``text`` writes."""
+        return self.session.hold(self._one_of(self.value_ways(sort, text), 0.9))
+
+    def _one_of(self, ways: list[Way], share: float) -> Any:
+        # The parser is the slow way; every other way is as good as the next.
+        if len(ways) > 1 and self.session.chance(share):
+            ways = ways[:-1]
+        return self.session.one_of(ways)()
+
+    def ways(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> list[Way]:
+        """Every way to make the term; the last is the parser's, which is always there."""
+        more = {"sort": self.sorts.of(sort), "is_set": sort.name == "Set"}
+        more["array"] = (len(args), self.session.array_of(args))
+        word = words_of(args, head.indices, words_in(self.session), more)
+        routes = OPERATORS.find(head.name, [s.name for s in arg_sorts])
+        found = self._ways(head.name, [r for r in routes if _fits(r, head.name, args)], word, args)
+        return [*found, lambda: self._template(head, sort, args, arg_sorts)]
+
+    def value_ways(self, sort: ApiSort, text: str) -> list[Way]:
+        """Every way to make the value; the last is the parser's, which is always there."""
+        try:
+            name, words = read_value(sort.sort, text)
+        except ValueError:
+            return [lambda: self._parsed(sort, text)]
+        word = words_of((), sort.sort.indices, words_in(self.session), {**words, "sort": sort.handle})
+        routes = (VALUES if name in VALUES else OPERATORS).find(name)
+        return [*self._ways(name, routes, word, ()), lambda: self._parsed(sort, text)]
+
+    def _ways(self, name: str, routes: Sequence[Route], word: Word, args: Sequence[Any]) -> list[Way]:
+        def way(route: Route) -> Way:
+            if route.plain:
+                return lambda: fold(associativity(name), args, word(route.plain), z3.And)
+            return lambda: route.make(word)
+
+        return [way(route) for route in routes if route.holds(word)]
+
+    def _template(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> Any:
+        """The operator read by z3's parser over constants, which the arguments then replace."""
+        session = self.session
+        key = (head.name, head.indices, tuple(arg_sorts), sort)
+        found = session.templates.get(key)
+        if found is None:
+            names = [f"arg!{i}" for i in range(len(args))]
+            constants = {n: z3.Const(n, self.sorts.of(s)) for n, s in zip(names, arg_sorts, strict=True)}
+            text = _text(head)
+            term = f"({text} {' '.join(names)})" if names else text
+            # The equality keeps the parser from converting the term to another sort.
+            known = {"result!": self.sorts.of(sort)}
+            parsed = z3.parse_smt2_string(f"(assert (= {term} {term}))", known, constants, session.context)
+            found = session.templates[key] = (parsed[0].arg(0), tuple(constants.values()))
+        term, variables = found
+        return z3.substitute(term, *zip(variables, args, strict=True)) if variables else term
+
+    def _parsed(self, sort: ApiSort, text: str) -> Any:
+        """The value as z3's parser reads it; in an equality, lest it be converted to another sort."""
+        session = self.session
+        constant = z3.Const("value!", sort.handle)
+        known = {**session.declared, "value!": constant}
+        parsed = z3.parse_smt2_string(
+            f"(assert (= value! {text}))", session.named_sorts, known, session.context
+        )
+        return parsed[0].arg(1)
+
+
+def _fits(route: Route, name: str, args: Sequence[Any]) -> bool:
+    """Whether a call takes so few arguments: alone, one of two arguments does not take one."""
+    return not route.plain or not associativity(name) or len(args) > 1
+
+
+def _text(head: Head) -> str:
+    """The head as SMT-LIB writes it, with ``result!`` for the sort in ``(as head sort)``."""
+    is_qualified = head.name in _QUALIFIED and not head.indices
+    return f"(as {head.name} result!)" if is_qualified else operator_text(head.name, head.indices, False)

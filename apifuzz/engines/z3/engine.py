@@ -32,7 +32,6 @@ from apifuzz.engines.z3.solving import (
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Terms
-from apifuzz.engines.z3.values import Values
 from apifuzz.interface import (
     ApiSort,
     ApiTerm,
@@ -75,7 +74,7 @@ class Z3Engine(Engine):
 
     name = "z3"
     plan = "apifuzz.engines.z3.actions"
-    parts = ("sorts", "values", "terms", "binders", "inspection", "solving")
+    parts = ("sorts", "terms", "binders", "inspection", "solving")
     exceptions = (z3.Z3Exception,)
 
     def __init__(self) -> None:
@@ -88,7 +87,6 @@ class Z3Engine(Engine):
         self.session = session
         self.sorts = Sorts(session)
         self.terms = Terms(session, self.sorts)
-        self.values = Values(session)
         self.binders = Binders(session, self.terms)
         self.inspection = Inspection(session, self.terms)
         self.solving = Solving(self.terms, self.stack, "solver", tracking)
@@ -148,7 +146,7 @@ class Z3Engine(Engine):
         other.random = self.random
         # Sorts and terms are those of the first: its session, its tables, a solver of its own.
         other.session, other.sorts, other.terms = self.session, self.sorts, self.terms
-        other.values, other.binders, other.inspection = self.values, self.binders, self.inspection
+        other.binders, other.inspection = self.binders, self.inspection
         other.solving = Solving(self.terms, other.stack, "solver", TRACKED)
         return other
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
-from apifuzz.engines.z3.calls import CALLS, MODULE, MODULE_MANY
+from apifuzz.engines.z3.words import written_by_people
 from apifuzz.programs.lines import Line, read_code, renamed, replaced
-from apifuzz.programs.recording import OPERATORS
 
 _FORMS = {
     "solver_assert": "{}.add({})",
@@ -179,8 +176,11 @@ def _plain_call(name: str, args: Sequence[ast.expr]) -> ast.expr | None:
     form = _FORMS.get(name, "")
     if form.count("{") == len(parts) and form:
         return _formed(form, parts)
-    make = _operators().get((name, len(parts))) or _operators().get((name, 0))
-    return make(parts) if make is not None else None
+    known = written_by_people()
+    if form := known.get((name, len(parts)), ""):
+        return _formed(form, parts)
+    called = known.get((name, 0), "")
+    return _formed(f"{called}({', '.join('{}' for _ in parts)})", parts) if called else None
 
 
 def _formed(form: str, parts: Sequence[ast.expr]) -> ast.expr:
@@ -218,30 +218,3 @@ def _function(code: ast.expr) -> str:
 
 def _is_name(code: ast.expr, name: str) -> bool:
     return isinstance(code, ast.Name) and code.id == name
-
-
-@cache
-def _operators() -> Mapping[tuple[str, int], Callable[[Sequence[ast.expr]], ast.expr]]:
-    """How z3's module writes what a call of C with so many arguments makes (0: any number)."""
-    forms = {getattr(operator, f"__{name}__"): form for name, form in OPERATORS.items()}
-    found: dict[tuple[str, int], Callable[[Sequence[ast.expr]], ast.expr]] = {}
-    for name, calls in CALLS.items():
-        for one in calls.split():
-            core = f"mk_{one.partition(':')[2]}"
-            if name in MODULE_MANY:
-                found.setdefault((core, 0), _called(MODULE_MANY[name].__name__))
-            if name in MODULE:
-                count, function = MODULE[name]
-                if function in forms:
-                    found.setdefault((core, count), _operated(forms[function]))
-                elif function.__name__ != "<lambda>":
-                    found.setdefault((core, count), _called(function.__name__))
-    return found
-
-
-def _called(name: str) -> Callable[[Sequence[ast.expr]], ast.expr]:
-    return lambda parts: _formed(f"z3.{name}({', '.join('{}' for _ in parts)})", parts)
-
-
-def _operated(form: str) -> Callable[[Sequence[ast.expr]], ast.expr]:
-    return lambda parts: _formed(form, parts)

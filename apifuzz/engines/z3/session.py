@@ -71,7 +71,8 @@ def model_of(context: Any, get: Callable[..., Any], owner: Any) -> Any:
 
 
 @cache
-def _takes_context(function: Callable[..., Any]) -> bool:
+def takes_context(function: Callable[..., Any]) -> bool:
+    """Whether a function of z3's module would fall back on the process's main context."""
     try:
         return "ctx" in inspect.signature(function).parameters
     except ValueError:  # a built-in without a signature, such as operator.add
@@ -130,11 +131,6 @@ class HeldTerm:
         # At the interpreter's end z3's functions may be gone already.
         if z3core.Z3_dec_ref is not None and self.context.ref() is not None:
             z3core.Z3_dec_ref(self.context.ref(), self.ast)
-
-
-def context_of(session: Session, function: Callable[..., Any]) -> dict[str, Any]:
-    """The keyword that keeps a function of z3's module from falling back on the process's main context."""
-    return {"ctx": session.context} if _takes_context(function) else {}
 
 
 class Session:

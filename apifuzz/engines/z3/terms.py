@@ -8,7 +8,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.z3.operators import Operators
+from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.session import STEPS, Session
 from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
@@ -53,7 +53,7 @@ class Terms:
     def __init__(self, session: Session, sorts: Sorts) -> None:
         self.session = session
         self.sorts = sorts
-        self.operators = Operators(session, sorts)
+        self.making = Making(session, sorts)
         self._recursive: dict[int, Any] = {}
         """Recursive functions, by the id of the declaration that was there before the definition."""
         self._defined_later: list[tuple[Any, Any]] = []
@@ -81,6 +81,10 @@ class Terms:
         return handle
 
     # Symbols
+
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        """The value that ``text`` writes."""
+        return self.making.make_value(sort, text)
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
         """A free constant."""
@@ -169,7 +173,7 @@ class Terms:
                 if self._ordered is not args[0].sort.sort:
                     raise Unsupported("z3 makes no models with special relations over two sorts")
             terms = [self.of(a) for a in args]
-            return self.operators.make(head, sort, terms, [a.sort.sort for a in args])
+            return self.making.make(head, sort, terms, [a.sort.sort for a in args])
         if head.kind is HeadKind.APPLY:
             return self._apply(self._function_of(args[0]), [self.of(a) for a in args[1:]])
         return self._member(head, [self.of(a) for a in args])
