@@ -30,6 +30,7 @@ def _core(solver: str) -> Any:
     return importlib.import_module(f"{solver}.{_told(solver)['functions']}")
 
 
+@lru_cache(maxsize=4)
 def api_functions(solver: str) -> tuple[str, ...]:
     """The functions that count, ``Class.method`` or ``function``; none where the engine does not say."""
     told = _told(solver)
@@ -77,10 +78,15 @@ def _places(solver: str, name: str) -> Iterator[tuple[dict[str, Any], str]]:
         yield gc.get_referents(getattr(importlib.import_module(solver), owner).__dict__)[0], method
         return
     function = getattr(_core(solver), name)
-    for place, module in list(sys.modules.items()):
+    for module in _modules(solver):
         # Modules took the names over when they were imported.
-        if place.partition(".")[0] == solver and vars(module).get(name) is function:
+        if vars(module).get(name) is function:
             yield vars(module), name
+
+
+@lru_cache(maxsize=4)
+def _modules(solver: str) -> tuple[Any, ...]:
+    return tuple(module for name, module in sys.modules.items() if name.partition(".")[0] == solver)
 
 
 def _noting(name: str, function: Callable[..., Any], called: set[str]) -> Callable[..., Any]:
