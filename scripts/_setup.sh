@@ -16,20 +16,20 @@ find_python() {
     exit 3
 }
 
-# A stamp holds what was installed, so that a second run starts at once.
+# A stamp records what was installed, so that a second run starts immediately.
 stamp=".venv/.installed"
-wanted="$(cat pyproject.toml constraints.txt | cksum)"
+expected="$(cat pyproject.toml constraints.txt | cksum)"
 if [ ! -x .venv/bin/python ]; then
     "$(find_python)" -m venv .venv
 fi
-if [ "$(cat "$stamp" 2>/dev/null || true)" != "$wanted" ]; then
+if [ "$(cat "$stamp" 2>/dev/null || true)" != "$expected" ]; then
     echo "installing into .venv ..." >&2
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-        --constraint constraints.txt --editable '.[dev]'
-    # On all processors at once; pip uses one. What does not compile is none of ours.
+        --constraint constraints.txt --editable '.[dev,docs]'
+    # On all processors; pip uses only one. Files that do not compile belong to other packages.
     .venv/bin/python -m compileall -q -j 0 .venv/lib >/dev/null || true
-    echo "$wanted" > "$stamp"
+    echo "$expected" > "$stamp"
 fi
 export PATH="$PWD/.venv/bin:$PATH"
-# Hunts and tests start hundreds of processes: compiling our modules anew takes each of them half a second.
+# Hunts and tests start hundreds of processes. Without compiled modules each would take half a second longer.
 unset PYTHONDONTWRITEBYTECODE

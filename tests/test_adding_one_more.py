@@ -23,32 +23,9 @@ from solvers.running.script import Script
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "extending.md"
 
-DOUBLED = '''
-"""The strategy ``doubled``: every assertion of a seed formula twice."""
-
-from generator import Mutant, SeedStrategy, StrategyEntry
-
-
-class Doubled(SeedStrategy):
-    """A seed formula with every assertion twice."""
-
-    name = "doubled"
-
-    def mutants(self, seed, chance):
-        """The seed once."""
-        script = seed.script()
-        yield Mutant(lambda: script.text([*script.assertions, *script.assertions]), (seed,), "")
-
-
-ENTRY = StrategyEntry(
-    "doubled",
-    "every assertion twice",
-    "seeds",
-    "nothing",
-    lambda inputs: Doubled(inputs.seeds, inputs.settings.seed, inputs.values, 1),
-    frozenset(("seeds",)),
-)
-'''
+DOUBLED = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "docs" / "howto-strategy.md").read_text("utf-8"), re.M | re.S
+)[0]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 -- about: The solver options that most bug reports were made with, from command lines and set-option.
 -- parameter: solver text = null  Only command lines of this solver: z3, cvc5.
 -- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- parameter: theory text = null  Only issues with a formula of this theory, as in 'exhume query theories': UnicodeStrings.
 -- example: exhume query bug-prone-options solver=z3
 with line as (
     select issue_id, command_line from block where command_line is not null
@@ -55,5 +56,9 @@ select
 from named
 join issue on issue.id = issue_id
 where ($solver::varchar is null or solver = $solver) and ($class::varchar is null or bug_class = $class)
+    and (
+        $theory::varchar is null
+        or issue_id in (select issue_id from current_formula where list_contains(theories, $theory))
+    )
 group by option
 order by issues desc, option;

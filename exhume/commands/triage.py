@@ -182,7 +182,8 @@ def report_command(
     if json:
         print_json(page.to_json())
         return
-    out.print(f"{page.path}: {page.findings} findings, {page.size} bytes")
+    plural = "s" * (page.findings != 1)
+    out.print(f"{page.path}: {page.findings} finding{plural}, {page.size} bytes")
     for line in page.missing:
         say(f"still to do: {line}")
 

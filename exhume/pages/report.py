@@ -220,15 +220,15 @@ def _cut(text: str, room: int) -> str:
 def _still_to_do(found: Sequence[_Finding]) -> list[str]:
     folders = [f.folder for f in found]
     counts = (
-        (sum(not _is_small(folder) for folder in folders), "reduce", "exhume reduce --all DIR"),
-        (sum(not folder.bisection for folder in folders), "bisect", "exhume bisect --all DIR"),
+        (sum(not _is_small(folder) for folder in folders), "not reduced", "exhume reduce --all DIR"),
+        (sum(not folder.bisection for folder in folders), "not bisected", "exhume bisect --all DIR"),
         (
             sum(folder.data.get("resembles") is None for folder in folders),
-            "compare with known issues",
+            "not compared with known issues",
             "exhume triage DIR --corpus FILE",
         ),
     )
-    return [f"{what} {n} of {len(found)} findings: {command}" for n, what, command in counts if n]
+    return [f"{n} of {len(found)} findings {what}: {command}" for n, what, command in counts if n]
 
 
 def _is_small(folder: FindingFolder) -> bool:

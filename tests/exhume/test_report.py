@@ -104,8 +104,8 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "bytes": len(text.encode()),
         "findings": 2,
         "missing": [
-            "reduce 2 of 2 findings: exhume reduce --all DIR",
-            "bisect 1 of 2 findings: exhume bisect --all DIR",
+            "2 of 2 findings not reduced: exhume reduce --all DIR",
+            "1 of 2 findings not bisected: exhume bisect --all DIR",
         ],
     }
     page = Page(text)
