@@ -1,5 +1,5 @@
 -- about: Bug reports per class, theory, year and solver, or per some of these.
--- parameter: by text = 'class,theory,year,solver'  What to count by, with commas between.
+-- parameter: by text = 'class,theory,year,solver'  What to count by, separated by commas.
 -- parameter: tracker text = null  Only this tracker, named as in the table tracker.
 -- parameter: class text = null  Only this bug class: soundness, invalid-model, crash.
 -- example: exhume query bugs by=class,solver

@@ -1,6 +1,6 @@
--- about: Formulas nearest to one of the corpus, by the signatures they share.
+-- about: The formulas of the corpus that are most similar to one of them, by shared signatures.
 -- parameter: formula integer  The formula's id.
--- parameter: least number = 0.1  Only formulas at least so alike: 0 has nothing in common, 1 all.
+-- parameter: least number = 0.1  Only formulas with at least this similarity, from 0 (nothing in common) to 1.
 -- example: exhume query formulas-like formula=1
 -- Likeness is the share of signatures, fine and coarse, that both have among those that one has, each
 -- weighted by how rare it is (ln(1 + formulas / formulas that have it)). exhume similar asks it of a file.

@@ -1,5 +1,5 @@
 -- about: Formulas that contain all of some operators.
--- parameter: operators text  Names with commas between them, as SMT-LIB writes them.
+-- parameter: operators text  SMT-LIB names, separated by commas.
 -- example: exhume query formulas-with operators=str.len,str.replace
 select
     formula.id as formula,

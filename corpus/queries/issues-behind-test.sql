@@ -1,7 +1,7 @@
 -- about: The issues that a generated test's skeletons and atoms came from.
--- parameter: header text = null  The test's text, or the comment lines at its top: its ids are read from them.
--- parameter: skeletons text = null  Skeleton ids with commas between them.
--- parameter: atoms text = null  Atom ids with commas between them.
+-- parameter: header text = null  The test, or its header; ids are read from it.
+-- parameter: skeletons text = null  Skeleton ids, separated by commas.
+-- parameter: atoms text = null  Atom ids, separated by commas.
 -- parameter: test integer = null  A row of the table test.
 -- example: exhume query issues-behind-test skeletons=1,4 atoms=2,3
 -- Ids mean what they say only in the corpus that the test was made from: exhume behind checks that.

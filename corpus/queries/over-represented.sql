@@ -1,8 +1,8 @@
--- about: Signatures that formulas of wrong-answer bugs have more often than normal formulas, with a p-value.
--- parameter: class text = 'soundness'  Bug classes with commas between them.
+-- about: Signatures that are more frequent in formulas of bugs than in normal formulas, with a p-value.
+-- parameter: class text = 'soundness'  Bug classes, separated by commas.
 -- parameter: normal text = null  A tracker of normal formulas (benchmarks); without one, all other formulas.
--- parameter: coarse integer = 0  1 for signatures without widths.
--- parameter: support integer = 2  Only signatures that at least so many formulas have.
+-- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
+-- parameter: support integer = 2  Only signatures that occur in at least this many formulas.
 -- parameter: p number = 0.05  Only signatures with a p-value of at most this.
 -- example: exhume query over-represented class=soundness coarse=1 p=0.01
 -- p is that of Fisher's exact test, one-sided: how likely it is that so many of the bug's formulas have

@@ -1,4 +1,4 @@
--- about: Why solvers refuse formulas: causes by how often they occur, with an example each.
+-- about: Why solvers refuse formulas: causes by frequency, with an example each.
 -- parameter: solver text = null  Only this solver: z3, cvc5.
 -- example: exhume query refusals solver=cvc5
 select

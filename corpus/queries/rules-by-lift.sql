@@ -1,6 +1,6 @@
--- about: Rules of the newest rule set, those that say most first.
--- parameter: coarse integer = 0  1 for signatures without widths.
--- parameter: support integer = 0  Only rules that at least so many formulas support.
+-- about: Rules of the newest rule set, by lift.
+-- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
+-- parameter: support integer = 0  Only rules with at least this support (number of formulas).
 -- example: exhume query rules-by-lift support=5
 select
     rule_id as rule,

@@ -1,6 +1,6 @@
--- about: Rules of the newest rule set that the one in use before a date did not have, by lift.
--- parameter: since date = null  A day; without one, the rule set before the newest is compared with.
--- parameter: coarse integer = 0  1 for signatures without widths.
+-- about: New rules: those of the newest rule set that an earlier one does not have, by lift.
+-- parameter: since date = null  A day; the newest rule set is compared with the one in use then. Without it: with the previous one.
+-- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
 -- example: exhume query rules-new-since since=2024-01-01
 with newest as (
     select max(id) as id from rule_set where coarse = ($coarse <> 0)

@@ -1,5 +1,5 @@
 -- about: Signatures by the number of formulas that have them.
--- parameter: coarse integer = 0  1 for signatures without widths.
+-- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
 -- parameter: like text = '%'  Only signatures like this SQL pattern.
 -- example: exhume query signatures like='(str.%'
 select id as signature, text, formulas, atoms

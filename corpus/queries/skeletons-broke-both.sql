@@ -1,7 +1,7 @@
--- about: Skeletons of formulas that broke two solvers, in the issues of each.
+-- about: Skeletons of formulas that triggered bugs in two solvers, per issue.
 -- parameter: first text = 'z3'  A solver.
 -- parameter: second text = 'cvc5'  Another solver.
--- parameter: holes integer = 2  Only skeletons with at least so many holes; nearly all formulas share that of one.
+-- parameter: holes integer = 2  Only skeletons with at least this many holes; nearly all formulas have the one with a single hole.
 -- example: exhume query skeletons-broke-both first=z3 second=cvc5 holes=1
 -- The solver is the one that the formula's command line ran; else the one whose tracker it is.
 with broke as (

@@ -1,5 +1,5 @@
--- about: Skeletons that broke a solver again after an issue with them had been fixed.
--- parameter: holes integer = 2  Only skeletons with at least so many holes; nearly all formulas share that of one.
+-- about: Skeletons that triggered a bug again after an issue with them had been fixed.
+-- parameter: holes integer = 2  Only skeletons with at least this many holes; nearly all formulas have the one with a single hole.
 -- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
 -- example: exhume query skeletons-came-back holes=2
 -- Fixed is an issue that was closed, but not as a duplicate or as one that will not be fixed.

@@ -1,5 +1,5 @@
--- about: Formulas that cannot be read or are not well sorted, and why.
--- parameter: status text = null  error (not SMT-LIB at all) or read (something in it is wrong).
+-- about: Formulas that cannot be parsed or are not well sorted, and why.
+-- parameter: status text = null  error (not SMT-LIB) or read (not well sorted).
 -- example: exhume query unreadable status=read
 select source, status, error_line as line, error_column as "column", error
 from current_formula
