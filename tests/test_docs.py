@@ -1,37 +1,82 @@
-"""What the documents tell people to type exists, and the quick part of it runs."""
+"""The documents: commands exist and print what is shown, links work, the language is plain."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from difftest import EnvironmentProblem, find_solver
 from exhume.cli import app, run
+from tests.releases import no_release
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GENERATED = {"commands.md", "schema.md"}
+BLOCK = re.compile(r"^```(?:console)?\n(\$ exhume .*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 # Commands that neither run long nor use the network.
-QUICK = {"stats", "query", "strategies", "solvers", "generate", "import", "learn"}
+QUICK = {"stats", "query", "strategies", "solvers", "generate", "import", "learn", "similar"}
+# Pages and commands about corpora that tests do not have.
+NOT_RUN = {"mining.md", "refresh.md", "exhume query skeletons-in-both first=z3 second=cvc5"}
+
+# Words that these documents do not use, with the reason or the word to use instead.
+AVOIDED = {
+    r"told": "say what is printed or reported",
+    r"wanted": "required, expected",
+    r"mend(?:s|ed)?": "fix",
+    r"seldom": "rarely",
+    r"(?:go(?:es)?|gone|going) on": "continue, resume",
+    r"the lot": "all; a random draw",
+    r"work(?:s|ed)? off": "finish",
+    r"asked for": "requested",
+    r"passed over": "skipped",
+    r"put (?:over|into another)": "carried over; checked by another",
+    r"(?:of|in) the(?:ir)? like(?:ness)?|their like": "similar",
+    r"so (?:many|few) (?!that|more)\w+": "this many",
+    r"anew|afresh": "again",
+    r"heed(?:s|ed)?": "respect",
+    r"where not": "otherwise",
+    r"of one mind": "agree",
+    r"a matter of chance": "flaky, random",
+    r"comes? to rest": "settle",
+    r"of (?:ours|yours)": "our, your",
+    r"look(?:s|ed)? after": "maintain",
+}
+WORDS = re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(AVOIDED)})(?![\w-])")
+# The column of earlier words.
+ALLOWED = {"glossary.md": {"work off", "told"}}
 
 
-def lines() -> Iterator[tuple[str, str]]:
-    """Page and command line of every prompt in a console block."""
+class Example(NamedTuple):
+    """A command of a document, and the lines below it."""
+
+    page: str
+    line: str
+    output: list[str]
+
+
+def examples() -> Iterator[Example]:
     for page in PAGES:
         for block in BLOCK.findall(page.read_text("utf-8")):
-            joined = block.replace("\\\n", " ")
-            yield from ((page.name, line[2:]) for line in joined.splitlines() if line.startswith("$ exhume"))
+            for part in re.split(r"^(?=\$ )", block.replace("\\\n", " "), flags=re.M):
+                line, _, output = part.partition("\n")
+                if line.startswith("$ exhume"):
+                    yield Example(page.name, line[2:], output.splitlines())
 
 
-ALL = list(lines())
+ALL = list(examples())
 
 
 def find_command(words: list[str]) -> tuple[Any, list[str]]:
@@ -42,24 +87,40 @@ def find_command(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
-@pytest.fixture
-def place(starter: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name in getattr(command, "commands", {}):
+        yield from walk(command.get_command(None, name), (*path, name))
+
+
+@pytest.fixture(scope="module")
+def place(starter: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder as the documents suppose it: the demo's corpus, and formulas of one's own."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "exhume-demo").mkdir()
     shutil.copy(starter, folder / "exhume-demo" / "corpus.duckdb")
+    shutil.copy(starter, folder / "bugs.duckdb")
     shutil.copytree(
         ROOT / "docs" / "findings", folder / "formulas", ignore=shutil.ignore_patterns("*.txt", "*.md")
     )
-    monkeypatch.chdir(folder)
-    return folder
+    (folder / "bug.smt2").write_text(similar_file(), "utf-8")
+    before = Path.cwd()
+    os.chdir(folder)
+    yield folder
+    os.chdir(before)
+
+
+def similar_file() -> str:
+    """The file that docs/queries.md compares with a corpus."""
+    page = (ROOT / "docs" / "queries.md").read_text("utf-8")
+    return re.findall(r"^\$ cat bug.smt2\n(.*?)^\$", page, re.M | re.S)[0]
 
 
 def test_there_are_commands_to_look_at() -> None:
-    assert {"README.md", "corpus.md", "generation.md", "difftest.md"} <= {page for page, _ in ALL}
+    assert {"README.md", "corpus.md", "generation.md", "difftest.md"} <= {example.page for example in ALL}
 
 
-@pytest.mark.parametrize(("page", "line"), ALL)
+@pytest.mark.parametrize(("page", "line"), [example[:2] for example in ALL])
 def test_commands_and_options_exist(page: str, line: str) -> None:
     command, rest = find_command(shlex.split(line, comments=True)[1:])
     known = {
@@ -71,12 +132,64 @@ def test_commands_and_options_exist(page: str, line: str) -> None:
     assert set(used) <= known
 
 
-def test_quick_commands_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for page, line in ALL:
-        words = shlex.split(line, comments=True)[1:]
-        if words and words[0] in QUICK and page not in ("mining.md", "refresh.md") and "install" not in words:
-            code = run(words)
-            assert code == 0, f"{page}: {line}: {capsys.readouterr().err}"
+def is_quick(example: Example) -> bool:
+    words = shlex.split(example.line, comments=True)[1:]
+    return bool(words) and words[0] in QUICK and "install" not in words and NOT_RUN.isdisjoint(example[:2])
+
+
+@pytest.mark.parametrize("example", [pytest.param(e, id=f"{e.page}: {e.line}") for e in ALL if is_quick(e)])
+def test_quick_commands_run_and_print_what_the_page_shows(
+    example: Example, place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(example.line, comments=True)[1:]
+    if "query" in words and "--corpus" not in words:  # as docs/queries.md says
+        words += ["--corpus", "bugs.duckdb"]
+    code = run(words)
+    printed = capfd.readouterr()
+    assert code == 0, printed.err
+    if example.output:
+        assert matches(example.output, (printed.out + printed.err).splitlines()), printed.out
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Whether a page shows what was printed. ``...`` stands for any lines, or for the rest of a line."""
+    lines = (re.escape(" ".join(line.split())) for line in shown if line.strip())
+    pattern = "".join(
+        r"(?:.*\n)*" if line == r"\.\.\." else line.replace(r"\.\.\.", ".*") + r"\n" for line in lines
+    )
+    text = "".join(" ".join(line.split()) + "\n" for line in printed if line.strip())
+    return re.fullmatch(pattern, text) is not None
+
+
+def test_outputs_are_compared() -> None:
+    assert matches(["a   b", "...", "d ..."], ["a b", "c", "c", "d e"])
+    assert not matches(["a b"], ["a c"])
+    assert not matches(["a"], ["a", "b"])
+
+
+@pytest.mark.slow
+def test_the_session_of_the_tutorial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        find_solver("z3==4.8.5")
+    except EnvironmentProblem as problem:
+        no_release(problem)
+    page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    (tmp_path / "formulas").mkdir()
+    for name, text in zip(
+        ("zero", "fine"), re.findall(r"^```smt2\n(.*?)^```", page, re.M | re.S), strict=True
+    ):
+        (tmp_path / "formulas" / f"{name}.smt2").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    (shown,) = (e for e in ALL if e.page == "tutorial.md" and e.line.startswith("exhume replay"))
+    assert run(shlex.split(shown.line)[1:]) == 1
+    printed = capfd.readouterr()
+    varies = re.compile(r"[\d.]+ s\b|\([\d.]+ a second\)")
+    assert matches(
+        [varies.sub("#", line) for line in shown.output],
+        [varies.sub("#", line) for line in (printed.out + printed.err).splitlines()],
+    )
 
 
 def test_links_lead_somewhere() -> None:
@@ -85,12 +198,45 @@ def test_links_lead_somewhere() -> None:
         f"{page.name}: {target}"
         for page in pages
         for target in LINK.findall(page.read_text("utf-8"))
-        if not (page.parent / target).exists()
+        if not (page.parent / target).exists() and target not in GENERATED
     ]
     assert broken == []
 
 
-def test_files_that_the_architecture_page_names_exist() -> None:
-    named = re.findall(r"`((?:\w+/)+\w+\.\w+)`", (ROOT / "docs" / "architecture.md").read_text("utf-8"))
-    assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    """Also checks its links and anchors, and that it loads nothing from elsewhere (scripts/_site.py)."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    commands = (tmp_path / "commands.html").read_text("utf-8")
+    assert "exhume hunt [OPTIONS]" in commands
+    assert "superseded_by" in (tmp_path / "schema.html").read_text("utf-8")
+
+
+def test_files_that_pages_name_exist() -> None:
+    for page in ROOT.glob("docs/*.md"):
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+        named = re.findall(r"`((?:[a-z]\w*/)+\w+\.(?:py|toml|sql|smt2))[`:]", text)
+        ours = [name for name in named if (ROOT / name.split("/")[0] / "__init__.py").exists()]
+        assert [name for name in ours if not (ROOT / name).exists() and "doubled" not in name] == [], (
+            page.name
+        )
+
+
+def test_documents_and_help_use_plain_words() -> None:
+    texts = {page.name: page.read_text("utf-8") for page in [*PAGES, ROOT / "CHANGELOG.md"]}
+    for query in (ROOT / "corpus" / "queries").glob("*.sql"):
+        texts[query.name] = "\n".join(re.findall("^--.*", query.read_text("utf-8"), re.M))
+    for path in walk(typer.main.get_command(app)):
+        texts[" ".join(("exhume", *path))] = (
+            CliRunner().invoke(app, [*path, "--help"], prog_name="exhume").output
+        )
+    found = [
+        f"{name}: {match[0]}"
+        for name, text in texts.items()
+        for match in WORDS.finditer(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+        if match[0].lower() not in ALLOWED.get(name, ())
+    ]
+    assert found == [], AVOIDED

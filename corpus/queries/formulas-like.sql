@@ -2,8 +2,8 @@
 -- parameter: formula integer  The formula's id.
 -- parameter: least number = 0.1  Only formulas with at least this similarity, from 0 (nothing in common) to 1.
 -- example: exhume query formulas-like formula=1
--- Likeness is the share of signatures, fine and coarse, that both have among those that one has, each
--- weighted by how rare it is (ln(1 + formulas / formulas that have it)). exhume similar asks it of a file.
+-- Likeness is the weighted Jaccard index of the two formulas' signatures, full and coarse: rare ones weigh more,
+-- ln(1 + formulas / formulas that have it). exhume similar compares a file.
 with held as (
     select distinct formula.id as formula_id, unnest([atom.signature_id, atom.coarse_signature_id]) as signature_id
     from atom_formula

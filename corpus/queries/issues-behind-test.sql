@@ -4,7 +4,7 @@
 -- parameter: atoms text = null  Atom ids, separated by commas.
 -- parameter: test integer = null  A row of the table test.
 -- example: exhume query issues-behind-test skeletons=1,4 atoms=2,3
--- Ids mean what they say only in the corpus that the test was made from: exhume behind checks that.
+-- Ids are valid only in the corpus that the test was made from; exhume behind checks this.
 with given as (
     select
         regexp_extract_all(regexp_extract($header, ';\s*skeletons ([0-9 ]+)', 1), '[0-9]+') as header_skeletons,

@@ -5,8 +5,8 @@
 -- parameter: support integer = 2  Only signatures that occur in at least this many formulas.
 -- parameter: p number = 0.05  Only signatures with a p-value of at most this.
 -- example: exhume query over-represented class=soundness coarse=1 p=0.01
--- p is that of Fisher's exact test, one-sided: how likely it is that so many of the bug's formulas have
--- the signature if it had nothing to do with the bug. q is p corrected for the number of signatures
+-- p is that of Fisher's exact test, one-sided: the probability that this many formulas of bugs have
+-- the signature by chance. q is p corrected for the number of signatures
 -- tested (Benjamini and Hochberg). Near duplicates within an issue are left out.
 -- For a normal corpus in a file of its own see exhume compare.
 with held as (
