@@ -187,13 +187,13 @@ def test_hostile_values_are_values(path: Path, name: str) -> None:
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
 
 
-def test_values_of_the_wrong_type_are_told() -> None:
+def test_values_of_the_wrong_type_are_reported() -> None:
     for name, parameter, value, kind in (
         ("rules-new-since", "since", "yesterday", "date"),
         ("formulas-like", "formula", "9" * 30, "integer"),
         ("over-represented", "p", "small", "number"),
     ):
-        with pytest.raises(QueryError, match=f"{parameter} is {kind}, not"):
+        with pytest.raises(QueryError, match=f"expected {kind} for {parameter}, got"):
             run_query("not opened", find_query(name), {parameter: value})
 
 
