@@ -93,10 +93,10 @@ def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield from walk(command.get_command(None, name), (*path, name))
 
 
-@pytest.fixture(scope="module")
-def place(starter: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder as the documents suppose it: the demo's corpus, and formulas of one's own."""
-    folder = tmp_path_factory.mktemp("docs")
+@pytest.fixture
+def place(starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as the documents suppose it: the demo's corpus, and formulas of the reader."""
+    folder = tmp_path
     (folder / "exhume-demo").mkdir()
     shutil.copy(starter, folder / "exhume-demo" / "corpus.duckdb")
     shutil.copy(starter, folder / "bugs.duckdb")
@@ -104,10 +104,8 @@ def place(starter: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         ROOT / "docs" / "findings", folder / "formulas", ignore=shutil.ignore_patterns("*.txt", "*.md")
     )
     (folder / "bug.smt2").write_text(similar_file(), "utf-8")
-    before = Path.cwd()
-    os.chdir(folder)
-    yield folder
-    os.chdir(before)
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def similar_file() -> str:
@@ -137,18 +135,20 @@ def is_quick(example: Example) -> bool:
     return bool(words) and words[0] in QUICK and "install" not in words and NOT_RUN.isdisjoint(example[:2])
 
 
-@pytest.mark.parametrize("example", [pytest.param(e, id=f"{e.page}: {e.line}") for e in ALL if is_quick(e)])
+@pytest.mark.parametrize("page", sorted({example.page for example in ALL if is_quick(example)}))
 def test_quick_commands_run_and_print_what_the_page_shows(
-    example: Example, place: Path, capfd: pytest.CaptureFixture[str]
+    page: str, place: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    words = shlex.split(example.line, comments=True)[1:]
-    if "query" in words and "--corpus" not in words:  # as docs/queries.md says
-        words += ["--corpus", "bugs.duckdb"]
-    code = run(words)
-    printed = capfd.readouterr()
-    assert code == 0, printed.err
-    if example.output:
-        assert matches(example.output, (printed.out + printed.err).splitlines()), printed.out
+    for example in (example for example in ALL if example.page == page and is_quick(example)):
+        words = shlex.split(example.line, comments=True)[1:]
+        if "query" in words and "--corpus" not in words:  # as docs/queries.md says
+            words += ["--corpus", "bugs.duckdb"]
+        code = run(words)
+        printed = capfd.readouterr()
+        assert code == 0, f"{example.line}: {printed.err}"
+        if example.output:
+            lines = (printed.out + printed.err).splitlines()
+            assert matches(example.output, lines), f"{example.line}:\n{printed.out}"
 
 
 def matches(shown: list[str], printed: list[str]) -> bool:
