@@ -111,6 +111,10 @@ class Call(Generic[ResultT]):
             values.append(tuple([kinds[-1].read(store, token) for token in tokens[fixed:]]))
         return cls(*values)
 
+    def make(self, run: Any) -> tuple[ApiSort | ApiTerm, ...]:
+        """Make the call as part of ``run``; returns the sorts and terms that it made."""
+        raise NotImplementedError
+
     @classmethod
     def draw(cls, run: Any) -> Self | None:
         """The call with arguments drawn from ``run``; None where there is none for one of them."""

@@ -1,4 +1,4 @@
-"""What drives a run: calls are drawn from the model, or those of a trace are made again."""
+"""Driving a run: calls are drawn from the model, or the calls of a trace are made again."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from apifuzz.actions import Action
 from apifuzz.calls import Delete
 from apifuzz.engine import Engine
 from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
-from apifuzz.model import Model, default_model
+from apifuzz.machine import Machine
+from apifuzz.model import default_model
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Trace, TraceError, print_header
 
 _STEPS_PER_CALL = 50
-"""A run that takes more steps of the machine than this for a call has nothing left to do."""
+"""A run that takes more steps of the machine per call than this has nothing left to do."""
 
 _SHORTEST = 0.4
-"""Runs are at least this part of the longest that is asked for, where they do not end by themselves."""
+"""Runs that do not end by themselves make at least this share of the longest run's calls."""
 
 
 def new_run(engine: Engine, settings: Settings, seed: int, write: Callable[[str], None] | None = None) -> Run:
@@ -35,7 +36,7 @@ def generate(engine: Engine, settings: Settings, seed: int, write: Callable[[str
     return _ended(run, lambda: _draw_calls(run, model))
 
 
-def _draw_calls(run: Run, model: Model) -> None:
+def _draw_calls(run: Run, model: Machine) -> None:
     state = model.start
     most = 1 + int(run.settings.calls * (_SHORTEST + run.random.random() * (1 - _SHORTEST)))
     steps = 0
@@ -65,9 +66,8 @@ def _draw_call(run: Run, action: type[Action[Any]]) -> bool:
 def replay(engine: Engine, trace: Trace, write: Callable[[str], None] | None = None) -> Ending:
     """Make the calls of a trace again, on the same solver or on another.
 
-    What the engine cannot do is left out, with everything that needs what it would have returned; the
-    ending lists it. Raises :class:`TraceError`, with the line, where the trace is not one that could have
-    been written.
+    Calls that the engine cannot make are left out, with everything that needs what they would have returned;
+    the ending lists them. Raises :class:`TraceError`, with the line, where no run can have written the trace.
     """
     run = new_run(engine, Settings(), trace.seed, write)
     run.replaying = True

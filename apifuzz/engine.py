@@ -1,10 +1,10 @@
-"""What a solver looks like to the fuzzer: an engine, which makes the calls it is given.
+"""An engine is a solver as the fuzzer sees it: it makes the calls that it is given.
 
-An engine makes the solver's own calls and nothing else: which call comes next is the model's business
-(``model.py``), what a call is made with is the actions' (``actions/``). Where the solver offers several calls
-for one thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and ``z3.Sum``), the engine draws
-among them from :attr:`Engine.random`, which is seeded anew for each call with the number that stands in the
-trace, so that a trace replays to the same calls.
+An engine makes the solver's own calls and nothing else: the model (``model.py``) decides which call comes
+next, and the actions (``actions/``) decide on its arguments. Where the solver offers several calls for one
+thing (``mk_term(k, a, b)`` and ``mk_term(k, [a, b])``; ``a + b`` and ``z3.Sum``), the engine draws among them
+from :attr:`Engine.random`. Each call seeds it with the number at the beginning of its line in the trace, so a
+trace replays to the same calls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A formula that was asserted; ``mark`` is what the engine wants to know it by in a core."""
+    """A formula that was asserted; by ``mark`` the engine recognises it in a core."""
 
     term: ApiTerm
     mark: Any
@@ -32,7 +32,7 @@ class Assertion:
 
 @dataclass(slots=True)
 class Stack:
-    """What is asserted on each open level, and what the last check answered and assumed, until something
+    """What is asserted on each open level, and the answer and assumptions of the last check, until something
     changes.
     """
 
@@ -51,7 +51,7 @@ class Stack:
         return [assertion.term for level in self.levels for assertion in level]
 
     def note(self, call: Call[Any], result: Any) -> None:
-        """Take account of a call that was made."""
+        """Record a call that was made."""
         if call.method == "check_sat":
             self.answer, self.assumptions = result, next(iter(call), None)
         elif call.changes:
@@ -71,32 +71,32 @@ class Stack:
                 self.levels = [[]]
 
     def changed(self) -> None:
-        """The last answer holds no longer."""
+        """The last answer is no longer valid."""
         self.answer = self.assumptions = None
 
 
 class Engine(ABC):
-    """One solver behind its own interface; handles are its objects, and go back and forth untouched.
+    """One solver behind its own interface. Handles are the solver's objects, which the fuzzer does not touch.
 
-    A call is made by the method of its name (:attr:`Call.method`), of the engine itself or of one of its
-    ``parts``; without one the solver cannot do it. Methods may raise :class:`Rejected`, :class:`Unsupported`,
-    :class:`LimitReached` or :class:`Misbehaviour`, and the solver's ``exceptions``, of which
-    :meth:`translate` makes one of these; nothing else, unless the engine has a bug. An engine serves one run:
-    ``New`` to ``Delete``, possibly several times.
+    A call is made by the method with its name (:attr:`Call.method`), of the engine itself or of one of its
+    ``parts``; without a method the solver lacks the call. Methods may raise :class:`Rejected`,
+    :class:`Unsupported`, :class:`LimitReached` or :class:`Misbehaviour`, and the solver's ``exceptions``,
+    which :meth:`translate` turns into one of these; nothing else, unless the engine has a bug. An engine
+    serves one run: ``New`` to ``Delete``, possibly several times.
     """
 
     name: str
-    """``z3``, ``cvc5``, ``bitwuzla``, or what a solver command was called."""
+    """``z3``, ``cvc5``, ``bitwuzla``, or the name that was given to a solver command."""
 
     answers: bool = True
-    """Whether there is a solver that answers; where there is none (printing), whatever could be asked after
-    some answer can be asked after any, and a run asks as if it had got one that is drawn."""
+    """Whether there is a solver that answers. Where there is none (printing), a run draws an answer, and what
+    can be asked after one answer can be asked after any."""
 
     plan: str = ""
-    """The module with the actions that only this solver has (``ACTIONS``); empty for none."""
+    """The module with the actions of this solver only (``ACTIONS``); empty for none."""
 
     parts: tuple[str, ...] = ()
-    """Attributes that hold objects with further methods for calls."""
+    """Attributes with objects that have further methods for calls."""
 
     exceptions: tuple[type[BaseException], ...] = ()
     """The classes of the solver's own exceptions."""
@@ -109,7 +109,7 @@ class Engine(ABC):
     # Calls
 
     def perform(self, call: Call[R]) -> R:
-        """Make the call, and keep account of what is asserted; what it gives."""
+        """Make the call, record what it asserts, and return its result."""
         try:
             result: R = self.maker(call)(*call.arguments())
         except self.exceptions as error:
@@ -129,7 +129,7 @@ class Engine(ABC):
         return made
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        """What one of the solver's ``exceptions`` in a call means: an exception of engines."""
+        """The exception of engines for one of the solver's ``exceptions`` in a call."""
         return error
 
     # What it is
@@ -137,28 +137,26 @@ class Engine(ABC):
     @property
     @abstractmethod
     def version(self) -> str:
-        """The solver's version, as it says it itself."""
+        """The version that the solver reports."""
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The solvers whose ``:only`` marks in the theory files hold here; of several, all must know a
-        thing.
-        """
+        """The solvers whose ``:only`` marks in the theory files apply; all of them must know a thing."""
         return (self.name,)
 
     @property
     def core(self) -> Engine:
-        """The solver's own engine, where this one is around it."""
+        """The solver's own engine, where this one wraps it."""
         return self
 
     @abstractmethod
     def capabilities(self) -> Capabilities:
-        """What the solver knows. Asked again after each option."""
+        """What the solver supports. It is asked again after each option."""
 
     @abstractmethod
     def options(self) -> tuple[Option, ...]:
-        """The options that may be drawn, asked of the solver; those that are dangerous (time limits, output
-        to files, other languages) left out by the engine's own list.
+        """The options that may be drawn, as the solver lists them. The engine's own list leaves out dangerous
+        ones: time limits, output to files, other languages.
         """
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
@@ -167,6 +165,6 @@ class Engine(ABC):
 
     @abstractmethod
     def sibling(self) -> Engine:
-        """Another instance, made, with default options plus models, cores and assumptions, whose sorts and
-        terms are shared with this one.
+        """Another instance that shares sorts and terms with this one, with default options plus models, cores
+        and assumptions.
         """

@@ -1,4 +1,4 @@
-"""What engines and runs speak of: answers, sorts and terms that a solver made, options, features, errors."""
+"""The terms of engines and runs: answers, sorts and terms that a solver made, options, features, errors."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from smtlib import Sort, default_theories
 
 
 class Rejected(Exception):
-    """The solver says that a call was wrong: its message. Either our mistake or a fault of the solver."""
+    """The solver reports that a call was wrong, by this message: our mistake, or a fault of the solver."""
 
 
 class Unsupported(Exception):
-    """The engine knows that the solver cannot do this, and did not ask it: the reason, in a few words."""
+    """The engine did not make a call, as the solver cannot do this: the reason, in a few words."""
 
 
 class LimitReached(Exception):
-    """The solver gave up a call for a known limit of its own, and its objects are not safe to use after that:
-    the run ends here, without an error. The message says what the limit is.
+    """The solver gave up a call at a known limit of its own, after which its objects are not safe to use. The
+    run ends here, without an error. The message names the limit.
     """
 
 
 class Misbehaviour(Exception):
-    """The solver did something that it must not do: ``kind`` is a word for the class of it.
+    """The solver did something that it must not do; ``kind`` classifies it.
 
     Kinds: ``answer`` (two solvers disagree), ``model`` (a value contradicts the assertions), ``core``,
     ``assumptions``, ``sort`` (a term has another sort than its operator gives), ``term`` (children, operator
@@ -38,7 +38,7 @@ class Misbehaviour(Exception):
 
 
 def expect(kind: str, found: object, expected: object, about: str) -> None:
-    """Raise :class:`Misbehaviour` of ``kind`` where the solver says something else than it should."""
+    """Raise :class:`Misbehaviour` of ``kind`` where the solver returns something else than it should."""
     if found != expected:
         raise Misbehaviour(kind, f"{about}: {found!s:.200} instead of {expected!s:.200}")
 
@@ -50,7 +50,7 @@ def must(kind: str, holds: bool, message: str) -> None:
 
 
 class Answer(StrEnum):
-    """What a check ended with."""
+    """The result of a check."""
 
     SAT = "sat"
     UNSAT = "unsat"
@@ -83,7 +83,7 @@ class Head:
     indices: tuple[int, ...] = ()
     datatype: Sort | None = None
     qualified: bool = False
-    """Whether it is written with ``as``, for its result does not follow from its arguments."""
+    """Whether it is written with ``as``: its result does not follow from its arguments."""
 
 
 @dataclass(slots=True, eq=False)
@@ -182,7 +182,7 @@ class Option:
 
 
 class Feature(StrEnum):
-    """What a solver can be asked for, apart from theories."""
+    """What a solver can support, apart from theories."""
 
     INCREMENTAL = "incremental"
     MODELS = "models"
@@ -208,7 +208,7 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a solver knows: theories by the names of the theory files, features, and what it lacks of them."""
+    """What a solver supports: theories by the names of their files, features, and what it lacks of them."""
 
     theories: frozenset[str]
     features: frozenset[Feature]

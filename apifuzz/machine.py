@@ -1,8 +1,8 @@
-"""A weighted finite-state machine over actions, as data: drawn from, changed per solver, printed.
+"""A weighted finite-state machine over actions, as data that is drawn from and printed.
 
-A state has transitions; a transition has a weight, perhaps an action, perhaps a condition, and the state it
-leads to. From the transitions whose condition holds and whose action is possible one is drawn by weight.
-What stands in the machine is all there is: a table of it and a picture of it (Graphviz) say everything.
+A state has transitions, each with a weight, a target, and perhaps an action and a condition. Among those
+whose condition holds and whose action is possible, one is drawn by weight. A table of the machine, or a
+picture (Graphviz), shows all of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRIES = 6
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One way out of a state: ``weight`` 0 switches it off; no ``action``: a step without a call."""
+    """One way out of a state. With ``weight`` 0 it is off; without ``action`` it is a step without a call."""
 
     action: str
     weight: float
@@ -32,7 +32,7 @@ class Transition:
 
 @dataclass(slots=True)
 class State:
-    """A state: what it is for, and the ways out of it."""
+    """A state: its purpose, and the ways out of it."""
 
     name: str
     about: str
@@ -42,11 +42,11 @@ class State:
 
 
 class MachineError(Exception):
-    """The machine names an unknown state, action or condition, or stands where no way leads on."""
+    """The machine names an unknown state, action or condition, or no transition is possible."""
 
 
 class Machine:
-    """States, actions and conditions by name. ``start`` is the first state, ``final`` has no way out."""
+    """States, actions and conditions by name; ``start`` is the first state, ``final`` the last."""
 
     def __init__(
         self,
@@ -61,15 +61,11 @@ class Machine:
         self.start = start
         self.final = final
 
-    # Building and changing
+    # Building
 
     def add_state(self, name: str, about: str) -> None:
         """Add a state without transitions."""
         self.states[name] = State(name, about)
-
-    def add_action(self, action: type[Action[Any]]) -> None:
-        """Make an action known by its name; a transition makes it happen."""
-        self.actions[action.name] = action
 
     def add(self, state: str, action: str, weight: float, target: str = "", condition: str = "") -> None:
         """Add a transition; without ``target`` it stays in ``state``. ``action`` may be empty."""
@@ -81,26 +77,6 @@ class Machine:
             raise MachineError(f"{state}: a weight below zero")
         self._state(state).transitions.append(Transition(action, weight, target or state, condition))
         self._state(state).sums.clear()
-
-    def weigh(self, state: str, action: str, weight: float) -> None:
-        """Give the transitions of this action out of ``state`` another weight; 0 switches them off.
-
-        Raises :class:`MachineError` where there is none.
-        """
-        here = self._state(state)
-        if all(t.action != action for t in here.transitions):
-            raise MachineError(f"no transition {action or '(step)'} out of {state}")
-        here.transitions = [
-            Transition(t.action, weight, t.target, t.condition) if t.action == action else t
-            for t in here.transitions
-        ]
-        here.sums.clear()
-
-    def switch_off(self, action: str) -> None:
-        """Give every transition of this action the weight 0."""
-        for state in self.states.values():
-            if any(t.action == action for t in state.transitions):
-                self.weigh(state.name, action, 0)
 
     def _state(self, name: str) -> State:
         try:
@@ -153,7 +129,7 @@ class Machine:
     # Printing
 
     def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """State, action, share of the state's weight in percent, target, condition; of all that is on."""
+        """State, action, share of the state's weight in percent, target and condition of what is on."""
         for state in self.states.values():
             total = _total(state)
             for t in _by_weight(state):
@@ -177,12 +153,12 @@ class Machine:
         return "\n".join(lines) + "\n"
 
     def boxes(self) -> Iterator[tuple[str, list[str]]]:
-        """The states of the picture, with the lines below their names: what for, and what is done there."""
+        """The states of the picture, with the lines below their names: purpose, and actions."""
         for state in self.states.values():
             yield state.name, [state.about, *_lines(state, state.name)]
 
     def arrows(self) -> Iterator[tuple[str, str, list[str], float]]:
-        """The arrows of the picture: from, to, what leads over it, and the share of all that in percent."""
+        """The arrows of the picture: source, target, labels, and their share in percent."""
         for state in self.states.values():
             total = _total(state)
             for target in dict.fromkeys(t.target for t in _by_weight(state) if t.target != state.name):
@@ -190,7 +166,7 @@ class Machine:
                 yield state.name, target, _lines(state, target), 100 * weight / total
 
     def dot(self) -> str:
-        """The machine as text for Graphviz: an arrow between two states bears what leads over it."""
+        """The machine as text for Graphviz."""
         lines = [
             "digraph model {",
             '  graph [rankdir=TB, nodesep=0.5, ranksep=0.7, fontname="sans-serif"];',
@@ -204,7 +180,7 @@ class Machine:
             label = f"<b>{escape(name)}</b><br/><i>{escape(about)}</i><br/>{body}"
             lines.append(f'  "{name}" [label=<{label}>];')
         for source, target, labels, share in self.arrows():
-            # Ways seldom taken are thin, and the layout may bend them.
+            # Rare transitions are thin, and the layout may bend them.
             width, weight = 0.6 + share / 30, 1 + round(share / 10)
             label = "".join(f'&#160;{escape(line)}<br align="left"/>' for line in labels)
             look = f"penwidth={width:.2f}, weight={weight}"

@@ -1,14 +1,15 @@
 """The default model: which calls follow which, and how often.
 
-States in the order of a run: an instance is made, a logic and options are set, sorts and first terms are
-made; then terms, assertions, checks, questions about the answer, levels and resets follow each other as the
-weights have it, until the calls of the run are used up or the instance is deleted. Solvers change the model
-with the places of the actions that only they have (:attr:`apifuzz.interface.Engine.plan`).
+The states are in the order of a run: an instance is made, a logic and options are set, sorts and first terms
+are made. Then terms, assertions, checks, questions about the answer, levels and resets follow by weight,
+until the run has made its calls or the instance is deleted. Actions of one solver are added at their places
+(:attr:`apifuzz.engine.Engine.plan`).
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 
 from apifuzz.calls import ACTIONS
 from apifuzz.engine import Engine
@@ -17,27 +18,10 @@ from apifuzz.machine import Machine
 from apifuzz.run import Run
 from smtlib import BOOL
 
-
-class Model(Machine):
-    """The machine that runs are drawn from."""
-
-
-def _has_sorts(run: Run) -> bool:
-    return BOOL in run.store.sorts and len(run.store.plain_sorts) > 1
-
-
-def _has_terms(run: Run) -> bool:
-    return len(run.store.closed_terms) > 2
-
-
-def _has_assertions(run: Run) -> bool:
-    return any(run.stack.levels)
-
-
-CONDITIONS = {
-    "sorts": _has_sorts,
-    "terms": _has_terms,
-    "assertions": _has_assertions,
+CONDITIONS: dict[str, Callable[[Run], bool]] = {
+    "sorts": lambda run: BOOL in run.store.sorts and len(run.store.plain_sorts) > 1,
+    "terms": lambda run: len(run.store.closed_terms) > 2,
+    "assertions": lambda run: any(run.stack.levels),
     "may change": lambda run: run.may_change,
     "options left": lambda run: bool(run.required_options),
     "options set": lambda run: not run.required_options,
@@ -155,11 +139,11 @@ TRANSITIONS: tuple[tuple[str, str, float, str, str], ...] = (
 )
 
 
-def default_model(engine: Engine) -> Model:
+def default_model(engine: Engine) -> Machine:
     """The default model with the solver's own actions in their places."""
     plan = importlib.import_module(engine.plan) if engine.plan else None
     extra = plan.ACTIONS if plan else ()
-    model = Model({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
+    model = Machine({**ACTIONS, **{a.name: a for a in extra}}, CONDITIONS, "new", "final")
     for name, about in STATES.items():
         model.add_state(name, about)
     for transition in TRANSITIONS:

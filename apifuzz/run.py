@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
-from apifuzz.call import HasSort
+from apifuzz.call import Call, HasSort
 from apifuzz.chance import Chance
 from apifuzz.engine import Engine, Stack
 from apifuzz.feeding.terms import Feed
@@ -40,9 +40,9 @@ class Settings:
     """How runs are drawn.
 
     ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with,
-    without, or (None) as chance has it. ``options``: whether options are drawn; ``fixed_options`` are set in
-    every run, and never drawn; ``only_options`` narrows what is drawn to names that contain one of these
-    words. ``calls``: a run makes about as many calls at most, some two fifths of them. ``feed``: terms of a
+    without, or (None) at random. ``options``: whether options are drawn. ``fixed_options`` are set in every
+    run, and never drawn; ``only_options``: draw only options whose name contains one of these words.
+    ``calls``: the maximum number of calls; the shortest runs make two fifths of that. ``feed``: terms of a
     corpus to draw on.
     """
 
@@ -59,10 +59,10 @@ class Settings:
 class Ending:
     """How a run ended.
 
-    ``kind`` is ``done``, ``rejected`` (the solver says that a call was wrong) or ``misbehaviour`` (``error``
-    says of what kind); ``detail`` is the message, of a run that is done the limit that ended it, if any.
-    ``calls`` counts the calls made, the last one is where it ended; ``refused`` are the calls that the
-    engine would not make: their line in the trace (0: not in it) and why.
+    ``kind`` is ``done``, ``rejected`` (the solver reported that a call was wrong) or ``misbehaviour`` (of the
+    kind ``error``). ``detail`` is the message; for ``done`` the limit that ended the run, if any. ``calls``
+    counts the calls made, the last one is where the run ended. ``refused`` are the calls that the engine did
+    not make: their line in the trace (0: not in it) and why.
     """
 
     kind: str
@@ -74,27 +74,11 @@ class Ending:
     statistics: Statistics = field(default_factory=Statistics)
 
 
-class Makes(Protocol):
-    """A call, as a run sees it."""
-
-    name: ClassVar[str]
-
-    @classmethod
-    def read(cls, store: Store, tokens: Sequence[str]) -> Makes:
-        """The call with the arguments of a trace."""
-
-    def tokens(self) -> tuple[str, ...]:
-        """The arguments as a trace has them."""
-
-    def make(self, run: Run) -> tuple[ApiSort | ApiTerm, ...]:
-        """Make the call; what it has made."""
-
-
 class Run:
     """The state of one run, which actions read and change.
 
-    ``actions`` are those that calls are made by, by name.
-    ``random`` is for drawing only. What is asserted is on the engine's stack.
+    ``actions`` are the call classes by name. ``random`` is for drawing only. What is asserted is on the
+    engine's stack.
     """
 
     def __init__(
@@ -103,7 +87,7 @@ class Run:
         settings: Settings,
         seed: int,
         write: Callable[[str], None] | None = None,
-        actions: Mapping[str, type[Makes]] | None = None,
+        actions: Mapping[str, type[Call[Any]]] | None = None,
     ) -> None:
         self.engine = engine
         self.settings = settings
@@ -163,7 +147,7 @@ class Run:
         return [(name, value) for name, value in wanted if name not in self.options]
 
     def forget(self) -> None:
-        """The instance is gone: so is all that was made with it."""
+        """Forget the instance, and all that was made with it."""
         self.exists = False
         self.store.clear()
         self.impossible.clear()
@@ -224,7 +208,7 @@ class Run:
         return feature in self.scope.features and feature in self._features
 
     def options_changed(self) -> None:
-        """Ask again what the solver can do."""
+        """Ask the solver again what it can do."""
         self.capabilities = self.engine.capabilities()
         self._features = self._current_features()
 
@@ -234,7 +218,7 @@ class Run:
         return self.capabilities.features - off
 
     def changed(self) -> None:
-        """The assertions changed: the last answer holds no longer."""
+        """The assertions changed: the last answer is no longer valid."""
         self.engine.stack.changed()
 
     def require_answer(self, *answers: Answer) -> None:
@@ -254,9 +238,7 @@ class Run:
             raise Unsupported(f"without {feature}")
 
     def fresh_name(self, prefix: str, plain: bool = False) -> str:
-        """A name that the run has not used, now and then (not where ``plain``) one that needs bars; only
-        for drawing.
-        """
+        """A new name, unless ``plain`` now and then one that needs bars. Only for drawing."""
         while True:
             self._names += 1
             name = f"{prefix}{self._names}"
@@ -268,7 +250,7 @@ class Run:
     def take_sort_name(self, name: str) -> None:
         """Use ``name`` for a new sort. Raises :class:`TraceError` where it is taken."""
         if not is_simple_symbol(name):
-            raise TraceError(f"a plain symbol is wanted for a sort, {name[:60]} is here")
+            raise TraceError(f"expected a plain symbol for a sort, found {name[:60]}")
         if name in default_theories().sorts or name == "->":
             raise TraceError(f"{name[:60]} is a sort of a theory")
         self.store.take_name(name)
@@ -276,7 +258,7 @@ class Run:
     # Keeping what was made
 
     def keep_sort(self, sort: Sort, handle: Any) -> ApiSort:
-        """Take in a sort that the solver made."""
+        """Keep a sort that the solver made."""
         known = sort.name in default_theories().sorts or sort.is_function
         self.statistics.sorts[sort.name if known else "declared"] += 1
         return self.store.add_sort(sort, handle)
@@ -290,7 +272,7 @@ class Run:
         args: tuple[ApiTerm, ...] = (),
         free: frozenset[ApiTerm] = frozenset(),
     ) -> ApiTerm:
-        """Take in a term that the solver made; raises :class:`Misbehaviour` where it has another sort."""
+        """Keep a term that the solver made. Raises :class:`Misbehaviour` where it has another sort."""
         term = self.store.add_term(sort, handle, kind, head, args, free)
         if kind is not TermKind.FUNCTION and not self.engine.perform(HasSort(term, sort)):
             raise Misbehaviour("sort", f"{term} has not the sort {sort.sort}")
@@ -298,30 +280,30 @@ class Run:
 
     # Calling
 
-    def make(self, call: Makes) -> tuple[ApiSort | ApiTerm, ...]:
-        """Make a new call: write its line, make it, write what it has made, which is given back.
+    def make(self, call: Call[Any]) -> tuple[ApiSort | ApiTerm, ...]:
+        """Make a new call: write its line, make it, write and return what it made.
 
-        Raises what the call raises; for :class:`Unsupported` and :class:`LimitReached` the line is taken
-        back.
+        Raises what the call raises; after :class:`Unsupported` and :class:`LimitReached` the line is marked
+        as refused.
         """
         return self._make(Line(self.random.getrandbits(32), call.name, call.tokens()), lambda: call)
 
-    def make_sort(self, call: Makes) -> ApiSort:
+    def make_sort(self, call: Call[Any]) -> ApiSort:
         """Make a new call that makes a sort."""
         (made,) = self.make(call)
         assert isinstance(made, ApiSort)
         return made
 
-    def make_term(self, call: Makes) -> ApiTerm:
+    def make_term(self, call: Call[Any]) -> ApiTerm:
         """Make a new call that makes a term."""
         (made,) = self.make(call)
         assert isinstance(made, ApiTerm)
         return made
 
     def repeat(self, line: Line) -> tuple[ApiSort | ApiTerm, ...]:
-        """Make a call of a trace again; what it has made gets the same ids.
+        """Make a call of a trace again; what it makes gets the same ids.
 
-        Raises what the call raises, and :class:`TraceError` for one that there is not.
+        Raises what the call raises, and :class:`TraceError` for an unknown call.
         """
         action = self.actions.get(line.action)
         if action is None:
@@ -332,7 +314,7 @@ class Run:
             raise TraceError(f"unknown action {line.action}")
         return self._make(line, lambda: action.read(self.store, line.args))
 
-    def _make(self, line: Line, get: Callable[[], Makes]) -> tuple[ApiSort | ApiTerm, ...]:
+    def _make(self, line: Line, get: Callable[[], Call[Any]]) -> tuple[ApiSort | ApiTerm, ...]:
         if self.exists == (line.action == "new"):
             raise TraceError(f"there is {'already an' if self.exists else 'no'} instance")
         self._write(call_text(line) + "\n")

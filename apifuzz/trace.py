@@ -11,9 +11,8 @@
 
 Every argument is one s-expression of SMT-LIB on one line. Sorts and terms that the run has made are the
 symbols ``s1`` and ``t1``; a name that looks like one of them is written between bars. A line ``refused``
-takes back the call before it, which was written before the engine found that the solver cannot do it. A
-trace whose last call has no ``return`` is what a crash leaves. Traces may come from strangers: everything
-here is bounded.
+takes back the call before it, which was written before the engine found that the solver cannot do it. After a
+crash the last call has no ``return``. Traces may come from strangers: everything here is bounded.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ MAGIC: Final = "exhume-trace"
 
 CROSS_CHECK: Final = "cross-check"
 WITNESSES: Final = "check-witnesses"
-"""The settings that say what a run is made on, besides the solver."""
+"""The settings for what a run is made on, besides the solver."""
 
 MAX_TEXT: Final = 64 << 20
 """Longer traces are refused, in characters."""
@@ -75,7 +74,7 @@ class TraceError(ExhumeError):
 class Line:
     """One call: the seed of the engine's choices, the action, its arguments, and the ids it returned.
 
-    ``number`` is the line's place in the text it was read from, from 1; it is no part of what the line says.
+    ``number`` is the number of the line in the text that it was read from, from 1; equality ignores it.
     """
 
     seed: int

@@ -47,7 +47,7 @@ class SetOption(Action[None]):
             if not run.foreign:
                 raise
             run.options[name] = ""
-            raise Unsupported(f"as another solver has it: {error}") from error
+            raise Unsupported(f"another solver's option: {error}") from error
         run.statistics.options[name] += 1
         run.options_changed()
         return ()

@@ -1,4 +1,4 @@
-"""Actions of one solver, which use its engine directly, and checks of what it says by a second instance."""
+"""Actions of one solver, which use its engine directly, and checks by a second instance of the solver."""
 
 from __future__ import annotations
 

@@ -1,12 +1,10 @@
-"""The sorts of a fed term as the run has them: what its script declares is declared anew, by new names."""
+"""The sorts of a fed term in the run: what its script declares is declared again, with new names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from apifuzz.actions.sorts import DeclareDatatypes, DeclareSort, ensure_sort
 from apifuzz.feeding.terms import FedTerm, is_declared, specify
-from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
+from apifuzz.interface import ApiSort, Feature, Unsupported
 from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed
 from smtlib import Declaration, Sort, make_sort
@@ -24,7 +22,7 @@ class OwnSorts:
 
     def own(self, sort: Sort) -> Sort:
         """The sort as the run has it. Raises :class:`Unsupported` where the solver has none like it."""
-        head = self._own_head(sort) if is_declared(sort) else sort.name
+        head = self._head(sort)
         if head == sort.name and not sort.args:
             return sort
         return make_sort(head, sort.indices, tuple(map(self.own, sort.args)))
@@ -37,16 +35,15 @@ class OwnSorts:
         except KeyError:
             raise Unsupported("a datatype that was declared twice") from None
 
-    def _own_head(self, sort: Sort) -> str:
-        found = self._heads.get(sort.name)
-        if found is None:
+    def _head(self, sort: Sort) -> str:
+        """The name of the sort's head; what the script declares is declared now."""
+        if is_declared(sort) and sort.name not in self._heads:
             group = self.fed.group(sort)
             if group:
                 self._declare_datatypes(group)
             else:
                 self._declare_sort(sort)
-            found = self._heads[sort.name]
-        return found
+        return self._heads.get(sort.name, sort.name)
 
     def _declare_sort(self, sort: Sort) -> None:
         self.run.require(Feature.SORT_CONSTRUCTORS if sort.args else Feature.SORTS)
@@ -58,33 +55,23 @@ class OwnSorts:
         self.run.require(Feature.DATATYPES)
         if any(d.params for d in group):
             self.run.require(Feature.PARAMETRIC_DATATYPES)
-        heads = {d.name: self.run.fresh_name("D", plain=True) for d in group}
+        self._heads |= {d.name: self.run.fresh_name("D", plain=True) for d in group}
         members: dict[Declaration, str] = {}
-        own = []
-        for datatype, spec in zip(group, specify(group), strict=True):
-            constructors = []
-            for constructor, (_, fields) in zip(datatype.constructors, spec.constructors, strict=True):
-                name = members[constructor.declaration] = self.run.fresh_name("cons")
-                made = []
-                for selector, field in zip(constructor.selectors, fields, strict=True):
-                    members[selector] = self.run.fresh_name("sel")
-                    made.append(Field(members[selector], self._field(field.sort, selector.result, heads)))
-                constructors.append((name, tuple(made)))
-            own.append(DatatypeSpec(heads[datatype.name], tuple(constructors), spec.parameters))
-        self.run.make(DeclareDatatypes(tuple(own)))
-        self._heads |= heads
+
+        def rename(member: Declaration) -> str:
+            members[member] = self.run.fresh_name("cons" if member.origin == "constructor" else "sel")
+            return members[member]
+
+        self.run.make(DeclareDatatypes(specify(group, self._head_of_field, rename, self._field)))
         self._members |= members
 
-    def _field(self, field: FieldSort, sort: Sort, heads: Mapping[str, str]) -> FieldSort:
-        """A field's sort as the run has it; ``heads`` are the datatypes that are being declared."""
-        if isinstance(field, MadeSort):
-            head = self._own_head(sort) if is_declared(sort) else sort.name
-            if head in self.run.capabilities.sorts_without.get("datatype", ()):
-                raise Unsupported(f"no fields of sort {head}")
-            args = [self._field(f, s, heads) for f, s in zip(field.args, sort.args, strict=True)]
-            return MadeSort(head, tuple(args))
-        if isinstance(field, str) and field:
-            return heads.get(field, field)
+    def _head_of_field(self, sort: Sort) -> str:
+        head = self._head(sort)
+        if head in self.run.capabilities.sorts_without.get("datatype", ()):
+            raise Unsupported(f"no fields of sort {head}")
+        return head
+
+    def _field(self, sort: Sort) -> ApiSort:
         own = self.own(sort)
         if not allowed(self.run, "datatype", own):
             raise Unsupported(f"no fields of sort {own}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,11 +11,9 @@ from apifuzz.datatypes import MOST_ARGUMENTS, require_values
 from apifuzz.interface import DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.operators import sort_theory
 from apifuzz.trace import TraceError
-from smtlib import Kind, Signature, Sort, Term, default_theories, postorder
+from smtlib import Declaration, Kind, Signature, Sort, Term, default_theories, postorder
 from smtlib.environment import Datatype, has_parameters, is_parameter
 from smtlib.sorts import subsorts
-
-_OTHER = ""
 
 
 @dataclass(eq=False)
@@ -133,21 +131,39 @@ def signature_of(
 # Datatypes
 
 
-def specify(group: tuple[Datatype, ...]) -> tuple[DatatypeSpec, ...]:
-    """The group as ``declare-datatypes`` takes it; sorts that are of no parameter and no datatype of it are
-    empty.
+def specify(
+    group: tuple[Datatype, ...],
+    head: Callable[[Sort], str] = lambda sort: sort.name,
+    rename: Callable[[Declaration], str] = lambda member: member.name,
+    other: Callable[[Sort], FieldSort] = lambda sort: "",
+) -> tuple[DatatypeSpec, ...]:
+    """The group as ``declare-datatypes`` takes it.
 
-    Raises :class:`Unsupported` where it does not.
+    ``head`` gives the names of datatypes and of what the sorts of fields are made of, ``rename`` those of
+    members, and ``other`` the sorts of fields without a parameter and a datatype of the group. Raises
+    :class:`Unsupported` where ``declare-datatypes`` does not take the group.
     """
     if len(group) > MOST_ARGUMENTS:
         raise Unsupported(f"more than {MOST_ARGUMENTS} datatypes declared together")
+
+    def field_sort(datatype: Datatype, sort: Sort) -> FieldSort:
+        if is_parameter(sort):
+            return f"P{datatype.params.index(sort)}"
+        if sort.name in datatype.group:
+            if sort.args == datatype.params:
+                return head(sort)
+            raise Unsupported("a field of a datatype declared with its own, of other arguments")
+        if has_parameters(sort) or any(s.name in datatype.group for s in subsorts(sort)):
+            return MadeSort(head(sort), tuple([field_sort(datatype, arg) for arg in sort.args]))
+        return other(sort)
+
     specs = tuple(
         DatatypeSpec(
-            datatype.name,
+            head(datatype.sort),
             tuple(
                 (
-                    constructor.declaration.name,
-                    tuple(Field(s.name, _field_sort(datatype, s.result)) for s in constructor.selectors),
+                    rename(constructor.declaration),
+                    tuple(Field(rename(s), field_sort(datatype, s.result)) for s in constructor.selectors),
                 )
                 for constructor in datatype.constructors
             ),
@@ -160,18 +176,6 @@ def specify(group: tuple[Datatype, ...]) -> tuple[DatatypeSpec, ...]:
     except TraceError:
         raise Unsupported("a datatype without finite values") from None
     return specs
-
-
-def _field_sort(datatype: Datatype, sort: Sort) -> FieldSort:
-    if is_parameter(sort):
-        return f"P{datatype.params.index(sort)}"
-    if sort.name in datatype.group:
-        if sort.args == datatype.params:
-            return sort.name
-        raise Unsupported("a field of a datatype declared with its own, of other arguments")
-    if has_parameters(sort) or any(s.name in datatype.group for s in subsorts(sort)):
-        return MadeSort(sort.name, tuple([_field_sort(datatype, arg) for arg in sort.args]))
-    return _OTHER
 
 
 class Feed:

@@ -459,7 +459,7 @@ def test_what_another_solver_lacks_is_left_out_with_all_that_needs_it() -> None:
     ending = replay(engine, read_trace(FOREIGN.format("other")))
     assert ending.kind == "done"
     assert ending.refused == (
-        (3, "set-option: as another solver has it: unrecognized option odd"),
+        (3, "set-option: another solver's option: unrecognized option odd"),
         (7, "declare-datatypes: without parametric-datatypes"),
         (9, "make-sort: D could not be declared"),
         (11, "declare-datatypes: s3 could not be made"),

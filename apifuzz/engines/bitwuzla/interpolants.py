@@ -1,4 +1,4 @@
-"""Interpolants: asked for, and checked by further instances."""
+"""Interpolants, checked by further instances."""
 
 from __future__ import annotations
 

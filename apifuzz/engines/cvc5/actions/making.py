@@ -19,7 +19,7 @@ from smtlib import BOOL, Sort
 
 
 def _keep(run: Run, made: Any, sort: Sort, args: tuple[ApiTerm, ...]) -> Made:
-    """Take in a term of a sort that the run has made."""
+    """Keep a term of a sort that the run has made."""
     kept = run.store.sorts.get(sort)
     if kept is None:
         raise Unsupported(f"no sort {sort} was made")
@@ -53,8 +53,8 @@ class MakeCardinality(Cvc5Action):
 
 
 class MakeRecord(Cvc5Action):
-    """``cvc5:make-record PLACE TERM...``: a record of these terms, its field PLACE replaced by itself and
-    asked for.
+    """``cvc5:make-record PLACE TERM...``: a record of these terms is made, its field PLACE replaced by itself
+    and selected.
     """
 
     places = (("terms", 0.3),)
