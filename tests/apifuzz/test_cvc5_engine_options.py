@@ -8,7 +8,7 @@ import pytest
 from apifuzz import calls
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.options import describe_options, is_harmless
-from apifuzz.engines.cvc5.profile import profile
+from apifuzz.engines.profile import profile
 from apifuzz.interface import OptionKind, Unsupported
 
 
@@ -61,11 +61,11 @@ def test_what_is_dangerous_is_never_drawn(expert: bool) -> None:
 
 def test_the_profile_names_options_that_there_are() -> None:
     known = set(cvc5.Solver(cvc5.TermManager()).getOptionNames()) | {"logic"}
-    for conflict in profile().conflicts:
+    for conflict in profile("cvc5").conflicts:
         assert {conflict.option, conflict.other} <= known
         assert conflict.why
-    assert set(profile().ranges) <= known and set(profile().dangerous_values) <= known
-    assert all(limit.message and limit.why for limit in profile().limits)
+    assert set(profile("cvc5").ranges) <= known and set(profile("cvc5").dangerous_values) <= known
+    assert all(limit.message and limit.why for limit in profile("cvc5").limits)
 
 
 def test_what_does_not_go_together_is_refused_in_either_order() -> None:
@@ -87,10 +87,10 @@ def test_what_the_logic_does_not_allow_is_refused() -> None:
     engine.perform(calls.SetOption("bool-to-bv", "all"))
 
 
-@pytest.mark.parametrize("conflict", profile().conflicts, ids=lambda c: f"{c.option} {c.other}")
+@pytest.mark.parametrize("conflict", profile("cvc5").conflicts, ids=lambda c: f"{c.option} {c.other}")
 def test_conflicts_are_those_of_the_solver(conflict: object) -> None:
     """Each conflict of the profile is one: cvc5 says no when it is asked all the same."""
-    from apifuzz.engines.cvc5.profile import Conflict
+    from apifuzz.engines.profile import Conflict
 
     assert isinstance(conflict, Conflict)
     manager = cvc5.TermManager()

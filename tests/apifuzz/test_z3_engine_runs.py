@@ -12,12 +12,12 @@ import z3
 from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.coverage import api_functions, calls_counted
+from apifuzz.engines.profile import profile
 from apifuzz.engines.witness import Witness
 from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.actions import ACTIONS
 from apifuzz.engines.z3.actions.goals import _draw_tactic
-from apifuzz.engines.z3.limits import known_limit
-from apifuzz.engines.z3.session import message_of, misread, translate
+from apifuzz.engines.z3.session import message_of, misread
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
@@ -451,21 +451,20 @@ def test_an_error_with_a_long_formula_has_a_short_key(monkeypatch: pytest.Monkey
 
 
 def test_exceptions_of_z3_become_the_interfaces() -> None:
+    translate = profile("z3").translate
     for text, changing, kind, shown in (
         (b"strange\n  things", False, Rejected, "strange things"),
         ("canceled", False, Unsupported, "resource limit"),
         (b"not implemented yet", False, LimitReached, "option"),
         ("canceled", True, LimitReached, "resource limit"),
     ):
-        made = translate(z3.Z3Exception(text), changing)
+        made = translate(message_of(z3.Z3Exception(text)), changing)
         assert type(made) is kind and shown in str(made)
     for message in ("canceled", "not implemented yet", "unreachable"):
         with pytest.raises(z3.Z3Exception, match=message):
             misread(z3.Z3Exception(message), "(assert p)")
     assert message_of(z3.Z3Exception(b"caf\xc3\xa9")) == "café"
-    assert known_limit("type error") == ""
-    assert "power" in known_limit("reached max unfolding")
-    made = translate(z3.Z3Exception("unreachable"))
+    made = translate("unreachable")
     assert isinstance(made, Misbehaviour) and made.kind == "crash" and "unreachable" in str(made)
 
 

@@ -11,10 +11,11 @@ from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
 from apifuzz.engines.bitwuzla.equality import BASIC_SORTS, equality
-from apifuzz.engines.bitwuzla.limits import Terminator, translate
+from apifuzz.engines.bitwuzla.limits import Terminator
 from apifuzz.engines.bitwuzla.options import Settings, describe_options
 from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.engines.bitwuzla.terms import BitwuzlaTerms
+from apifuzz.engines.profile import profile
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -144,7 +145,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
         self._forget()
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        return translate(error)
+        return profile(self.name).translate(str(error))
 
     def sibling(self) -> Engine:
         """A second instance on the same term manager."""

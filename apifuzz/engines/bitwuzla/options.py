@@ -8,22 +8,8 @@ from typing import Any
 
 import bitwuzla
 
+from apifuzz.engines.profile import profile
 from apifuzz.interface import Misbehaviour, Option, OptionKind, Rejected, Unsupported
-
-_LEFT_OUT: dict[str, str] = {
-    "time-limit-per": "answers would depend on the machine",
-    "memory-limit": "answers would depend on the machine",
-    "nthreads": "answers would depend on the machine",
-    "write-aiger": "writes files",
-    "write-cnf": "writes files",
-    "log-level": "floods the output",
-    "verbosity": "floods the output",
-    "interpolants-print-stats": "floods the output",
-    "dbg-rw-node-thresh": "floods the output",
-    "dbg-pp-node-thresh": "floods the output",
-    "sat-solver": "the wheel has one",
-}
-"""Options that are not drawn, and why."""
 
 _HIGHEST = 1 << 16
 """Above this, numbers make no difference for the formulas of a run; bitwuzla's bounds are mostly 2^64 - 1."""
@@ -40,7 +26,7 @@ _KINDS = {
 def describe_options() -> tuple[Option, ...]:
     """The options that may be drawn, as the library tells of them."""
     described = [_describe(option) for option in bitwuzla.Option]
-    return tuple(o for o in described if o.name not in _LEFT_OUT)
+    return tuple(o for o in described if o.name not in profile("bitwuzla").dangerous)
 
 
 def _describe(option: Any) -> Option:

@@ -6,7 +6,6 @@ from typing import Any
 
 from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.cvc5.errors import translate
 from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
 from apifuzz.engines.cvc5.package import reset, solves_fields, version
@@ -15,6 +14,7 @@ from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import Terms
+from apifuzz.engines.profile import profile
 from apifuzz.interface import (
     ApiSort,
     ApiTerm,
@@ -65,7 +65,10 @@ class Cvc5Engine(Engine):
         self._reader: Reader | None = None
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        return translate(error)
+        # cvc5 says of most of its exceptions that objects may be unsafe afterwards, but its Python interface
+        # does not tell of which: all are plain RuntimeErrors. Only those that the profile marks so are taken
+        # to have changed nothing. A subclass (RecursionError) is Python's own.
+        return profile(self.name).translate(str(error)) if type(error) is RuntimeError else error
 
     # What it is
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import cvc5
 
-from apifuzz.engines.cvc5.profile import Conflict, profile
+from apifuzz.engines.profile import Conflict, profile
 from apifuzz.interface import Option, OptionKind, Unsupported
 from solvers.options import option_table
 
@@ -29,7 +29,7 @@ def describe_options(expert: bool) -> tuple[Option, ...]:
         info = solver.getOptionInfo(name)
         known = info["category"] in _USUAL or (expert and info["category"] is cvc5.OptionCategory.EXPERT)
         # An alias is named, but has its option's name inside.
-        if not known or name in profile().dangerous or info["name"] != name:
+        if not known or name in profile("cvc5").dangerous or info["name"] != name:
             continue
         option = _option(name, info)
         if option is not None:
@@ -60,8 +60,8 @@ def _option(name: str, info: dict[str, Any]) -> Option | None:
 
 
 def _range(name: str, low: float | None, high: float | None, default: int) -> tuple[float, float]:
-    if name in profile().ranges:
-        return profile().ranges[name]
+    if name in profile("cvc5").ranges:
+        return profile("cvc5").ranges[name]
     widest = min(_LARGEST, max(2, 2 * default))
     return (
         min(default, 0) if low is None else low,
@@ -71,7 +71,7 @@ def _range(name: str, low: float | None, high: float | None, default: int) -> tu
 
 def is_harmless(name: str, value: str) -> bool:
     """Whether a value may be drawn: it is not dangerous, keeps answers right and formulas' meaning."""
-    if value in profile().dangerous_values.get(name, ()):
+    if value in profile("cvc5").dangerous_values.get(name, ()):
         return False
     return option_table("cvc5").is_reportable(f"{name}={value}")
 
@@ -81,7 +81,7 @@ def check_conflicts(options: dict[str, str], logic: str, name: str, value: str) 
     under the logic.
     """
     wanted = options | {"logic": logic or "ALL", name: value}
-    for conflict in profile().conflicts:
+    for conflict in profile("cvc5").conflicts:
         if name in (conflict.option, conflict.other) and _applies(conflict, wanted):
             pair = f"{conflict.option}={wanted[conflict.option]}"
             raise Unsupported(f"{pair} with {conflict.other}={conflict.other_value}: {conflict.why}")
@@ -97,7 +97,7 @@ def _applies(conflict: Conflict, options: dict[str, str]) -> bool:
 def _defaults() -> dict[str, str]:
     """The default values of the options that conflicts are about."""
     solver = cvc5.Solver(cvc5.TermManager())
-    names = {name for conflict in profile().conflicts for name in (conflict.option, conflict.other)}
+    names = {name for conflict in profile("cvc5").conflicts for name in (conflict.option, conflict.other)}
     found = {}
     for name in sorted(names - {"logic"}):
         default = solver.getOptionInfo(name).get("default", "")

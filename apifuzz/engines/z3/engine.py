@@ -10,6 +10,7 @@ from z3 import z3core
 
 from apifuzz.call import Call
 from apifuzz.engine import Engine
+from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.binders import Binders
 from apifuzz.engines.z3.inspection import Inspection
 from apifuzz.engines.z3.options import (
@@ -19,7 +20,7 @@ from apifuzz.engines.z3.options import (
     read_value,
     solver_options,
 )
-from apifuzz.engines.z3.session import Session, keep_spare, translate
+from apifuzz.engines.z3.session import Session, keep_spare, message_of
 from apifuzz.engines.z3.solving import (
     KINDS,
     LITERALS,
@@ -92,7 +93,7 @@ class Z3Engine(Engine):
         self.solving = Solving(self.terms, self.stack, "solver", tracking)
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        return translate(error, changing=call.method in ("push", "pop"))
+        return profile(self.name).translate(message_of(error), call.method in ("push", "pop"))
 
     # What it is
 

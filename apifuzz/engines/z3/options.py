@@ -12,55 +12,12 @@ from functools import lru_cache
 import z3
 from z3 import z3core
 
+from apifuzz.engines.profile import profile
 from apifuzz.interface import Option, OptionKind, Unsupported
 from solvers.options import option_table
 
-_DANGEROUS: dict[str, str] = {
-    "smtlib2_log": "writes a file",
-    "cancel_backup_file": "writes a file",
-    "axioms2files": "writes files",
-    "arith.dump_lemmas": "writes files",
-    "arith.dump_bound_lemmas": "writes files",
-    "proof.log": "writes a file",
-    "proof.check": "prints",
-    "proof.check_rup": "prints",
-    "proof.save": "prints",
-    "proof.trim": "prints",
-    "clause_proof": "replaces proofs by clause trails, which grow without bound",
-    "lemmas2console": "prints",
-    "instantiations2console": "prints",
-    "arith.nl.log": "prints",
-    "arith.print_stats": "prints",
-    "arith.print_ext_var_names": "prints",
-    "arith.rep_freq": "prints",
-    "mbqi.trace": "prints",
-    "qi.profile": "prints",
-    "qi.profile_freq": "prints",
-    "timeout": "measures time",
-    "solver2_timeout": "measures time",
-    "rlimit": "the engine's own",
-    "max_memory": "measures memory",
-    "ctrl_c": "handles signals",
-    "threads": "starts threads",
-    "threads.max_conflicts": "for threads",
-    "threads.cube_frequency": "for threads",
-    "sls.enable": "starts a thread",
-    "sls.parallel": "starts a thread",
-    "core.validate": "for z3's developers",
-    "arith.validate": "for z3's developers",
-    "seq.validate": "for z3's developers",
-    "unsat_core": "set as produce-unsat-cores",
-    "model": "set as produce-models",
-    "max_steps": "ends any call by an error",
-    "mbqi.id": "names of quantifiers",
-    "qi.cost": "an expression",
-}
-"""Parameters that are not drawn, and why."""
-
 _MODULES = ("", "smt.", "rewriter.", "solver.")
 """Whose parameters the solver takes without the module's name, as z3 spells it elsewhere."""
-
-_LOWEST: dict[str, float] = {"restart_factor": 1.01, "arith.epsilon": 0.001, "dack.gc_inv_decay": 0.1}
 
 _CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
 """Parameters of contexts, to be set before the context is made."""
@@ -99,7 +56,7 @@ def solver_options() -> tuple[Option, ...]:
 def _option(line: str) -> Option | None:
     """The option that a line of z3's help describes; None where it is not to be drawn."""
     match = _DESCRIPTION.match(line)
-    if match is None or match[1] in _DANGEROUS or match[2] not in _KINDS:
+    if match is None or match[1] in profile("z3").dangerous or match[2] not in _KINDS:
         return None
     name, kind, about = match[1], _KINDS[match[2]], match[3]
     told = _DEFAULT.search(about)
@@ -107,7 +64,7 @@ def _option(line: str) -> Option | None:
     if not _is_harmless(name, default):
         return None
     if kind is OptionKind.FLOAT:
-        return Option(name, kind, default, _LOWEST.get(name, 0.0))
+        return Option(name, kind, default, profile("z3").ranges.get(name, (0.0, 0.0))[0])
     highest = max(map(int, _NUMBERED.findall(about)), default=0)
     values = {
         OptionKind.BOOL: ("false", "true"),

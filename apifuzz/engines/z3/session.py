@@ -14,22 +14,9 @@ import z3
 from z3 import z3core
 
 from apifuzz.engine import Engine
-from apifuzz.engines.z3.limits import is_internal, known_limit, last_limit
-from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
+from apifuzz.engines.profile import profile
+from apifuzz.interface import Misbehaviour
 from smtlib import Sort
-
-
-def translate(error: BaseException, changing: bool = False) -> BaseException:
-    """An exception of z3's as Rejected; as Unsupported where the message is of a known limit, LimitReached
-    if the call was ``changing`` the solver, which it may have done by half; as Misbehaviour of kind ``crash``
-    where z3 says that it is at fault itself.
-    """
-    message = message_of(error)
-    if limit := known_limit(message):
-        return (LimitReached if changing else Unsupported)(f"{limit}: {message}")
-    if limit := last_limit(message):
-        return LimitReached(f"{limit}: {message}")
-    return Misbehaviour("crash", message) if is_internal(message) else Rejected(message)
 
 
 def message_of(error: BaseException) -> str:
@@ -44,7 +31,7 @@ def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
     gives up for a limit, or an assertion of its own fails, its exception is raised again.
     """
     message = message_of(error)
-    if known_limit(message) or last_limit(message) or is_internal(message):
+    if profile("z3").known_limit(message):
         raise error
     # The first of its errors, without the place in a text that is another each time.
     told = _PLACE.match(message)

@@ -1,0 +1,92 @@
+"""What is known of a solver beyond what it says itself: the file ``profile.toml`` of its engine."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two settings that the solver does not take together. A value ``*`` means any that is not the default,
+    ``!x`` any but ``x``; others are patterns. The name ``logic`` is the logic's.
+    """
+
+    option: str
+    value: str
+    other: str
+    other_value: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A part of the messages that are no fault of a call. ``goes_on``: the solver said so before it began, so
+    that the run can go on. ``internal``: the solver says that it is at fault itself.
+    """
+
+    message: str
+    why: str
+    goes_on: bool = False
+    internal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``limits``: messages that are no fault of a call. ``dangerous``: options never
+    to be drawn, ``dangerous_values`` values of others. ``ranges``: lowest and highest value to draw where
+    the solver gives none, or too wide ones. ``conflicts``: what does not go together.
+    """
+
+    limits: tuple[Limit, ...]
+    dangerous: frozenset[str]
+    dangerous_values: Mapping[str, frozenset[str]]
+    ranges: Mapping[str, tuple[float, float]]
+    conflicts: tuple[Conflict, ...]
+
+    def known_limit(self, message: str) -> Limit | None:
+        """The limit that a message tells of; None: it may be the fault of the call."""
+        return next((limit for limit in self.limits if limit.message in message), None)
+
+    def translate(self, message: str, changing: bool = False) -> BaseException:
+        """What an exception with this message is to the fuzzer; ``changing``: of a call that changes the
+        solver, which it may have done by half.
+        """
+        message = " ".join(message.split())
+        limit = self.known_limit(message)
+        if limit is None:
+            return Rejected(message[:2000])
+        if limit.internal:
+            return Misbehaviour("crash", message)
+        kind = Unsupported if limit.goes_on and not changing else LimitReached
+        return kind(f"{limit.why}: {message[:300]}")
+
+
+@lru_cache(maxsize=8)
+def profile(solver: str) -> Profile:
+    """The profile that is shipped with a solver's engine."""
+    file = Path(__file__).parent / solver / "profile.toml"
+    data = tomllib.loads(file.read_text("utf-8"))
+    return Profile(
+        limits=tuple(
+            Limit(entry["message"], entry["why"], entry.get("goes-on", False), entry.get("internal", False))
+            for entry in data.get("limits", ())
+        ),
+        dangerous=frozenset(name for group in data.get("dangerous", ()) for name in group["options"]),
+        dangerous_values={n: frozenset(values) for n, values in data.get("dangerous-values", {}).items()},
+        ranges={name: (low, high) for name, (low, high) in data.get("ranges", {}).items()},
+        conflicts=tuple(
+            Conflict(*_setting(entry["setting"]), *_setting(entry["with"]), entry["why"])
+            for entry in data.get("conflicts", ())
+        ),
+    )
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
