@@ -17,7 +17,7 @@ from apifuzz.engines.rows import LETTERS, Word, read_rows
 from apifuzz.engines.z3.session import Session, takes_context
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
-OPERATORS, VALUES, SORTS = (_ROWS[name] for name in ("operators", "values", "sorts"))
+OPERATORS, VALUES, SORTS, BINDERS = (_ROWS[name] for name in ("operators", "values", "sorts", "binders"))
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 
 
