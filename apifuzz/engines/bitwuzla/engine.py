@@ -34,27 +34,16 @@ _ANSWERS = {
     bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
 }
 
-_ALWAYS = frozenset(
-    (
-        Feature.INCREMENTAL,
-        Feature.ASSUMPTIONS,
-        Feature.QUANTIFIERS,
-        Feature.FUNCTIONS,
-        Feature.DEFINITIONS,
-        Feature.SORTS,
-        Feature.SIMPLIFY,
-        Feature.SUBSTITUTE,
-        Feature.RESET,
-        Feature.RESET_ASSERTIONS,
-    )
-)
-
 _BY_OPTION = {
     "produce-models": Feature.MODELS,
     "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
     "produce-unsat-cores": Feature.UNSAT_CORES,
 }
 """What can be asked for only with an option."""
+
+_NEVER = frozenset(
+    (Feature.RECURSION, Feature.SORT_CONSTRUCTORS, Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES)
+)
 
 
 class BitwuzlaEngine(BitwuzlaTerms):
@@ -95,7 +84,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
         functions = frozenset(("->",))
         return Capabilities(
             theories=frozenset(("Core", "FixedSizeBitVectors", "FloatingPoint", "ArraysEx")),
-            features=_ALWAYS | asked,
+            features=frozenset(Feature) - _NEVER - set(_BY_OPTION.values()) | asked,
             without=operators.LACKING,
             sorts_without={
                 "array-index": arrays_and_functions,

@@ -44,6 +44,7 @@ _VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_imag
 there.
 """
 
+_USES = "quantifier array-index array-element function datatype constant equality".split()
 _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
@@ -83,15 +84,7 @@ class Cvc5Engine(Engine):
             theories=theories,
             features=_FEATURES,
             without=self._without(),
-            sorts_without={
-                "quantifier": plain,
-                "array-index": plain,
-                "array-element": plain,
-                "function": plain,
-                "datatype": plain,
-                "constant": plain,
-                "equality": plain,
-            },
+            sorts_without=dict.fromkeys(_USES, plain),
             value_arguments=_VALUE_ARGUMENTS,
             required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
             binders=self._binders(),

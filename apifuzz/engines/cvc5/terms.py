@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cvc5 import Kind
@@ -266,48 +266,37 @@ _PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEM
 
 def _pattern(variables: list[Any], body: Any) -> Any | None:
     """A subterm of ``body`` that has all the variables and may be a pattern."""
-    todo = [body]
-    seen: set[Any] = set()
-    while todo and len(seen) < 200:
-        term = todo.pop()
-        if term in seen:
-            continue
-        seen.add(term)
-        if term.getKind() in _PATTERN_KINDS and _has_all(term, variables):
+    binders, wanted = frozenset(_BINDERS.values()), set(variables)
+    for term in _subterms(body, 200, lambda term: term.getKind() not in binders):
+        if term.getKind() in _PATTERN_KINDS and wanted.issubset(_subterms(term, 200)):
             return term
-        if term.getKind() not in _BINDERS.values():
-            todo.extend(term)
     return None
 
 
-def _has_all(term: Any, variables: list[Any]) -> bool:
-    left = set(variables)
-    todo = [term]
-    seen: set[Any] = set()
-    while todo and left and len(seen) < 200:
-        inner = todo.pop()
-        left.discard(inner)
-        if inner not in seen:
-            seen.add(inner)
-            todo.extend(inner)
-    return not left
+def _subterms(
+    root: Any, most: int | None = None, is_entered: Callable[[Any], bool] = lambda term: True
+) -> Iterator[Any]:
+    """The term and what is below it, each once, not below those that are not entered, at most so many."""
+    todo, seen = [root], {root}
+    count = 0
+    while todo and (most is None or count < most):
+        term = todo.pop()
+        yield term
+        count += 1
+        if is_entered(term):
+            below = [child for child in term if child not in seen]
+            seen.update(below)
+            todo.extend(dict.fromkeys(below))
 
 
 def refuse_without_model(handle: Any) -> None:
     """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
     functions, and real algebraic numbers.
     """
-    todo = [handle]
-    seen = set()
-    while todo:
-        term = todo.pop()
-        if term in seen:
-            continue
-        seen.add(term)
+    for term in _subterms(handle):
         if term.isUninterpretedSortValue():
             raise Unsupported("values of uninterpreted sorts are no terms of formulas")
         if term.isRealAlgebraicNumber():
             raise Unsupported("real algebraic numbers are no terms of formulas")
         if term.isSkolem():
             raise Unsupported("the value names a skolem of the solver")
-        todo.extend(term)

@@ -13,35 +13,12 @@ from apifuzz.engines.z3.session import STEPS, Session
 from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
 
-_SIMPLIFIER_SWITCHES = (
-    *("elim_and", "som", "flat", "arith_lhs", "eq2ineq", "expand_power", "mul_to_power", "hoist_ite"),
-    *(
-        "blast_distinct",
-        "blast_eq_value",
-        "bv_ite2id",
-        "bv_not_simpl",
-        "elim_sign_ext",
-        "expand_select_store",
-    ),
-    *(
-        "expand_store_eq",
-        "local_ctx",
-        "pull_cheap_ite",
-        "push_ite_arith",
-        "push_ite_bv",
-        "sort_sums",
-        "sort_store",
-    ),
-    *(
-        "split_concat_eq",
-        "rewrite_patterns",
-        "elim_ite",
-        "flat_and_or",
-        "hi_div0",
-        "mul2concat",
-        "gcd_rounding",
-    ),
-)
+_SIMPLIFIER_SWITCHES = """
+    elim_and som flat arith_lhs eq2ineq expand_power mul_to_power hoist_ite blast_distinct
+    blast_eq_value bv_ite2id bv_not_simpl elim_sign_ext expand_select_store expand_store_eq local_ctx
+    pull_cheap_ite push_ite_arith push_ite_bv sort_sums sort_store split_concat_eq rewrite_patterns
+    elim_ite flat_and_or hi_div0 mul2concat gcd_rounding
+""".split()
 """Parameters of the simplifier that are true or false and keep the meaning of a term."""
 
 _MAX_SEARCHED = 2_000
