@@ -18,8 +18,17 @@ from apifuzz.machine import Machine
 from apifuzz.run import Run
 from smtlib import BOOL
 
+_MOST_SORTING = 30
+"""A run that was in the state ``sorts`` this often leaves it with what it has: Bool may be all there is."""
+
+
+def _has_sorts(run: Run) -> bool:
+    is_enough = len(run.store.plain_sorts) > 1 or run.statistics.states["sorts"] >= _MOST_SORTING
+    return BOOL in run.store.sorts and is_enough
+
+
 CONDITIONS: dict[str, Callable[[Run], bool]] = {
-    "sorts": lambda run: BOOL in run.store.sorts and len(run.store.plain_sorts) > 1,
+    "sorts": _has_sorts,
     "terms": lambda run: len(run.store.closed_terms) > 2,
     "assertions": lambda run: any(run.stack.levels),
     "may change": lambda run: run.may_change,
