@@ -361,7 +361,6 @@ def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: st
 def test_a_solver_of_booleans_alone_is_given_terms(command: str) -> None:
     lines: list[str] = []
     ending = generate(PipeEngine("little", command), Settings(calls=100), 1, lines.append)
-    assert ending.kind == "done"
     assert ending.statistics.states["terms"] > 10
     assert any(" assert t" in line for line in lines)
 
