@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 import tomllib
 from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import cvc5
@@ -12,11 +15,16 @@ import pytest
 from apifuzz.engines import profile as profiles
 from apifuzz.engines.profile import profile
 from apifuzz.interface import Option, OptionKind
-from apifuzz.running.conflicts import Conflict, Setting, complaint, learn, pairs_met, settings_of
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 
 HERE = Path(__file__).parent
+SCRIPT = HERE.parent.parent / "scripts" / "learn_conflicts"
+_loader = SourceFileLoader("learn_conflicts", str(SCRIPT))
+_spec = importlib.util.spec_from_loader("learn_conflicts", _loader)
+assert _spec is not None
+script = sys.modules["learn_conflicts"] = importlib.util.module_from_spec(_spec)
+_loader.exec_module(script)
 
 
 def test_settings_are_the_values_but_the_default() -> None:
@@ -28,7 +36,7 @@ def test_settings_are_the_values_but_the_default() -> None:
         Option("t", OptionKind.TEXT, ""),
     ]
     expected = [("a", "true"), ("m", "y"), ("m", "z"), ("n", "0"), ("n", "1"), ("f", "0.000")]
-    assert settings_of(options) == expected
+    assert script.settings_of(options) == expected
 
 
 def test_the_fewest_settings_are_found() -> None:
@@ -41,35 +49,35 @@ def test_the_fewest_settings_are_found() -> None:
     ]
     tried = []
 
-    def complain(group: Sequence[Setting]) -> str:
+    def complain(group: Sequence[tuple[str, str]]) -> str:
         assert len({name for name, _ in group}) == len(group)
         tried.append(group)
         return next((f"no {sorted(b)}" for b in bad if b <= set(group)), "")
 
-    found = list(learn(complain, settings, 60, 1))
-    assert found[0] == Conflict((("o3", "1"),), "no [('o3', '1')]")
+    found = list(script.learn(complain, settings, 60, 1))
+    assert found[0] == script.Conflict((("o3", "1"),), "no [('o3', '1')]")
     assert sorted(map(sorted, (c.settings for c in found))) == sorted(map(sorted, bad))
     assert all(c.message == f"no {sorted(c.settings)}" for c in found)
     assert len(tried) < 1500
-    assert list(learn(complain, settings, 60, 1)) == found
-    assert pairs_met(settings, 1, 1) < 0.2 and pairs_met(settings, 60, 1) > 0.99
+    assert list(script.learn(complain, settings, 60, 1)) == found
+    assert script.pairs_met(settings, 1, 1) < 0.2 and script.pairs_met(settings, 60, 1) > 0.99
 
 
 def test_a_pair_is_an_entry_of_a_profile() -> None:
-    text = Conflict((("a", "true"), ("b", "2")), 'says "no"').as_toml()
+    text = script.Conflict((("a", "true"), ("b", "2")), 'says "no"').as_toml()
     assert tomllib.loads(text) == {"conflicts": [{"setting": "a=true", "with": "b=2", "why": 'says "no"'}]}
     for settings in ((("a", "true"),), (("a", "1"), ("b", "1"), ("c", "1"))):
-        assert tomllib.loads(Conflict(settings, "no").as_toml()) == {}
+        assert tomllib.loads(script.Conflict(settings, "no").as_toml()) == {}
 
 
 def test_solvers_are_tried_in_processes() -> None:
     settings = [("a", "true"), ("b", "1"), ("b", "2"), ("c", "no"), ("d", "true")]
     with Runner(Setup("smtlib", factory="doubles:dislikes_options", path=str(HERE))) as runner:
-        found = list(learn(lambda tried: complaint(runner, tried, "QF_BV"), settings, 6, 1))
+        found = list(script.learn(lambda tried: script.complaint(runner, tried, "QF_BV"), settings, 6, 1))
     # The abort is a fault of the solver, which campaigns find, and no conflict.
     assert found == [
-        Conflict((("c", "no"),), "c is never no"),
-        Conflict((("a", "true"), ("b", "2")), "a with b"),
+        script.Conflict((("c", "no"),), "c is never no"),
+        script.Conflict((("a", "true"), ("b", "2")), "a with b"),
     ]
 
 
