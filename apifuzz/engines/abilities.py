@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from apifuzz.engines import ability_cache
@@ -15,7 +17,7 @@ from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.heads import operator_text
 from apifuzz.interface import Feature
 from apifuzz.operators import is_known
-from apifuzz.producers import FOR_WITNESSES
+from apifuzz.producers import FOR_WITNESSES, PRODUCERS
 from apifuzz.values import has_values, random_value
 from base.cache import keep_cached, load_cached
 from base.documents import from_document, to_document
@@ -41,30 +43,7 @@ _FEW_RESOURCES = ("reproducible-resource-limit", "20000")
 """In probes: that a solver begins to solve is enough."""
 
 _LIST = ("(declare-datatypes ((list 0)) (((nil) (cons (tail list)))))",)
-_FUNCTION = "(declare-fun probed (Bool) Bool)"
-_PROBES: tuple[tuple[Feature, tuple[str, ...]], ...] = (
-    (Feature.INCREMENTAL, (_GLOBAL, "(push 1)", "(pop 1)", "(push 2)", "(pop 2)")),
-    (Feature.ASSUMPTIONS, ("(declare-const probed Bool)", "(check-sat-assuming (probed))")),
-    (Feature.QUANTIFIERS, ("(assert (exists ((probed Bool)) probed))",)),
-    (Feature.FUNCTIONS, (_FUNCTION,)),
-    (Feature.DEFINITIONS, ("(define-fun probed ((x Bool)) Bool x)",)),
-    (Feature.RECURSION, ("(define-fun-rec probed ((x Bool)) Bool (and x (probed x)))",)),
-    (Feature.SORTS, ("(declare-sort probed 0)", "(declare-const inhabited probed)")),
-    (Feature.SORT_CONSTRUCTORS, ("(declare-sort probed 2)", "(declare-const pair (probed Bool Bool))")),
-    (Feature.DATATYPES, (*_LIST, "(declare-const probed list)")),
-    (
-        Feature.PARAMETRIC_DATATYPES,
-        (
-            "(declare-datatypes ((probed 1)) ((par (X) ((nil) (cons (head X) (tail (probed X)))))))",
-            "(declare-const bools (probed Bool))",
-        ),
-    ),
-    (Feature.RESET, (RESET, FIRST, "(set-logic ALL)", _FUNCTION)),
-    (
-        Feature.RESET_ASSERTIONS,
-        (_GLOBAL, "(declare-const probed Bool)", "(reset-assertions)", "(assert probed)"),
-    ),
-)
+_ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 _B8 = bit_vector(8)
 _MORE: tuple[Sort, ...] = (
@@ -76,11 +55,6 @@ _MORE: tuple[Sort, ...] = (
     make_sort("Seq", (), (_B8,)),
 )
 _SAMPLE_INDICES = {"BitVec": (8,), "FloatingPoint": (5, 11), "FiniteField": (7,)}
-
-FORMATS = ((5, 11), (8, 24), (11, 53), (15, 113), (2, 3), (3, 3), (3, 5), (4, 4))
-"""Floating-point formats that are tried."""
-
-_INDICES: tuple[tuple[int, ...], ...] = ((), (1,), (3,), (8,), (5, 11), (3, 1), (0, 0), (0, 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +97,23 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     options = _options(argv)
     sparing = [_FEW_RESOURCES if option == _RESOURCES else option for option in options]
     start = [FIRST, *(f"(set-option :{name} {value})" for name, value in sparing), "(set-logic ALL)"]
-    features = {f for f, commands in _PROBES if accepts(argv, [*start, *commands])}
-    features |= {Feature.SUBSTITUTE, *_features_of(options)}
+    features = {
+        Feature(name) for name, commands in _ASKED["features"].items() if accepts(argv, [*start, *commands])
+    }
+    features |= {Feature.SUBSTITUTE, *(PRODUCERS[name] for name, _ in options if name in FOR_WITNESSES)}
     is_global = accepts(argv, [FIRST, _GLOBAL])
     with _Probe(argv, start) as probe:
         samples = _samples(families)
         sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
-        floats = FORMATS if any(s.name == "FloatingPoint" for s in sorts) else ()
+        floats = map(tuple, _ASKED["formats"]) if any(s.name == "FloatingPoint" for s in sorts) else ()
         formats = [f for f in floats if accepts(argv, [*start, *_calculation(floating_point(*f))])]
         known, lacking = _operators(probe, families, sorts, Feature.INCREMENTAL in features)
     word = "update-field" if "z3" in families else "update"
     updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
     unknown = {s.name for s in samples} - {s.name for s in sorts}
     # An operator of several ranks is left out where one of them is unknown: names decide.
-    return Abilities(
-        frozenset(known),
-        frozenset(features),
-        frozenset(lacking),
-        frozenset(unknown),
-        frozenset(formats),
-        options,
-        is_global,
-        updaters,
-    )
+    sets = map(frozenset, (known, features, lacking, unknown, formats))
+    return Abilities(*sets, options, is_global, updaters)
 
 
 def _samples(families: tuple[str, ...]) -> list[Sort]:
@@ -164,17 +132,6 @@ def _calculation(sort: Sort) -> tuple[str, ...]:
         "(assert (fp.isNaN (fp.add RNE probed probed)))",
         "(check-sat)",
     )
-
-
-def _features_of(options: Sequence[tuple[str, str]]) -> Iterator[Feature]:
-    names = {name for name, _ in options}
-    for name, feature in (
-        ("produce-models", Feature.MODELS),
-        ("produce-unsat-cores", Feature.UNSAT_CORES),
-        ("produce-unsat-assumptions", Feature.UNSAT_ASSUMPTIONS),
-    ):
-        if name in names:
-            yield feature
 
 
 def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -308,7 +265,7 @@ def _is_beyond(signature: Signature, sorts: Sequence[Sort]) -> bool:
 def _application(signature: Signature, sorts: Sequence[Sort], chance: random.Random) -> _Sample | None:
     """The operator applied to constants and values of the samples; None: no sample fits."""
     for chosen in _choices(signature, sorts):
-        for indices in _INDICES:
+        for indices in map(tuple, _ASKED["indices"]):
             if len(indices) != len(signature.indices):
                 continue
             for qualifier in sorts if signature.needs_as else (None,):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 
 from apifuzz.minimise.facts import LEAVES, Facts, collected, effects, sliced, used, without
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Line, Trace, is_id, replace_ids, split_line
@@ -47,6 +48,18 @@ def _from_the_end(count: int, start: int, grain: int) -> Iterator[tuple[int, int
         begin = max(0, end - grain)
         yield count - end, count - begin, range(begin, end)
         end = begin
+
+
+def _at_each_line(propose: Callable[[Trace, int], Iterator[Trace]]) -> Pass:
+    """A pass that is at one line at a time, of which it proposes changes; ``propose`` gets its index."""
+
+    @wraps(propose)
+    def step(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+        for place in range(start, len(trace.lines)):
+            yield from ((place, place, made) for made in propose(trace, len(trace.lines) - 1 - place))
+            yield place, place + 1, trace
+
+    return step
 
 
 # Lines
@@ -136,38 +149,35 @@ def _constant(line: Line, facts: Facts) -> Line:
     return replace(line, action="make-constant", args=(facts.sorts[name], f"k{name[1:]}"))
 
 
-def lower_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def lower_terms(trace: Trace, index: int) -> Iterator[Trace]:
     """A line gets a term from below one of its own, of whatever sort, wherever it has that."""
-    made = Facts.of(trace.lines).made
-    for place in range(start, len(trace.lines)):
-        index = len(trace.lines) - 1 - place
-        line = trace.lines[index]
-        for name in dict.fromkeys(used(line)):
-            below = used(trace.lines[made[name]]) if made.get(name, index) < index else []
-            for child in dict.fromkeys(other for other in below if other.startswith("t")):
-                args = tuple(replace_ids(argument, {name: child}) for argument in line.args)
-                yield place, place, collected(changed(trace, index, replace(line, args=args)))
-        yield place, place + 1, trace
+    made, line = Facts.of(trace.lines).made, trace.lines[index]
+    for name in dict.fromkeys(used(line)):
+        below = used(trace.lines[made[name]]) if made.get(name, index) < index else []
+        for child in dict.fromkeys(other for other in below if other.startswith("t")):
+            args = tuple(replace_ids(argument, {name: child}) for argument in line.args)
+            yield collected(changed(trace, index, replace(line, args=args)))
 
 
-def simplify_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def simplify_terms(trace: Trace, index: int) -> Iterator[Trace]:
     """A term is replaced by a value, a constant that is there, a new one, or a term below it, of its sort."""
     facts = Facts.of(trace.lines)
-    makers = [i for i, line in enumerate(trace.lines) if line.returns and line.returns[0] in facts.sorts]
-    keep = _ways_to_keep(trace)
-    for place in range(start, len(makers)):
-        index = makers[-1 - place]
-        for proposal in _simpler(trace, index, facts):
-            yield from ((place, place, way(proposal)) for way in keep)
-        yield place, place + 1, trace
+    if trace.lines[index].returns and trace.lines[index].returns[0] in facts.sorts:
+        yield from _kept(trace, _simpler(trace, index, facts))
 
 
-def _ways_to_keep(trace: Trace) -> tuple[Callable[[Trace], Trace], ...]:
-    """What is done with sorts and terms that a proposal leaves without use: they go.
+def _kept(trace: Trace, proposals: Iterator[Trace]) -> Iterator[Trace]:
+    """The proposals without the sorts and terms that they leave without use.
 
-    Where some are there that nothing uses, the error may be about them: then it is tried as it is, too.
+    Where some are there that nothing uses, the error may be about them: then each is tried as it is, too.
     """
-    return (collected,) if collected(trace) == trace else (collected, lambda proposal: proposal)
+    is_tidy = collected(trace) == trace
+    for proposal in proposals:
+        yield collected(proposal)
+        if not is_tidy:
+            yield proposal
 
 
 def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
@@ -211,14 +221,10 @@ def _values(trace: Trace, sort: str, facts: Facts) -> Sequence[str]:
 # Arguments
 
 
-def drop_arguments(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def drop_arguments(trace: Trace, index: int) -> Iterator[Trace]:
     """A line loses an argument, or a list among its arguments an element; of a function, callers do, too."""
-    keep = _ways_to_keep(trace)
-    for place in range(start, len(trace.lines)):
-        index = len(trace.lines) - 1 - place
-        for proposal in _with_fewer(trace, index):
-            yield from ((place, place, way(proposal)) for way in keep)
-        yield place, place + 1, trace
+    yield from _kept(trace, _with_fewer(trace, index))
 
 
 def _with_fewer(trace: Trace, index: int) -> Iterator[Trace]:
@@ -253,20 +259,11 @@ def _callers_too(trace: Trace, function: Line, part: int) -> Trace:
     return replace(trace, lines=tuple(lines))
 
 
-def drop_members(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def drop_members(trace: Trace, index: int) -> Iterator[Trace]:
     """A group of datatypes loses a datatype, a constructor, or a field (which its applications lose, too)."""
-    for place in range(start, len(trace.lines)):
-        index = len(trace.lines) - 1 - place
-        line = trace.lines[index]
-        if line.action == "declare-datatypes":
-            for proposal in _with_fewer_members(trace, index):
-                yield place, place, proposal
-        yield place, place + 1, trace
-
-
-def _with_fewer_members(trace: Trace, index: int) -> Iterator[Trace]:
     line = trace.lines[index]
-    for place in range(len(line.args) - 1, -1, -1):
+    for place in range(len(line.args) - 1, -1, -1) if line.action == "declare-datatypes" else ():
         if len(line.returns) == len(line.args) > 1:
             args, returns = (pair[:place] + pair[place + 1 :] for pair in (line.args, line.returns))
             yield changed(trace, index, replace(line, args=args, returns=returns))
@@ -296,46 +293,36 @@ def _applied_to_fewer(trace: Trace, head: str, part: int) -> Trace:
     return replace(trace, lines=tuple(lines))
 
 
-def plain_values(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def plain_values(trace: Trace, index: int) -> Iterator[Trace]:
     """Values become the simplest of their sort; numerals elsewhere become smaller."""
-    facts = Facts.of(trace.lines)
-    for place in range(start, len(trace.lines)):
-        index = len(trace.lines) - 1 - place
-        line = trace.lines[index]
-        if line.action in _VALUE_MAKERS and line.returns and (sort := facts.sorts.get(line.returns[0])):
-            for value in _values(trace, sort, facts):
-                plain = replace(line, action="make-value", args=(sort, value))
-                yield place, place, changed(trace, index, plain)
-        elif line.action in ("push", "pop") and _count(line) > 1:
-            yield place, place, changed(trace, index, replace(line, args=("1",)))
-        yield place, place + 1, trace
+    facts, line = Facts.of(trace.lines), trace.lines[index]
+    if line.action in _VALUE_MAKERS and line.returns and (sort := facts.sorts.get(line.returns[0])):
+        for value in _values(trace, sort, facts):
+            yield changed(trace, index, replace(line, action="make-value", args=(sort, value)))
+    elif line.action in ("push", "pop") and _count(line) > 1:
+        yield changed(trace, index, replace(line, args=("1",)))
 
 
-def narrow_sorts(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
+@_at_each_line
+def narrow_sorts(trace: Trace, index: int) -> Iterator[Trace]:
     """Bit-vectors get one bit, and their values that of zero."""
-    facts = Facts.of(trace.lines)
-    for place in range(start, len(trace.lines)):
-        index = len(trace.lines) - 1 - place
-        line = trace.lines[index]
-        width = _BIT_VECTOR.match(line.args[0]) if line.action == "make-sort" and line.args else None
-        if width is not None and width[1] != "1" and line.returns:
-            lines = list(changed(trace, index, replace(line, args=("(_ BitVec 1)",))).lines)
-            for name, sort in facts.sorts.items():
-                at = facts.made[name]
-                if sort == line.returns[0] and lines[at].action in _VALUE_MAKERS:
-                    lines[at] = replace(lines[at], action="make-value", args=(sort, "#b0"))
-            yield place, place, replace(trace, lines=tuple(lines))
-        yield place, place + 1, trace
+    facts, line = Facts.of(trace.lines), trace.lines[index]
+    width = _BIT_VECTOR.match(line.args[0]) if line.action == "make-sort" and line.args else None
+    if width is not None and width[1] != "1" and line.returns:
+        lines = list(changed(trace, index, replace(line, args=("(_ BitVec 1)",))).lines)
+        for name, sort in facts.sorts.items():
+            at = facts.made[name]
+            if sort == line.returns[0] and lines[at].action in _VALUE_MAKERS:
+                lines[at] = replace(lines[at], action="make-value", args=(sort, "#b0"))
+        yield replace(trace, lines=tuple(lines))
 
 
 def plain_seeds(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """The engine's choices become those of seed 0: all at once, then line by line."""
     if not start:
-        yield (
-            len(trace.lines) + 1,
-            1,
-            replace(trace, lines=tuple(replace(line, seed=0) for line in trace.lines)),
-        )
+        plain = tuple(replace(line, seed=0) for line in trace.lines)
+        yield len(trace.lines) + 1, 1, replace(trace, lines=plain)
     for place in range(max(start, 1), len(trace.lines) + 1):
         line = trace.lines[-place]
         yield place + 1, place + 1, changed(trace, len(trace.lines) - place, replace(line, seed=0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 from apifuzz.running.folder import CallsFolder
@@ -107,60 +109,7 @@ def _because(found: FindingFolder, name: str) -> str:
     return f" {plain(name)}: {plain(reason)}." if reason else ""
 
 
-add(
-    _Answer(
-        "answer", 1, 5, "Wrong answer", "contradicts itself",
-        "The same answer whoever is asked, and however.", "soundness",
-    ),
-    _Crash(
-        "crash", 10, 6, "Crash", "crashes", "An answer, or a message that it cannot be given.", "crash",
-    ),
-    _Model(
-        "model", 21, 2, "Invalid model", "gives values that do not satisfy the assertions",
-        "Values that satisfy the assertions.", "invalid-model",
-    ),
-    CallsClass(
-        "core", 22, 2, "Wrong unsat core", "gives an unsat core that is wrong",
-        "An unsat core that is unsatisfiable, of what was asserted.", "invalid-model",
-    ),
-    CallsClass(
-        "assumptions", 23, 2, "Wrong failed assumptions", "gives failed assumptions that are wrong",
-        "Failed assumptions that cannot all be true, of those that were made.", "invalid-model",
-    ),
-    CallsClass(
-        "interpolant", 24, 2, "Wrong interpolant", "gives an interpolant that is wrong",
-        "An interpolant that follows from the one side and contradicts the other.",
-    ),
-    CallsClass(
-        "value", 25, 2, "Wrong value", "gives a wrong value",
-        "A value of the term's sort, the same each time it is asked for.", "invalid-model",
-    ),
-    CallsClass(
-        "sort", 30, 7, "Term of the wrong sort", "gives a term the wrong sort",
-        "A term of the sort that its operator has.",
-    ),
-    CallsClass(
-        "term", 31, 7, "Wrong children or operator of a term", "says of a term what it was not made of",
-        "A term that says what it was made of.",
-    ),
-    CallsClass(
-        "print", 32, 7, "Printed term does not read back", "prints a term that does not read back",
-        "A printed term that reads back as the same term.",
-    ),
-    CallsClass(
-        "levels", 33, 7, "Wrong number of levels", "says a wrong number of levels",
-        "As many levels as were pushed and not popped.",
-    ),
-    CallsClass(
-        "rejected", 35, 3, "Call rejected that should be allowed", "rejects a call that should be allowed",
-        "The call is one that the solver's documentation allows: it should be accepted.",
-    ),
-    CallsClass(
-        "leak", 60, 1, "Memory leak", "does not give memory back",
-        "Memory that is given back when the solver instance is deleted.",
-    ),
-    CallsClass(
-        "internal", 90, 4, "internal", "internal",
-        "This is a fault of exhume's own, not of the solver.",
-    ),
-)  # fmt: skip
+_OTHERS = {"answer": _Answer, "crash": _Crash, "model": _Model}
+
+for _name, _row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items():
+    add(_OTHERS.get(_name, CallsClass)(_name, **_row))

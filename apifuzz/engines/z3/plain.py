@@ -3,49 +3,15 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from apifuzz.engines.z3.words import written_by_people
 from apifuzz.programs.lines import Line, read_code, renamed, replaced
 
-_FORMS = {
-    "solver_assert": "{}.add({})",
-    "solver_check": "{}.check()",
-    "solver_check_assumptions": "{}.check({})",
-    "solver_get_model": "{}.model()",
-    "optimize_get_model": "{}.model()",
-    "mk_const": "z3.Const({}, {})",
-    "mk_true": "z3.BoolVal(True)",
-    "mk_false": "z3.BoolVal(False)",
-    "mk_eq": "({}) == ({})",
-    "mk_int_sort": "z3.IntSort()",
-    "mk_real_sort": "z3.RealSort()",
-    "mk_bool_sort": "z3.BoolSort()",
-    "mk_char_sort": "z3.CharSort()",
-    "mk_string_sort": "z3.StringSort()",
-    "mk_bv_sort": "z3.BitVecSort({})",
-    "mk_fpa_sort": "z3.FPSort({}, {})",
-    "mk_uninterpreted_sort": "z3.DeclareSort({})",
-    "mk_seq_sort": "z3.SeqSort({})",
-    "mk_re_sort": "z3.ReSort({})",
-    "mk_finite_set_sort": "z3.FiniteSetSort({})",
-    "mk_array_sort": "z3.ArraySort({}, {})",
-    "mk_fpa_rounding_mode_sort": "z3.RNE().sort()",
-    "mk_as_array": "z3.AsArray({})",
-    "mk_select": "z3.Select({}, {})",
-    "mk_store": "z3.Store({}, {}, {})",
-    "mk_lambda_const": "z3.Lambda({}, {})",
-    **dict.fromkeys(
-        ("mk_numeral", "mk_int", "mk_int64", "mk_unsigned_int", "mk_unsigned_int64"), "{1}.cast({0})"
-    ),
-    "mk_solver": "z3.Solver()",
-    "mk_simple_solver": "z3.SimpleSolver()",
-    "mk_solver_for_logic": "z3.SolverFor({})",
-    "mk_solver_from_tactic": "{}.solver()",
-    "simplifier_and_then": "z3.Simplifier({})",
-}
-"""How calls of C are written by those that make the same with their arguments, the context left out."""
+_FORMS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _ANY_NUMBER = {"mk_func_decl": "z3.Function", "mk_array_sort_n": "z3.ArraySort"}
 _WITH_LISTS = frozenset(("mk_lambda_const", "mk_forall_const", "mk_exists_const", "mk_quantifier_const"))
 _POINTERS = frozenset(("ast", "solver", "model", "tactic", "ctx", "goal", "optimize", "fixedpoint", "sort"))
