@@ -137,6 +137,13 @@ def undressed(text: str) -> str:
     return text.removeprefix(_TALKING.read_text("utf-8")).lstrip()
 
 
+def logged(text: str, modules: Sequence[str], file: Path) -> str | None:
+    """A program that keeps a solver's own log of its calls in a file; None where no solver keeps one."""
+    starts = (module.OPENS_LOG.format(repr(str(file))) for module in map(_plain_module, modules) if module)
+    start = next(starts, None)
+    return start and start + text
+
+
 # Which calls
 
 

@@ -10,7 +10,7 @@ from apifuzz.engines.text import translate
 from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import Description
-from apifuzz.running.folder import FORMULA, SCRIPT
+from apifuzz.running.folder import FORMULA, LOG, SCRIPT
 from apifuzz.running.releases import MOST_ASKED, ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
@@ -41,8 +41,9 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
     shows = None if script is None else text_shows(script, runner.setup, fault)
     safe = _safe_mode(runner.setup, fault, program, script if shows else None)
     facts = {"guilty": found.guilty, "reason": found.reason, "evidence": found.sentences}
-    texts = {FORMULA: script, SCRIPT: program, WITH_MODEL: found.formula or None, BISECTED: kept or None}
-    files = {name: text for name, text in texts.items() if text is not None}
+    log = runner.log(program, fault) if program else ""
+    texts = {FORMULA: script, SCRIPT: program, LOG: log, WITH_MODEL: found.formula, BISECTED: kept}
+    files = {name: text for name, text in texts.items() if text}
     return Description({**facts, "text_shows": shows, **safe}, files)
 
 

@@ -4,6 +4,7 @@
 ``trace.txt``        the run's trace, as it was drawn
 ``minimised.trace``  the smallest trace so far that shows the error
 ``script.py``        the minimised calls as a Python program of the solver's own interface
+``calls.log``        the log that the solver keeps of the program's calls, where it is one that does (z3)
 ``formula.smt2``     the same in SMT-LIB, where it can be said there
 ``reduced.smt2``     that, reduced, where the solver goes wrong on the text, too; made when it is minimised
 ``printed.txt``      what the solver printed when the trace was repeated

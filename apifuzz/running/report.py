@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from apifuzz.programs.programs import undressed
-from apifuzz.running.folder import MINIMISED, ONLY_A_SIGNAL, REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.folder import LOG, MINIMISED, ONLY_A_SIGNAL, REDUCED, SCRIPT, CallsFolder
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from difftest.triage.classes.crash import death_words
@@ -36,6 +36,8 @@ class CallsWriter(Writer):
             blocks.append(_shown(calls, "python", SCRIPT))
             if calls != text:
                 blocks.append(f"(`Solver`, which says commands to the solver, begins `{SCRIPT}`.)")
+        if (self.found.path / LOG).is_file():
+            blocks.append(f"The solver's own log of these calls is in `{LOG}`.")
         if text := read_some(self.found.path / self.found.file):
             shows = self.found.data.get("text_shows") or self.found.file == REDUCED
             if shows or not blocks:

@@ -22,7 +22,7 @@ from typing import Any, Literal, Self
 
 from apifuzz.programs.ending import shows
 from apifuzz.programs.leaking import REPEATS, leak_of
-from apifuzz.programs.programs import Program, dressed, programs, shorter
+from apifuzz.programs.programs import Program, dressed, logged, programs, shorter
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
 from apifuzz.running.setup import Setup
@@ -179,12 +179,23 @@ class Runner:
                 return dressed(program.text, fault)
         return None
 
+    def log(self, program: str, fault: Fault, limits: Limits = RUN_LIMITS) -> str:
+        """The log that a solver of its own accord keeps of a program's calls; empty where none keeps one."""
+        self._file.unlink(missing_ok=True)
+        text = logged(program, self.setup.interfaces, self._file)
+        if text is None or fault.kind == faults.LEAK:
+            return ""
+        self._execute(text, fault, limits)
+        return self._written()
+
     def _is_shown(self, text: str, fault: Fault, limits: Limits) -> bool:
         """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
+        return ends_in(fault, text, self._execute(text, fault, limits))
+
+    def _execute(self, program: str, fault: Fault, limits: Limits) -> Run:
         file = Path(self._folder.name, "script.py")
-        file.write_text(text, "utf-8", "backslashreplace")
-        limits = program_limits(fault, limits)
-        return ends_in(fault, text, self._programs.execute([sys.executable, "-I", str(file)], limits))
+        file.write_text(program, "utf-8", "backslashreplace")
+        return self._programs.execute([sys.executable, "-I", str(file)], program_limits(fault, limits))
 
     def record(self, trace: str, limits: Limits = RUN_LIMITS) -> str:
         """The calls of a trace on the solver's own interface, a line each; see ``recording``."""

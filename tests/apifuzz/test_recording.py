@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from apifuzz.programs.recording import NO_NAME, Recorder
 from apifuzz.running.faults import Fault, told
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
+from difftest import find_solver
 
 TRACE = """exhume-trace 1 {solver} 1
 1 new
@@ -169,6 +171,23 @@ def test_a_program_that_does_not_end_in_the_error_is_none(kind: str) -> None:
     fault = Fault(kind, "assert", "no, it answers sat", None, "no")
     with Runner(Setup("bitwuzla")) as runner:
         assert runner.program(TRACE.format(solver="bitwuzla"), fault) is None
+
+
+def test_z3s_own_log_makes_the_calls_again(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "docs" / "findings" / "z3-finite-set-size-segfault"
+    with Runner(Setup("z3")) as runner:
+        seen = runner.replay_fresh((folder / "minimised.trace").read_text("ascii"))
+        if seen.fault is None:
+            pytest.skip("this release of z3 does not crash of it")
+        log = runner.log((folder / "script.py").read_text("ascii"), seen.fault)
+    (tmp_path / "calls.log").write_text(log)
+    done = subprocess.run([*find_solver("z3").argv, tmp_path / "calls.log"], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGSEGV
+
+
+def test_other_solvers_keep_no_log() -> None:
+    with Runner(Setup("bitwuzla")) as runner:
+        assert runner.log("import bitwuzla\n", REJECTED) == ""
 
 
 def test_a_program_needs_names_for_what_it_uses() -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 from apifuzz.engines.z3.words import written_by_people
 from apifuzz.programs.lines import Line, read_code, renamed, replaced
 
+OPENS_LOG = "import z3\nz3.open_log({})\n"
+"""What a program begins with that is to keep z3's own log of its calls in the file of that name."""
+
 _FORMS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _ANY_NUMBER = {"mk_func_decl": "z3.Function", "mk_array_sort_n": "z3.ArraySort"}
 _WITH_LISTS = frozenset(("mk_lambda_const", "mk_forall_const", "mk_exists_const", "mk_quantifier_const"))
