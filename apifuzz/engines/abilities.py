@@ -112,8 +112,9 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
     unknown = {s.name for s in samples} - {s.name for s in sorts}
     # An operator of several ranks is left out where one of them is unknown: names decide.
-    sets = map(frozenset, (known, features, lacking, unknown, formats))
-    return Abilities(*sets, options, is_global, updaters)
+    theories, without, unknown_sorts = frozenset(known), frozenset(lacking), frozenset(unknown)
+    has = frozenset(features), without, unknown_sorts, frozenset(formats)
+    return Abilities(theories, *has, options, is_global, updaters)
 
 
 def _samples(families: tuple[str, ...]) -> list[Sort]:
