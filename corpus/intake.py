@@ -13,7 +13,17 @@ from hashlib import sha256
 from typing import Any
 
 from corpus.examine import Examination, Traits, examine
-from corpus.records import Added, Block, Comment, FormulaSource, Issue, RawRecord, Reasoned, Tracker
+from corpus.records import (
+    Added,
+    Block,
+    Comment,
+    FormulaSource,
+    Issue,
+    RawRecord,
+    Reasoned,
+    SolverRun,
+    Tracker,
+)
 from corpus.store import Corpus, digest, storable
 from smtlib import CheckedScript
 
@@ -23,7 +33,7 @@ OnChecked = Callable[[int, CheckedScript], None]
 _FORMULA_COLUMN_NAMES = """
 id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
 error_column logic commands assertions check_sats pushes quantifiers terms theories operators command_line
-solver solver_version expected bug_class decomposed
+solver solver_version expected bug_class decomposed script_text_id actual flags
 """
 _FORMULA_COLUMNS = _FORMULA_COLUMN_NAMES.split()
 _ISSUE_COLUMNS = [
@@ -31,6 +41,10 @@ _ISSUE_COLUMNS = [
     for field in fields(Issue)
     if field.name not in ("tracker", "body", "is_pull_request", "comment_count", "comments")
 ]
+_RUN_COLUMNS = (
+    *("formula_id", "position", "command_line", "solver", "solver_version", "options", "answers", "symptom"),
+    *("failing", "output_text_id"),
+)
 _COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_record_id")
 
 TRAIT_COLUMNS = tuple(field.name for field in fields(Traits))
@@ -127,16 +141,44 @@ class Intake:
             else:
                 added.append(Added(found, False))
         texts = iter(self.corpus.add_texts(s.text for _, _, s in new if s.text is not None))
+        scripts = self.script_ids([source for _, _, source in new])
         rows = []
-        for ident, key_hash, source in new:
+        for (ident, key_hash, source), script_id in zip(new, scripts, strict=True):
             examined = Examination("error", source.failure) if source.text is None else examine(source.text)
             text_id = None if source.text is None else next(texts)
             taken = examined.checked is not None and on_checked is not None
-            rows.append(_formula_row(ident, key_hash, source, examined, text_id, taken))
+            rows.append(_formula_row(ident, key_hash, source, examined, (text_id, script_id), taken))
             if taken and on_checked is not None and examined.checked is not None:
                 on_checked(ident, examined.checked)
         self.corpus.insert("formula", _FORMULA_COLUMNS, rows)
         return added
+
+    def script_ids(self, sources: Sequence[FormulaSource]) -> list[int | None]:
+        """The text ids of the formulas' whole scripts; None without one."""
+        ids = iter(self.corpus.add_texts(s.script for s in sources if s.script is not None))
+        return [None if source.script is None else next(ids) for source in sources]
+
+    def store_runs(self, formulas: Sequence[tuple[int, Sequence[SolverRun]]]) -> None:
+        """Store the runs of formulas, given by id, in place of the stored ones."""
+        texts = [run.output for _, runs in formulas for run in runs if run.output is not None]
+        outputs = iter(self.corpus.add_texts(texts))
+        rows = []
+        for ident, runs in formulas:
+            for position, run in enumerate(runs):
+                values = [getattr(run, column) for column in _RUN_COLUMNS[2:-1]]
+                output = None if run.output is None else next(outputs)
+                rows.append((ident, position, *(clean(value) for value in values), output))
+        ids = [ident for ident, _ in formulas]
+        stored = self.corpus.rows(
+            f"select {', '.join(_RUN_COLUMNS)} from formula_run"
+            " where formula_id in (select unnest(?::integer[])) order by all",
+            [ids],
+        )
+        if stored != sorted(rows, key=lambda row: row[:2]):
+            self.corpus.execute(
+                "delete from formula_run where formula_id in (select unnest(?::integer[]))", [ids]
+            )
+            self.corpus.insert("formula_run", _RUN_COLUMNS, rows)
 
     def knows(self, source: str, sha256: str) -> bool:
         """Whether a formula with this identity is stored."""
@@ -157,15 +199,15 @@ class Intake:
         narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.type_of(table, c)}[]))" for c in key)
         stored = self.corpus.rows(
             f"select id, {', '.join(wanted)} from {table} where {narrowed}",
-            [list({_clean(row[c]) for row in rows}) for c in key],
+            [list({clean(row[c]) for row in rows}) for c in key],
         )
         known = {tuple(r[1 + wanted.index(c)] for c in key): r for r in stored}
         added: list[Added] = []
         inserts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         updates: dict[int, tuple[Any, ...]] = {}
         for row in rows:
-            values = tuple(_clean(row.get(column)) for column in wanted)
-            name = tuple(_clean(row[column]) for column in key)
+            values = tuple(clean(row.get(column)) for column in wanted)
+            name = tuple(clean(row[column]) for column in key)
             old = known.get(name)
             if old is None:
                 ident = self.corpus.new_ids(table, 1)[0]
@@ -196,11 +238,12 @@ def _known(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
+    """A value as a column holds it: texts without lone surrogates, tuples as lists."""
     if isinstance(value, str):
         return storable(value)
-    if isinstance(value, list):
-        return [_clean(item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
     return value
 
 
@@ -217,7 +260,7 @@ def _formula_row(
     key_hash: str,
     source: FormulaSource,
     examined: Examination,
-    text_id: int | None,
+    text_ids: tuple[int | None, int | None],
     decomposed: bool,
 ) -> tuple[object, ...]:
     size = source.bytes if source.bytes is not None else len(storable(source.text or "").encode())
@@ -232,7 +275,7 @@ def _formula_row(
         source.path,
         key_hash,
         size,
-        text_id,
+        text_ids[0],
         examined.status,
         examined.error,
         examined.line,
@@ -244,5 +287,8 @@ def _formula_row(
         source.expected,
         source.bug_class,
         decomposed,
+        text_ids[1],
+        source.actual,
+        source.flags,
     )
-    return tuple(_clean(value) for value in row)
+    return tuple(clean(value) for value in row)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import duckdb
 from base.files import new_file
 from corpus import schema
 from corpus.errors import CorpusError, SchemaMismatch, storage_full
-from corpus.store import Corpus
+from corpus.store import Corpus, connect
 
 FORMAT = "exhume-corpus"
 _MANIFEST = "manifest.json"
@@ -59,22 +60,28 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
 
 
 def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
-    """Create the corpus file ``path``, which must not exist, from an exported folder."""
+    """Create the corpus file ``path``, which must not exist, from an exported folder.
+
+    Exports of earlier schemas are migrated.
+    """
     folder, path = Path(folder), Path(path)
     manifest = read_manifest(folder)
     if path.exists():
         raise CorpusError(f"{path} exists already: name a new file", path)
-    with new_file(path, "part") as draft, Corpus.open(draft, write=True) as corpus:
+    with new_file(path, "part") as draft, closing(connect(draft, read_only=False)) as connection:
+        schema.migrate(connection, path, manifest.schema)
+        corpus = Corpus(draft, connection, write=True)
         with corpus.transaction():
             for table in _tables(corpus):
                 _fill(corpus, table, folder, manifest)
+        schema.migrate(connection, path)
         if problems := corpus.verify():
             raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
     return manifest
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of an exported folder. Raises CorpusError if it is missing or of another schema."""
+    """Read the manifest of an exported folder. Raises CorpusError if it is missing or newer."""
     try:
         said = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         if said["format"] != FORMAT:
@@ -83,9 +90,9 @@ def read_manifest(folder: Path) -> Manifest:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorpusError(f"{folder} is not an exported corpus: {error}", folder) from error
     known = len(schema.migrations())
-    if manifest.schema != known:
+    if not 0 < manifest.schema <= known:
         raise SchemaMismatch(
-            f"{folder} has schema {manifest.schema}, this exhume {known}: export it again",
+            f"{folder} has schema {manifest.schema}, newer than this exhume knows ({known}): upgrade exhume",
             folder,
             manifest.schema,
             known,

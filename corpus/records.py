@@ -107,11 +107,26 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class SolverRun:
+    """A run of a solver on a formula, as its issue shows it. See the table ``formula_run``."""
+
+    command_line: str | None = None
+    solver: str | None = None
+    solver_version: str | None = None
+    options: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    symptom: str | None = None
+    failing: bool = False
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FormulaSource:
     """An SMT-LIB script and its origin.
 
     ``source``: the place; together with the hash of the text it identifies the formula. ``text``: None if the
-    file could not be read as text; ``failure`` then says why.
+    file could not be read as text; ``failure`` then says why. ``script``: the whole script, if ``text`` is
+    only what learning uses. ``actual``: the answers of the failing run.
     """
 
     source: str
@@ -130,6 +145,10 @@ class FormulaSource:
     solver_version: str | None = None
     expected: str | None = None
     bug_class: str | None = None
+    script: str | None = None
+    actual: str | None = None
+    flags: tuple[str, ...] | None = None
+    runs: tuple[SolverRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,10 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Migrate the file to the current schema. Raises SchemaMismatch if it is newer."""
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path, last: int | None = None) -> None:
+    """Migrate the file to the current schema, or to number ``last``. Raises SchemaMismatch if it is newer."""
     found, known = version(connection, path), migrations()
-    for step in known[found:]:
+    for step in known[found:last]:
         connection.execute("begin")
         try:
             connection.execute(step.sql)

@@ -147,15 +147,33 @@ create table formula (
     terms integer,                      -- distinct terms below its assertions
     theories varchar[],                 -- Ints, BitVectors, ... of its operators, sorted
     operators varchar[],                -- its theory operators and connectives, sorted
-    command_line varchar,               -- the author's
-    solver varchar,                     -- the solver the bug is in
+    command_line varchar,               -- of the failing run, else of the first
+    solver varchar,                     -- that this run is of
     solver_version varchar,             -- version or commit
-    expected varchar,                   -- answer that the author expects
+    expected varchar,                   -- correct answers according to the issue: sat, or unsat sat
     bug_class varchar,                  -- of this formula, where it says more than its issue
     near_duplicate_of integer,          -- another formula of the same issue that this one is a form of
     superseded_by integer,              -- the formula that took its place; such rows count no more
     decomposed boolean not null,        -- its assertions are in the table assertion
+    script_text_id integer,             -- the whole script: text_id has what learning uses
+    actual varchar,                     -- answers of the failing run: unsat, or sat unsat
+    flags varchar[],                    -- incomplete, unbalanced, joined, check-sat-added, ...
     unique (source, sha256)
+);
+
+-- A run of a solver on a formula, as its issue shows it.
+create table formula_run (
+    formula_id integer not null,
+    position integer not null,          -- in the order of the issue, from 0
+    command_line varchar,               -- null: only the output is shown
+    solver varchar,
+    solver_version varchar,
+    options varchar[],
+    answers varchar[],                  -- sat, unsat, unknown, ... in the order of printing
+    symptom varchar,                    -- wrong-answer, invalid-model, crash, leak, error, timeout, unknown
+    failing boolean not null,           -- shows the bug
+    output_text_id integer,
+    primary key (formula_id, position)
 );
 
 -- A solver in one version.

@@ -275,7 +275,7 @@ class Corpus:
         }
         named = {"coarse_id": "signature", "near_duplicate_of": "formula", "superseded_by": "formula"}
         named |= {f"{prefix}{table}_id": table for table in tables for prefix in ("", "coarse_", "output_")}
-        named |= {f"{prefix}_text_id": "text" for prefix in ("original", "reduced")}
+        named |= {f"{prefix}_text_id": "text" for prefix in ("original", "reduced", "script")}
         return [
             Reference(table, column, named[column])
             for table, column in sorted(self._types)

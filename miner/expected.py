@@ -15,7 +15,10 @@ from solvers.registry import ANY_NAME
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An answer that an issue says is correct. ``text``: the words that say so. ``source``: their place."""
+    """The answer that an issue says is correct, or one per check-sat (``unsat sat``).
+
+    ``text``: the words that say so. ``source``: their place.
+    """
 
     answer: str
     text: str
@@ -25,8 +28,9 @@ class Expected:
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 
 
-def _opposite(answer: str) -> str:
-    return "sat" if answer == "unsat" else "unsat"
+def opposite(answer: str) -> str:
+    """``unsat`` for ``sat`` and vice versa; empty for anything else."""
+    return {"sat": "unsat", "unsat": "sat"}.get(answer, "")
 
 
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
@@ -36,14 +40,14 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
         if not any(word in lowered for word in rule.words):
             continue
         for found in rule.pattern.finditer(text):
-            answer = found["a"].lower()
+            answer = rule.value or found["a"].lower()
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
                 if own_solver and who != own_solver and not own_solver.startswith(who):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
-                answer = _opposite(answer) if rule.group == "unexpected" else answer
+                answer = opposite(answer) if rule.group == "unexpected" else answer
                 return Expected(answer, _quote(found[0]), source)
             break
     return None
@@ -102,7 +106,7 @@ def _in_output(run: Run) -> Expected | None:
     output = run.output
     assert output is not None
     if run.is_expectation:
-        answer = next((answer for answer in output.answers if answer in ("sat", "unsat")), "")
+        answer = " ".join(answer for answer in output.answers if answer in ("sat", "unsat", "unknown"))
         return Expected(answer, output.text[:200], "output block") if answer else None
     if len(output.text) < 5000 and (
         "xpect" in output.text or "hould" in output.text or "rong" in output.text

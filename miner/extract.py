@@ -14,11 +14,12 @@ from corpus.records import Issue
 from miner.commandline import Invocation, invocations_of
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
+from miner.failing import FormulaRun, judge
 from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
 from miner.runs import Output, Run, Section, runs_of
-from miner.sexpr import FOREIGN, STANDARD
+from miner.sexpr import ASKS_SOMETHING, FOREIGN, STANDARD
 from miner.transcript import cut, is_elided
 from smtlib.scanner import CHECKS, lexemes
 from solvers.registry import ANY_NAME, PROFILES
@@ -60,19 +61,34 @@ class Formula:
     """
 
     text: str
+    script: str
     original: str
     where: str
     blocks: tuple[int, ...]
     line: int
     file: str = ""
-    invocations: tuple[Invocation, ...] = ()
-    outputs: tuple[Output, ...] = ()
+    runs: tuple[FormulaRun, ...] = ()
     expected: Expected | None = None
     flags: tuple[str, ...] = ()
     set_aside: tuple[str, ...] = ()
     fingerprint: str = ""
     duplicate_of: int | None = None
     reduced_from: int | None = None
+
+    @property
+    def invocations(self) -> tuple[Invocation, ...]:
+        """The distinct command lines of the runs, in order."""
+        return tuple(dict.fromkeys(run.invocation for run in self.runs if run.invocation))
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs of the runs, in order."""
+        return tuple(run.output for run in self.runs if run.output)
+
+    @property
+    def failing(self) -> FormulaRun | None:
+        """The first run that shows the bug, if any."""
+        return next((run for run in self.runs if run.failing), None)
 
     @property
     def counts(self) -> bool:
@@ -191,18 +207,18 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         kept, shapes, likes, attached, expected, strict=True
     ):
         text, set_aside, flags = _for_learning(draft)
-        runs_said = [*draft.invocations, *_said_in_comments(draft), *(run.invocation for run in mine)]
+        shown, answer = judge(_shown(draft, mine), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
                 text=text,
+                script=_whole_script(draft),
                 original="\n".join(piece.text for piece in draft.pieces),
                 where=section.where,
                 blocks=tuple(blocks),
                 line=draft.pieces[0].line,
                 file=draft.file,
-                invocations=tuple(dict.fromkeys(run for run in runs_said if run is not None)),
-                outputs=tuple(run.output for run in mine if run.output and not run.is_expectation),
+                runs=shown,
                 expected=answer,
                 flags=tuple(sorted(draft.flags | flags)),
                 set_aside=tuple(set_aside),
@@ -217,6 +233,14 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         for index, block in enumerate(section.blocks)
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
+
+
+def _shown(draft: Draft, attached: Sequence[Run]) -> list[FormulaRun]:
+    """The runs that are shown with a formula: command lines in it, then the runs attached to it."""
+    found = [FormulaRun(run.invocation, run.output) for run in attached if not run.is_expectation]
+    known = {run.invocation for run in found}
+    inside = [*draft.invocations, *_said_in_comments(draft)]
+    return [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
 
 
 _IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)
@@ -249,6 +273,19 @@ def _all_pieces(draft: Draft) -> list[Piece]:
         chain.append(chain[-1].base)
     pieces = [piece for part in reversed(chain) for piece in part.pieces if piece.word]
     return [piece for piece in pieces if piece.word != "exit"] if len(chain) > 1 else pieces
+
+
+def _whole_script(draft: Draft) -> str:
+    """The script as it was run: every complete command, with a ``check-sat`` if nothing else asks."""
+    pieces = [
+        piece
+        for piece in _all_pieces(draft)
+        if piece.whole and not ("elided" in draft.flags and is_elided(piece.text))
+    ]
+    texts = [piece.text for piece in pieces]
+    if ASKS_SOMETHING.isdisjoint(piece.word for piece in pieces):
+        texts.append("(check-sat)")
+    return "\n".join(texts) + "\n"
 
 
 def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:

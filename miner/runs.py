@@ -53,6 +53,7 @@ class Section:
 
 _INLINE_CODE = re.compile(r"`([^`\n]{3,300})`")
 _ASKS_VERSION = re.compile(r"\s--?(?:version|help|h|V)\b")
+_VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
 _EXPECTS = re.compile(
     r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$",
     re.I,
@@ -85,13 +86,13 @@ def _runs_of_block(
     def flush() -> None:
         if not pending and not printed:
             return
-        asks_version = bool(pending) and all(_ASKS_VERSION.search(" " + run.text) for run in pending)
         solver = pending[-1].solver if pending else ""
         output = _output(printed, block.line, solver) if printed else None
         first = block.line + (printed[0].line if printed else 0)
         for number, invocation in enumerate(pending):
             line = block.line + invocation.line
             last = output if number == len(pending) - 1 else None
+            asks_version = not _VERSION_OPTIONS.isdisjoint(invocation.options)
             runs.append(
                 Run(where, index, line, max(first, line), invocation, last, is_version_query=asks_version)
             )

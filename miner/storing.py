@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from corpus.intake import Intake, identity
+from corpus.intake import Intake, clean, identity
 from corpus.learn import Learner
-from corpus.records import Block, FormulaSource, Issue, Reasoned
+from corpus.records import Block, FormulaSource, Issue, Reasoned, SolverRun
 from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
 from miner.classify import Classification, classify
+from miner.commandline import Invocation
 from miner.extract import Extraction, Formula, LocatedBlock, extract_file, extract_issue
+from miner.failing import FormulaRun
 from miner.hosts.host import Host
 from miner.references import references_of
 
@@ -110,6 +112,7 @@ class Storer:
             sources += issue.sources
         added = self._intake.add_formulas(sources, self._learner.take)
         self._update_known([(row.id, s) for row, s in zip(added, sources, strict=True) if not row.new])
+        self._intake.store_runs([(row.id, source.runs) for row, source in zip(added, sources, strict=True)])
         ids = iter(added)
         for issue in issues:
             issue.number_formulas([next(ids).id for _ in issue.sources])
@@ -122,19 +125,21 @@ class Storer:
         """Update the columns of stored formulas that depend on the text around them."""
         if not known:
             return
+        columns = (*_VOLATILE, "script_text_id")
+        scripts = self._intake.script_ids([source for _, source in known])
         stored = {
             row[0]: row[1:]
             for row in self.corpus.rows(
-                f"select id, {', '.join(_VOLATILE)} from formula where id in (select unnest(?::integer[]))",
+                f"select id, {', '.join(columns)} from formula where id in (select unnest(?::integer[]))",
                 [[ident for ident, _ in known]],
             )
         }
         changed: list[tuple[object, ...]] = []
-        for ident, source in known:
-            values = tuple(_storable(getattr(source, column)) for column in _VOLATILE)
+        for (ident, source), script in zip(known, scripts, strict=True):
+            values = (*(clean(getattr(source, column)) for column in _VOLATILE), script)
             if stored[ident] != values:
                 changed.append((ident, *values))
-        self.corpus.update("formula", _VOLATILE, changed)
+        self.corpus.update("formula", columns, changed)
 
     def _link_formulas(self, issues: Sequence[_Stored]) -> None:
         """Store which formulas are near duplicates of others, and which superseded earlier ones."""
@@ -179,7 +184,7 @@ class Storer:
 
 _VOLATILE = (
     *("issue_id", "comment_id", "block_id", "position", "command_line", "solver", "solver_version"),
-    *("expected", "bug_class"),
+    *("expected", "bug_class", "actual", "flags"),
 )
 """The columns of a formula that may change while its text and position stay the same."""
 
@@ -260,7 +265,8 @@ class _Stored:
         counted: Counter[str] = Counter()
         sources = []
         for position, (formula, where, comment, block, path) in enumerate(placed):
-            run = formula.invocations[0] if formula.invocations else None
+            failing = formula.failing
+            run = (failing and failing.invocation) or next(iter(formula.invocations), None)
             sources.append(
                 FormulaSource(
                     f"{issue.tracker}#{issue.number}/{where}/{counted[where]}",
@@ -276,6 +282,10 @@ class _Stored:
                     solver_version=(run.version or None) if run else None,
                     expected=formula.expected.answer if formula.expected else None,
                     bug_class=self.of.classification.bug_class.value or None,
+                    script=formula.script,
+                    actual=" ".join(failing.answers) or None if failing else None,
+                    flags=formula.flags or None,
+                    runs=tuple(_solver_run(run) for run in formula.runs),
                 )
             )
             counted[where] += 1
@@ -327,6 +337,20 @@ class _Stored:
         ]
 
 
+def _solver_run(run: FormulaRun) -> SolverRun:
+    invocation, output = run.invocation or Invocation("", "", ""), run.output
+    return SolverRun(
+        invocation.text or None,
+        invocation.solver or (output.solver if output else "") or None,
+        invocation.version or None,
+        invocation.options,
+        run.answers,
+        run.symptom or None,
+        run.failing,
+        output.text if output else None,
+    )
+
+
 def _attached(file: AttachedFile) -> str:
     return f"attachment:{file.name}"
 
@@ -358,7 +382,3 @@ def _runs(extraction: Extraction) -> dict[tuple[str, int], tuple[str | None, str
         for index in formula.blocks:
             found.setdefault((formula.where, index), (command, output, expected))
     return found
-
-
-def _storable(value: object) -> object:
-    return storable(value) if isinstance(value, str) else value

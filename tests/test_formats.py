@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from corpus.store import Corpus
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
@@ -112,6 +113,13 @@ def test_a_corpus_is_whole_and_tells_what_it_told(exhume: Command, corpus: Path)
     for sql, rows in EXPECTED["queries"].items():
         ended = exhume("query", sql, "--corpus", corpus, "--json")
         assert ended.json == rows, ended.err
+
+
+def test_a_corpus_of_schema_3_gets_runs_and_whole_scripts(corpus: Path) -> None:
+    with Corpus.open(corpus) as opened:
+        assert opened.rows("select * from formula_run") == []
+        row = "select count(script_text_id), count(actual), count(flags) from current_formula"
+        assert opened.rows(row) == [(0, 0, 0)]
 
 
 def test_a_corpus_answers_every_named_query(exhume: Command, corpus: Path) -> None:

@@ -151,7 +151,8 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
     """The formulas of a corpus as files in a temporary folder, deleted at the end of the context."""
     with Corpus.open(corpus) as opened:
         rows = opened.rows(
-            "select formula.id, body from current_formula as formula join text on text.id = text_id"
+            "select formula.id, body from current_formula as formula"
+            " join text on text.id = coalesce(script_text_id, text_id)"
             " where commands > 0 order by formula.id"
         )
     with tempfile.TemporaryDirectory(prefix="exhume-replay-") as folder:

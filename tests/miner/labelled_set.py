@@ -11,6 +11,11 @@ A file of ``labelled/`` holds cases. A line that starts with ``@@`` opens a part
     flags=joined      these flags, and none of the other flags that are checked
     duplicate, reduced    linked to another formula of the issue
 
+The threads (``threads.md``, and ``threads-apart.md``, which was not looked at during development) have the
+shapes of whole reports. Their marks are ``failing=z3 -q`` (program and options of the failing run),
+``expected=unsat`` and ``actual=sat``; the part ``issue`` has ``class=``, ``version=`` and ``commit=``. What a
+mark leaves out must not be found.
+
 ``templates.md`` holds shapes with holes, filled with formulas of ``bank.smt2`` by the rule in ``_fill``.
 ``crlf`` and ``nbsp`` rewrite the issue's text before it is read; the labels stay.
 """
@@ -24,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpus.records import Comment, Issue
+from miner.classify import classify
 from miner.extract import Extraction, Formula, extract_issue
 
 FOLDER = Path(__file__).parent / "labelled"
@@ -59,6 +65,7 @@ class Case:
     body: str = ""
     comments: list[str] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
+    marks: dict[str, str] = field(default_factory=dict)
     rewrite: str = ""
 
     def issue(self) -> Issue:
@@ -85,7 +92,7 @@ def load() -> list[Case]:
     """All cases, the filled templates last."""
     cases: list[Case] = []
     for file in sorted(FOLDER.glob("*.md")):
-        if file.name != "templates.md":
+        if not file.name.startswith(("templates", "threads")):
             cases += parse(file.read_text(encoding="utf-8"))
     bank = [_Entry(text) for text in _bank()]
     templates = (FOLDER / "templates.md").read_text(encoding="utf-8")
@@ -97,6 +104,39 @@ def load() -> list[Case]:
                 (case,) = parse(_fill(template, first, second))
                 case.name += f" ({filling + 1})"
                 cases.append(case)
+    return cases
+
+
+# What the holes of threads are filled with, in turn.
+_THREAD_FILLINGS = 10
+_HOLES = {
+    "opt": ["proof=true", "ematching=false", "arith.solver=2", "threads=3", "phase_selection=5"],
+    "copt": ["strings-exp", "sygus-inference", "bv-solver=bitblast", "nl-ext-tplanes", "cegqi"],
+    "ver": ["4.8.9", "1.0.3", "0.7.0", "4.13.1", "2.6.4", "1.2.1"],
+    "old": ["4.8.5", "4.8.7", "4.12.2"],
+    "sha": ["1f2e3d4", "0a9ee6c", "98207552b4", "6edc06b3fb6367e8", "f2ed7b1"],
+    "sha40": [
+        "b8c069c6b771c9344dca6388221d407ded9040b1",
+        "ca2ed449515c052c0075529f5d56c6fd0dfa53a1",
+        "36af0951b0dd1e8f3a5b7c9d2e4f60718293a4b5",
+    ],
+}
+
+
+def load_threads(name: str) -> list[Case]:
+    """The cases of a file of threads, each filled several times."""
+    bank = [_Entry(text) for text in _bank()]
+    cases: list[Case] = []
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    for number, template in enumerate(re.split(r"(?m)^(?=@@ case )", text)[1:]):
+        for filling in range(_THREAD_FILLINGS):
+            filled = template
+            for hole, values in _HOLES.items():
+                filled = filled.replace("{{" + hole + "}}", values[(number + filling) % len(values)])
+            place = (number + 3 * filling) % len(bank)
+            (case,) = parse(_fill(filled, bank[place], bank[(place + 1) % len(bank)]))
+            case.name += f" ({filling + 1})"
+            cases.append(case)
     return cases
 
 
@@ -166,6 +206,8 @@ def parse(text: str) -> list[Case]:
                 cases[-1].body = content
             case "comment":
                 cases[-1].comments.append(content)
+            case "issue":
+                cases[-1].marks = _marks(rest)
             case "crlf" | "nbsp":
                 cases[-1].rewrite = kind
             case "formula":
@@ -177,7 +219,8 @@ def parse(text: str) -> list[Case]:
 
 def _marks(text: str) -> dict[str, str]:
     pieces = re.split(
-        r"(?:^|\s+)(?=(?:where|file|run|answers|expected|flags)=|(?:duplicate|reduced)\b)", text
+        r"(?:^|\s+)(?=(?:where|file|run|answers|expected|flags|failing|actual|class|version|commit)=|(?:duplicate|reduced)\b)",
+        text,
     )
     return {key: value for key, _, value in (piece.partition("=") for piece in pieces if piece)}
 
@@ -273,3 +316,53 @@ def _facts(formula: Formula) -> Counter[tuple[str, str]]:
     if formula.reduced_from is not None:
         facts.append(("link", "reduced"))
     return Counter(facts)
+
+
+def score_threads(cases: list[Case]) -> dict[str, Score]:
+    """By kind of fact, how often what the cases give is what their labels say."""
+    kinds = ("formula", "failing", "expected", "actual", "class", "version", "commit")
+    scores = {kind: Score() for kind in kinds}
+    for case in cases:
+        issue = case.issue()
+        extraction = extract_issue(issue)
+        found = classify(issue, extraction)
+        for kind, value in (
+            ("class", found.bug_class),
+            ("version", found.version),
+            ("commit", found.commit),
+        ):
+            if kind != "class" or "class" in case.marks:
+                _compare(case, kind, case.marks.get(kind), value.value if value else None, scores[kind])
+        formulas = list(extraction.formulas)
+        for label in case.labels:
+            wanted = tokens(label.text)
+            match = next((f for f in formulas if f.where == label.where and tokens(f.text) == wanted), None)
+            _compare(case, "formula", "there", "there" if match else None, scores["formula"])
+            if match is None:
+                continue
+            formulas.remove(match)
+            run = match.failing
+            command = (
+                " ".join([run.invocation.program, *run.invocation.options])
+                if run and run.invocation
+                else None
+            )
+            facts = {
+                "failing": command,
+                "expected": match.expected.answer if match.expected else None,
+                "actual": " ".join(run.answers) or None if run else None,
+            }
+            for kind, value in facts.items():
+                _compare(case, kind, label.marks.get(kind), value, scores[kind])
+        for formula in formulas:
+            _compare(case, "formula", None, formula.text[:80], scores["formula"])
+    return scores
+
+
+def _compare(case: Case, kind: str, wanted: str | None, got: str | None, score: Score) -> None:
+    if wanted == got:
+        score.right += wanted is not None
+        return
+    score.extra += got is not None
+    score.missing += wanted is not None
+    score.mistakes.append(f"{case.name}: {kind} is {got!r}, not {wanted!r}")

@@ -1,0 +1,157 @@
+"""Decides which of the runs shown with a formula is the failing one, by what it printed.
+
+In bug reports the first run is often the good one: other options, another version or another solver, which
+answers correctly. A run fails if its output shows a crash, an invalid model or an error, or if its answer
+contradicts the correct one. The correct answer is the expected one, else the opposite of the answer that the
+issue calls wrong, else the one that other solvers give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from miner.commandline import Invocation
+from miner.expected import Expected, expectation_in, opposite
+from miner.runs import Output
+from miner.text_rules import read_rules
+from solvers.registry import kin_of, named_solver
+
+# The symptoms that are a bug by themselves, and those that are one only where no other run has one of these.
+_BUGS = ("wrong-answer", "invalid-model", "crash", "leak")
+_WEAK = ("error", "timeout", "unknown")
+
+_ERROR = re.compile(r"\(error\b|^\s*(?:\[error\]|error:|parse error)", re.IGNORECASE | re.MULTILINE)
+_TIMEOUT = re.compile(r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by timeout)", re.MULTILINE)
+_DECIDED = ("sat", "unsat")
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaRun:
+    """A run of a solver on a formula: its command line, its output, or both.
+
+    ``symptom``: ``wrong-answer``, ``invalid-model``, ``crash``, ``leak``, ``error``, ``timeout``, ``unknown``
+    or empty. ``failing``: whether the run shows the bug.
+    """
+
+    invocation: Invocation | None = None
+    output: Output | None = None
+    symptom: str = ""
+    failing: bool = False
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The printed answers to the checks, in order."""
+        found = self.output.answers if self.output else ()
+        return tuple(answer for answer in found if answer in (*_DECIDED, "unknown"))
+
+
+def judge(
+    runs: Sequence[FormulaRun], expected: Expected | None, tracker: str, title: str
+) -> tuple[tuple[FormulaRun, ...], Expected | None]:
+    """Mark the failing runs of a formula, and complete or correct its expected answer.
+
+    Only runs of the tracker's own solver can fail, unless there are none.
+    """
+    own = _solver(tracker.rpartition("/")[2])
+    merged = _merged(runs)
+    is_own = [run.invocation is None or own in ("", _solver(run.invocation.solver)) for run in merged]
+    if not any(is_own):
+        is_own = [True] * len(merged)
+    mine = [run for run, yes in zip(merged, is_own, strict=True) if yes]
+    others = [run for run, yes in zip(merged, is_own, strict=True) if not yes]
+    expected = _corrected(expected, mine, others) or _derived(mine, others, title)
+    truth = expected.answer.split() if expected else []
+    judged = [
+        replace(run, symptom=_symptom(run, truth if yes else []))
+        for run, yes in zip(merged, is_own, strict=True)
+    ]
+    fails = _failing([run.symptom if yes else None for run, yes in zip(judged, is_own, strict=True)], judged)
+    return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
+
+
+def _solver(name: str) -> str:
+    """The solver that a name stands for, predecessors included; empty if it is unknown."""
+    return kin_of(name) or named_solver(name) or ""
+
+
+def _merged(runs: Sequence[FormulaRun]) -> list[FormulaRun]:
+    """The runs; a single command line and a single output that are shown apart are one run."""
+    commands = [run for run in runs if run.output is None]
+    outputs = [run for run in runs if run.invocation is None]
+    if len(runs) == 2 and len(commands) == len(outputs) == 1:
+        return [FormulaRun(commands[0].invocation, outputs[0].output)]
+    return list(runs)
+
+
+def _corrected(
+    expected: Expected | None, mine: Sequence[FormulaRun], others: Sequence[FormulaRun]
+) -> Expected | None:
+    """The expected answer, or its opposite if only the tracker's solver gives it and all others disagree."""
+    if expected is None or expected.answer not in _DECIDED or expected.source == "set-info":
+        return expected
+    ours, theirs = _first_answers(mine), _first_answers(others)
+    if ours == {expected.answer} and theirs == {opposite(expected.answer)}:
+        return Expected(opposite(expected.answer), expected.text, "other solvers")
+    return expected
+
+
+def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: str) -> Expected | None:
+    """The correct answer, if the title or a disagreement between runs implies it."""
+    ours, theirs = _first_answers(mine), _first_answers(others)
+    named = expectation_in(title, "title")
+    if named is not None and opposite(named.answer) in ours:
+        return named
+    if len(theirs) == 1 and (answer := next(iter(theirs))) in {opposite(one) for one in ours}:
+        return Expected(answer, "", "other solvers")
+    if len(ours) == 2 and not theirs and (wrong := _odd_one(mine, title)):
+        return Expected(opposite(wrong), "", "other runs")
+    return None
+
+
+def _odd_one(mine: Sequence[FormulaRun], title: str) -> str:
+    """The wrong one of two answers of the same solver: of the run with options from the title, else with the
+    most options, else without a version in its name (a release beside a newer build).
+    """
+
+    def weight(run: FormulaRun) -> tuple[int, int, bool]:
+        assert run.invocation is not None
+        named = sum(option.split("=")[0].strip("-") in title for option in run.invocation.options)
+        return named, len(run.invocation.options), not run.invocation.version
+
+    decided = [run for run in mine if run.invocation and run.answers and run.answers[0] in _DECIDED]
+    best = max((weight(run) for run in decided), default=None)
+    answers = {run.answers[0] for run in decided if weight(run) == best}
+    return answers.pop() if len(answers) == 1 else ""
+
+
+def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:
+    """The first answers of the runs, if they are decided."""
+    return {run.answers[0] for run in runs if run.answers and run.answers[0] in _DECIDED}
+
+
+def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
+    text = run.output.text[:20_000] if run.output else ""
+    lowered = text.lower()
+    for rule in read_rules("classes.toml"):
+        if rule.group == "class" and "output" in rule.where and rule.search(text, lowered):
+            return rule.value
+    wrong = (answer == opposite(right) for answer, right in zip(run.answers, truth, strict=False))
+    if any(wrong):
+        return "wrong-answer"
+    if _TIMEOUT.search(text):
+        return "timeout"
+    if _ERROR.search(text):
+        return "error"
+    return "unknown" if "unknown" in run.answers else ""
+
+
+def _failing(symptoms: Sequence[str | None], runs: Sequence[FormulaRun]) -> set[int]:
+    """The positions of the failing runs. ``symptoms``: None for runs that cannot fail."""
+    found = {place for place, symptom in enumerate(symptoms) if symptom in _BUGS}
+    if not found:
+        found = {place for place, symptom in enumerate(symptoms) if symptom in _WEAK}
+    # A single run in a bug report shows the bug, whatever it printed.
+    able = [place for place, symptom in enumerate(symptoms) if symptom is not None]
+    return found or (set(able) if len(able) == 1 and runs[able[0]].invocation else set())

@@ -1,0 +1,139 @@
+"""Which run shows the bug, what the whole script is, and what of both is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpus.records import Issue
+from corpus.store import Corpus
+from miner.extract import extract_issue, extract_text
+from tests.miner.labelled_set import load_threads, score_threads
+
+SCRIPT = "(declare-fun a () Int)\n(assert (< a a))\n(check-sat)"
+
+
+def _runs(title: str, session: str, tracker: str = "Z3Prover/z3") -> list[tuple[str, str, bool]]:
+    body = f"```\n{session}\n$ cat small.smt2\n{SCRIPT}\n```\n"
+    (formula,) = extract_issue(Issue(tracker, 1, title, body)).formulas
+    return [(run.invocation.text, run.symptom, run.failing) for run in formula.runs if run.invocation]
+
+
+def test_all_runs_are_kept_in_order_and_the_wrong_answer_fails() -> None:
+    session = "$ z3 small.smt2\nunsat\n$ cvc5 small.smt2\nunsat\n$ z3 smt.ematching=false small.smt2\nsat"
+    assert _runs("Soundness bug", session) == [
+        ("z3 small.smt2", "", False),
+        ("cvc5 small.smt2", "", False),
+        ("z3 smt.ematching=false small.smt2", "wrong-answer", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "symptom"),
+    [
+        ("Segmentation fault (core dumped)", "crash"),
+        ('sat\n(error "line 3 column 10: an invalid model was generated")', "invalid-model"),
+        ("ast_manager LEAKED: 6", "leak"),
+        ('(error "line 2 column 9: unknown sort")', "error"),
+        ("timeout", "timeout"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_symptoms_are_recognised_by_the_output(output: str, symptom: str) -> None:
+    session = f"$ z3 small.smt2\nunsat\n$ z3 -q small.smt2\n{output}"
+    assert _runs("Bug", session)[1] == ("z3 -q small.smt2", symptom, True)
+
+
+def test_a_run_of_another_solver_does_not_fail() -> None:
+    session = '$ cvc5 small.smt2\n(error "no such logic")\n$ z3 small.smt2\nsat'
+    assert [failing for *_, failing in _runs("should be unsat", session)] == [False, True]
+
+
+def test_the_title_gives_the_direction_only_if_the_output_agrees() -> None:
+    (formula,) = extract_issue(
+        Issue("Z3Prover/z3", 1, "Incorrect sat", f"```\n$ z3 a.smt2\nunsat\n$ cat a.smt2\n{SCRIPT}\n```")
+    ).formulas
+    assert formula.expected is not None and formula.expected.answer == "unsat"
+    assert formula.runs[0].symptom == ""
+
+
+def test_the_wrong_answer_is_never_the_expected_one() -> None:
+    session = "$ z3 a.smt2\nsat\n$ cvc5 a.smt2\nunsat\n$ cat a.smt2"
+    body = f"z3 says it is clearly sat.\n```\n{session}\n{SCRIPT}\n```"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Bug", body)).formulas
+    assert formula.expected is not None and formula.expected.answer == "unsat"
+
+
+def test_expected_answers_are_one_per_check() -> None:
+    text = (
+        f"```\n(push)\n{SCRIPT}\n(pop)\n(check-sat)\n```\nExpected output:\n```\nunsat\nsat\n```\n"
+        "Actual output:\n```\nunsat\nunsat\n```\n"
+    )
+    (formula,) = extract_text(text).formulas
+    assert formula.expected is not None and formula.expected.answer == "unsat sat"
+    assert formula.failing is not None
+    assert formula.failing.answers == ("unsat", "unsat")
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        "(declare-const a Int)\n(assert (> a 0))\n(check-sat-using (then simplify smt))\n(get-model)",
+        "(declare-const a Int)\n(assert (> a 0))\n(minimize a)\n(assert-soft (< a 9) :weight 2)\n(check-sat)",
+        "(declare-rel p (Int))\n(declare-var x Int)\n(rule (p 1))\n(query p)",
+        "(declare-const a Int)\n(assert (! (> a 0) :named n))\n(check-sat)\n(get-interpolant n (> a 1))",
+        "(set-logic LIA)\n(synth-fun f ((x Int)) Int)\n(constraint (= (f 1) 1))\n(check-synth)",
+        "(declare-const a Int)\n(assert (> a 0))\n(apply simplify)",
+    ],
+)
+def test_the_whole_script_keeps_every_command(commands: str) -> None:
+    (formula,) = extract_text(f"```\n{commands}\n```").formulas
+    assert formula.script == commands + "\n"
+
+
+def test_a_script_without_a_question_gets_one() -> None:
+    (formula,) = extract_text("```\n(declare-const a Int)\n(assert (> a 0))\n```").formulas
+    assert formula.script.endswith("(check-sat)\n")
+    assert "check-sat-added" in formula.flags
+
+
+def test_runs_script_and_flags_are_stored_and_follow_edits(tmp_path: Path) -> None:
+    from miner.hosts import host_named
+    from miner.storing import Storer, TrackerReport, prepare
+
+    def store(corpus: Corpus, body: str) -> None:
+        issue = Issue("a/z3", 1, "Soundness bug", body, state="closed")
+        with corpus.transaction():
+            report = TrackerReport("a/z3")
+            Storer(corpus, host_named("github"), 1, report).store([prepare(issue)])
+
+    good, bad = "$ z3 a.smt2\nunsat\n", "$ z3 -q a.smt2\nsat\n"
+    text = "(declare-const a Int)\n(assert (< a a))\n(check-sat-using smt)"
+    body = f"should be unsat\n```\n{good}{bad}$ cat a.smt2\n{text}\n```\n"
+    with Corpus.open(tmp_path / "c", write=True) as corpus:
+        with corpus.transaction():
+            corpus.insert("tracker", ("id", "name", "kind"), [(1, "a/z3", "github")])
+        store(corpus, body)
+        assert corpus.rows("select command_line, expected, actual, flags from formula") == [
+            ("z3 -q a.smt2", "unsat", "sat", None)
+        ]
+        assert corpus.scalar("select body from formula join text on text.id = script_text_id") == text + "\n"
+        runs = "select command_line, options, answers, symptom, failing from formula_run order by position"
+        assert corpus.rows(runs) == [
+            ("z3 a.smt2", [], ["unsat"], None, False),
+            ("z3 -q a.smt2", ["-q"], ["sat"], "wrong-answer", True),
+        ]
+        store(corpus, body.replace(good, ""))
+        assert corpus.rows(runs) == [("z3 -q a.smt2", ["-q"], ["sat"], "wrong-answer", True)]
+        assert corpus.verify() == []
+
+
+@pytest.mark.parametrize("name", ["threads", "threads-apart"])
+def test_threads_are_read_as_labelled(name: str) -> None:
+    for kind, score in score_threads(load_threads(name)).items():
+        assert min(score.precision, score.recall) >= LEAST[name].get(kind, 0.95), (kind, score.mistakes)
+
+
+LEAST: dict[str, dict[str, float]] = {"threads": {}, "threads-apart": {}}
+"""The shares that are lower than 0.95, by kind of fact."""
