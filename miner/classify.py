@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from corpus.records import Issue, Reasoned
 from miner.extract import Extraction
+from miner.failing import FormulaRun
 from miner.text_rules import Rule, read_rules
 
 CLASSES = (
@@ -86,16 +87,40 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
             if found is not None:
                 hits[rule.group].append(_hit(rule, found, place, where))
     bug_class = _heaviest(hits["class"])
+    failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
+    if not hits["class"]:
+        bug_class = next((shown for run in failing if (shown := _class_of(run))), _NONE)
+    versions = [version for run in failing if (version := _version_of(run)) is not None]
     return Classification(
         bug_class=bug_class,
         areas=tuple(_first_per_value(hits["area"])),
         severity=_severity(hits["severity"], bug_class),
-        version=_strongest(hits["version"]),
+        version=_strongest(hits["version"]) or next(iter(versions), None),
         commit=_strongest(hits["commit"]),
         fixed_by=_strongest(hits["fixed-by"]),
         introduced_by=_strongest(hits["introduced-by"]),
         regression=next((hit.evidence() for hit in hits["class"] if hit.value == "regression"), None),
     )
+
+
+_BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown": "incompleteness"} | {
+    name: name for name in ("invalid-model", "crash", "leak")
+}
+
+
+def _class_of(run: FormulaRun) -> Reasoned | None:
+    """The class that a failing run shows."""
+    value = _BY_SYMPTOM.get(run.symptom)
+    text = run.output.text if run.output else ""
+    return Reasoned(value, " ".join(text.split())[:200], "output", "failing-run") if value else None
+
+
+def _version_of(run: FormulaRun) -> Reasoned | None:
+    """The version in the program name of a failing run."""
+    invocation = run.invocation
+    if invocation is None or not invocation.version:
+        return None
+    return Reasoned(invocation.version, invocation.program, "output", "failing-run")
 
 
 def is_mined_by_default(issue: Issue, classification: Classification) -> bool:

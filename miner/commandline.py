@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solvers.registry import ANY_NAME
 
@@ -175,11 +175,15 @@ def invocations_of(command: str, line: int = 0) -> list[Invocation]:
     words = _WORD.findall(_MERGED.sub(" ", command[:4000]))
     found: list[Invocation] = []
     stage: list[str] = []
+    piped: tuple[str, ...] = ()
     for word in [*words, ";"]:
         if word in ("|", "||", "&&", ";", "&"):
             invocation = _invocation(command, stage, line)
             if invocation is not None:
-                found.append(invocation)
+                found.append(replace(invocation, files=invocation.files + piped))
+            # "cat a.smt2 | z3 -in" runs z3 on that file.
+            is_shown = word == "|" and stage[:1] == ["cat"]
+            piped = tuple(base_name(file) for file in stage[1:] if file[0] not in "-<") if is_shown else ()
             stage = []
         else:
             stage.append(word)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpus.records import Issue
-from miner.commandline import Invocation, invocations_of
+from miner.commandline import Invocation, invocations_of, solver_family
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
 from miner.failing import FormulaRun, judge
@@ -196,7 +196,8 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 kept.append((section, draft))
             elif is_model(draft, section.drafts[max(0, place - 20) : place + 20]):
                 section.models.append(draft)
-    runs = [run for section in sections for run in runs_of(section)]
+    own = solver_family(tracker.rpartition("/")[2])
+    runs = [run for section in sections for run in runs_of(section, own)]
     attached = attach(runs, kept)
     expected = expectations(tracker, prose["title"], kept, attached)
     shapes = [_shape(draft) for _, draft in kept]

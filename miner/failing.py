@@ -25,6 +25,8 @@ _WEAK = ("error", "timeout", "unknown")
 _ERROR = re.compile(r"\(error\b|^\s*(?:\[error\]|error:|parse error)", re.IGNORECASE | re.MULTILINE)
 _TIMEOUT = re.compile(r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by timeout)", re.MULTILINE)
 _DECIDED = ("sat", "unsat")
+# The source of a guess that is good enough to choose the failing run, but not to be stored as correct.
+_GUESS = "other runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ def judge(
         for run, yes in zip(merged, is_own, strict=True)
     ]
     fails = _failing([run.symptom if yes else None for run, yes in zip(judged, is_own, strict=True)], judged)
+    if expected is not None and expected.source == _GUESS:
+        expected = None
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
 
 
@@ -100,19 +104,20 @@ def _corrected(
 def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: str) -> Expected | None:
     """The correct answer, if the title or a disagreement between runs implies it."""
     ours, theirs = _first_answers(mine), _first_answers(others)
+    if len(theirs) == 1 and (answer := next(iter(theirs))) in {opposite(one) for one in ours}:
+        return Expected(answer, "", "other solvers")
     named = expectation_in(title, "title")
     if named is not None and opposite(named.answer) in ours:
         return named
-    if len(theirs) == 1 and (answer := next(iter(theirs))) in {opposite(one) for one in ours}:
-        return Expected(answer, "", "other solvers")
-    if len(ours) == 2 and not theirs and (wrong := _odd_one(mine, title)):
-        return Expected(opposite(wrong), "", "other runs")
+    if len(ours) == 2 and not theirs:
+        wrong, source = _odd_one(mine, title)
+        return Expected(opposite(wrong), title[:200], source) if wrong else None
     return None
 
 
-def _odd_one(mine: Sequence[FormulaRun], title: str) -> str:
-    """The wrong one of two answers of the same solver: of the run with options from the title, else with the
-    most options, else without a version in its name (a release beside a newer build).
+def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[str, str]:
+    """The wrong one of two answers of the same solver, and the source: of the run with options from the title,
+    else with the most options, else without a version in its name (a release beside a newer build).
     """
 
     def weight(run: FormulaRun) -> tuple[int, int, bool]:
@@ -123,7 +128,7 @@ def _odd_one(mine: Sequence[FormulaRun], title: str) -> str:
     decided = [run for run in mine if run.invocation and run.answers and run.answers[0] in _DECIDED]
     best = max((weight(run) for run in decided), default=None)
     answers = {run.answers[0] for run in decided if weight(run) == best}
-    return answers.pop() if len(answers) == 1 else ""
+    return (answers.pop() if len(answers) == 1 else ""), ("title" if best and best[0] else _GUESS)
 
 
 def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:

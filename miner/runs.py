@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from miner.commandline import Invocation, command_of, invocations_of, solver_family
@@ -52,7 +52,13 @@ class Section:
 
 
 _INLINE_CODE = re.compile(r"`([^`\n]{3,300})`")
-_ASKS_VERSION = re.compile(r"\s--?(?:version|help|h|V)\b")
+# "Commandline: cvc4 --strings-exp a.smt2", "**Command line arguments**: `--incremental`"
+_LABELLED = re.compile(
+    r"^[ \t>]*[*_#]{0,3}(?:command[- ]?line(?:[ ](?:arguments?|options?))?|(?:solver[ ])?command|cmd|options?"
+    r"|arguments?|flags?|invocation)(?:[ ]used)?[*_]{0,2}[ ]?:[*_]{0,2}[ \t]*`{0,3}([^`\n]{2,300})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
 _VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
 _EXPECTS = re.compile(
     r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$",
@@ -60,8 +66,8 @@ _EXPECTS = re.compile(
 )
 
 
-def runs_of(section: Section) -> list[Run]:
-    """The runs of a section, in order."""
+def runs_of(section: Section, own: str = "") -> list[Run]:
+    """The runs of a section, in order. ``own``: the program that options without a program are of."""
     runs: list[Run] = []
     for index, (block, segments) in enumerate(zip(section.blocks, section.segments, strict=True)):
         before = section.blocks[index - 1] if index else None
@@ -69,6 +75,8 @@ def runs_of(section: Section) -> list[Run]:
             before is not None and not before.is_code and _EXPECTS.search(before.text[-200:]) is not None
         )
         runs += _runs_of_block(section.where, index, block, segments, expects)
+        if not block.is_code:
+            runs += _inline_runs(section.where, index, block, own)
     for draft in section.models:
         text = "\n".join(piece.text for piece in draft.pieces)
         first, last = draft.pieces[0].line, draft.pieces[-1].line
@@ -115,8 +123,6 @@ def _runs_of_block(
         elif segment.kind not in ("comment", "elision", "close"):
             flush()
     flush()
-    if not block.is_code and "`" in block.text:
-        runs += _inline_runs(where, index, block)
     return runs
 
 
@@ -125,22 +131,32 @@ def _is_input(segments: Sequence[Segment]) -> bool:
     return any(segment.kind == "open" and segment.invocations for segment in segments)
 
 
-def _inline_runs(where: str, index: int, block: Block) -> list[Run]:
+def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
+    """The command lines in prose: in code spans, and after words such as "Command line:"."""
     runs: list[Run] = []
-    line, counted = block.line, 0
-    for found in islice(_INLINE_CODE.finditer(block.text), 1000):
+    known: set[str] = set()
+    for found in islice(_mentions(block.text), 1000):
         code = found[1].strip()
-        if command_of(code) is None and not (solver_family(code.split(" ")[0]) and " -" in code):
-            continue
-        line += block.text.count("\n", counted, found.start())
-        counted = found.start()
-        command = command_of(code) or code
-        runs += [
-            Run(where, index, line, line, invocation)
-            for invocation in invocations_of(command, line - block.line)
-            if not _ASKS_VERSION.search(" " + command)
-        ]
+        command = command_of(code)
+        if command is None and solver_family(code.split(" ")[0]) and (" -" in code or found.re is _LABELLED):
+            command = code
+        line = block.text.count("\n", 0, found.start(1))
+        invocations = invocations_of(command, line) if command else []
+        if command is None and own and found.re is _LABELLED and _OPTION.match(code):
+            invocations = [replace(one, text=code) for one in invocations_of(f"{own} {code}", line)]
+        for invocation in invocations:
+            if invocation.text not in known and _VERSION_OPTIONS.isdisjoint(invocation.options):
+                known.add(invocation.text)
+                at = block.line + line
+                runs.append(Run(where, index, at, at, invocation))
     return runs
+
+
+def _mentions(text: str) -> Iterator[re.Match[str]]:
+    if ":" in text:
+        yield from _LABELLED.finditer(text)
+    if "`" in text:
+        yield from _INLINE_CODE.finditer(text)
 
 
 def _output(printed: Sequence[Segment], first_line: int, solver: str) -> Output:

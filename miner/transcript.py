@@ -265,7 +265,7 @@ class _Cutter:
         tag = heredoc_tag(command)
         if tag:
             return self._heredoc(tag, command, invocations, end)
-        shown = shown_files(command)
+        shown = None if invocations else shown_files(command)
         if shown is not None:
             self._add("open", "", file=shown[0] if len(shown) == 1 else " ".join(shown))
             self.in_file = True
