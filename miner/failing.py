@@ -116,7 +116,7 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
 
 
 def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[str, str]:
-    """The wrong one of two answers of the same solver, and the source: of the run with options from the title,
+    """The wrong one of two answers of the same solver, and the source: the run with options from the title,
     else with the most options, else without a version in its name (a release beside a newer build).
     """
 

@@ -183,11 +183,11 @@ def test_an_archive_of_a_refresh_is_read_and_refreshed(
     assert [told[name] for name in ("new_issues", "new_formulas", "new_skeletons")] == [0, 0, 0]
 
 
-def test_a_batch_is_written_again(exhume: Command, copy: Copy, stored: Path) -> None:
+def test_a_batch_is_written_again(exhume: Command, copy: Copy, stored: Path, corpus: Path) -> None:
     folder = copy("batch")
     if exhume("--version").out.strip() != "exhume 0.1.0":
         pytest.skip("another version's batch is another batch")
-    options = ("--corpus", stored / "corpus.duckdb", "--count", 25, "--seed", 7)
+    options = ("--corpus", corpus, "--count", 25, "--seed", 7)
     ended = exhume("generate", *options, "--out", folder)
     assert ended.code == 0, ended.err
     for file in (stored / "batch").iterdir():

@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from corpus.store import Corpus
 from tests.conftest import make_starter
 from tests.once import made_once
 from tests.stored import FORMATS, V0, Command, Ended, command, other_versions, unpack
@@ -128,6 +129,7 @@ def exhume(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 def lay_out(folder: Path) -> None:
     """The stored corpus, and a second one."""
     unpack("corpus.duckdb", folder)
+    Corpus.open(folder / "corpus.duckdb", write=True).close()  # brings it to the schema of today
     shutil.copy(folder / "corpus.duckdb", folder / "other.duckdb")
 
 

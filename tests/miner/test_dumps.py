@@ -403,4 +403,4 @@ def test_a_dump_is_no_reason_to_ask_a_host(
     assert (said["trackers"][0]["tracker"], said["problems"]) == ("ada/solver", [])
     assert hub.log == []
     assert run([*words, "bob/z3", "--from", str(tmp_path / "dump.json")]) == Exit.USAGE
-    assert "one TRACKER at most" in " ".join(capsys.readouterr().err.split())
+    assert "at most one TRACKER" in " ".join(capsys.readouterr().err.split())
