@@ -357,7 +357,8 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
     if task.reduction <= 0 or not needs_reduction(candidate):
         return Confirmation(task, shown, spent, None, candidate, other)
     pair = pair_of(test) if candidate.oracle == "implication" else None
-    expected = expectation_of(candidate, shown.solvers, shown.verdicts, shown.runs, pair)
+    printed = {name: run.stdout for name, run in shown.runs.items()}
+    expected = expectation_of(candidate, shown.solvers, shown.verdicts, printed, pair)
     with Confirmer(expected, within=runner) as confirmer:
         found = fingerprint(candidate, test.text, confirmer, task.reduction)
         return Confirmation(task, shown, spent + confirmer.seconds, found, candidate, other)

@@ -1,6 +1,6 @@
 """Whether a formula still shows a finding: the same class, the same solvers, the same place or answers.
 
-    python -m difftest.triage.confirm FINDING|SPEC.json FILE      exit status 0: it does; 1: it does not
+    python -m difftest.triage.confirm FINDING FILE      exit status 0: it does; 1: it does not
 
 An ``Expectation`` says what has to show again; a ``Confirmer`` looks, on the fast path (forked solvers) or in
 fresh processes. What a refusal brings about never counts: a formula that makes a solver complain of something
@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,7 +27,7 @@ from difftest.oracles.base import Observation, Oracle
 from difftest.reduction.pairs import Pair
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
-from difftest.triage.expectation import complaints_of, load_expectation
+from difftest.triage.expectation import complaints_of, expectation_of_finding
 from solvers.errors import RunnerLost
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits
@@ -74,11 +74,8 @@ class Confirmer:
     def times_shown(self, text: str, tries: int) -> int:
         """In how many of so many fresh processes ``text`` shows it."""
         script = Script.of(text)
-        before, self._fast = self._fast, False
-        try:
+        with self._in_fresh_processes():
             return sum(self._look(text, script) for _ in range(tries))
-        finally:
-            self._fast = before
 
     def _look(self, text: str, script: Script) -> bool:
         self.refused = False
@@ -91,9 +88,14 @@ class Confirmer:
 
     def fresh(self, text: str) -> bool:
         """The same in fresh processes, by the command line that a report shows."""
+        with self._in_fresh_processes():
+            return self(text)
+
+    @contextlib.contextmanager
+    def _in_fresh_processes(self) -> Iterator[None]:
         before, self._fast = self._fast, False
         try:
-            return self(text)
+            yield
         finally:
             self._fast = before
 
@@ -162,12 +164,12 @@ class Confirmer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
     parser = argparse.ArgumentParser(prog="python -m difftest.triage.confirm", description=__doc__)
-    parser.add_argument("expected", type=Path, metavar="FINDING|SPEC")
+    parser.add_argument("finding", type=Path, metavar="FINDING")
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="in fresh processes, as a report shows it")
     chosen = parser.parse_args(arguments)
     try:
-        with Confirmer(load_expectation(chosen.expected), fast=not chosen.fresh) as confirmer:
+        with Confirmer(expectation_of_finding(chosen.finding), fast=not chosen.fresh) as confirmer:
             return 0 if confirmer(chosen.file.read_bytes().decode("utf-8", "surrogateescape")) else 1
     except (ExhumeError, OSError) as problem:
         sys.stderr.write(f"confirm: {problem}\n")

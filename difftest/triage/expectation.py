@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT
 from difftest.triage.folder import ORIGINAL, read_document
-from solvers.running.outcomes import Verdict, judge, message_shape
+from solvers.running.outcomes import Outcome, Verdict, judge, message_shape
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -39,35 +39,28 @@ def expectation_of_finding(folder: Path) -> Expectation:
     """
     data = read_document(folder)
     pair = _pair_of(folder, data) if data.get("oracle") == "implication" else None
-    solvers = tuple(find_solver(entry["spec"]) for entry in data["solvers"])
-    guilty = data.get("guilty")
-    told = next((entry for entry in data["solvers"] if entry["name"] == guilty), data["solvers"][0])
-    complaints: set[str] = set()
-    for entry in data["solvers"]:
-        printed = folder / f"{entry['name']}.stdout"
-        if printed.is_file():
-            complaints |= complaints_of(printed.read_text("utf-8", "replace"), entry["detail"])
-    expected = Expectation(
-        str(data["class"]),
-        solvers,
-        guilty,
-        told["location"],
-        message_shape(told["detail"]) if told["detail"] else None,
-        complaints=frozenset(complaints),
-        seconds=_seconds(max(entry["seconds"] for entry in data["solvers"])),
+    entries = {str(entry["name"]): entry for entry in data["solvers"]}
+    candidate = Candidate(
+        *(str(data["class"]), tuple(entries), str(data["key"]), data.get("guilty")),
+        check=data.get("check"),
         oracle=data.get("oracle") or "",
-        pair=pair,
-        tries=int((data.get("reduced") or {}).get("tries", 1)),
     )
-    check = data.get("check") or 0
-    said = {entry["name"]: decided(entry["answers"], check) for entry in data["solvers"]}
-    return _with_answers(expected, said)
+    solvers = [find_solver(entry["spec"]) for entry in entries.values()]
+    verdicts = {name: _verdict_of(entry) for name, entry in entries.items()}
+    printed = {name: _printed(folder / f"{name}.stdout") for name in entries}
+    expected = expectation_of(candidate, solvers, verdicts, printed, pair)
+    return replace(expected, tries=int((data.get("reduced") or {}).get("tries", 1)))
 
 
-def _with_answers(expected: Expectation, said: Mapping[str, str | None]) -> Expectation:
-    """``expected`` with what its class makes of the answers to the question that it is about."""
-    answers = {name: answer for name, answer in said.items() if answer is not None}
-    return class_of(expected.finding_class).expect(expected, answers)
+def _verdict_of(entry: Mapping[str, Any]) -> Verdict:
+    """What the folder of a finding says of a solver's run."""
+    outcome, answers, detail = Outcome(entry["outcome"]), tuple(entry["answers"]), str(entry["detail"])
+    shape = message_shape(detail) if detail else None
+    return Verdict(outcome, answers, entry["seconds"], detail, entry["location"], shape)
+
+
+def _printed(file: Path) -> str:
+    return file.read_text("utf-8", "replace") if file.is_file() else ""
 
 
 def _pair_of(folder: Path, data: Mapping[str, Any]) -> Pair:
@@ -82,17 +75,17 @@ def expectation_of(
     candidate: Candidate,
     solvers: Sequence[Solver],
     verdicts: Mapping[str, Verdict],
-    runs: Mapping[str, Run],
+    printed: Mapping[str, str],
     pair: Pair | None = None,
 ) -> Expectation:
-    """What ``candidate`` shows, by the verdicts and runs that it was seen in; ``pair`` if that takes two
-    formulas.
+    """What ``candidate`` shows, by the verdicts that it was seen in and what the solvers printed; ``pair`` if
+    that takes two formulas.
     """
     involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
-    told = verdicts[candidate.guilty or candidate.solvers[0]]
+    told = verdicts.get(candidate.guilty or "", verdicts[candidate.solvers[0]])
     complaints: set[str] = set()
     for solver in involved:
-        complaints |= complaints_of(runs[solver.name].stdout, verdicts[solver.name].detail)
+        complaints |= complaints_of(printed[solver.name], verdicts[solver.name].detail)
     expected = Expectation(
         candidate.finding_class,
         involved,
@@ -104,8 +97,9 @@ def expectation_of(
         oracle=candidate.oracle,
         pair=pair,
     )
-    check = candidate.check or 0
-    return _with_answers(expected, {s.name: decided(verdicts[s.name].answers, check) for s in involved})
+    said = {s.name: decided(verdicts[s.name].answers, candidate.check or 0) for s in involved}
+    answers = {name: answer for name, answer in said.items() if answer is not None}
+    return class_of(candidate.finding_class).expect(expected, answers)
 
 
 def _seconds(seen: float) -> float:
@@ -143,15 +137,4 @@ def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expe
         )
         raise NotShown(f"nothing is wrong with the solvers on it ({said})")
     chosen = min(found, key=lambda candidate: class_of(candidate.finding_class).rank)
-    return expectation_of(chosen, solvers, verdicts, runs)
-
-
-def load_expectation(path: Path) -> Expectation:
-    """The expectation of a finding folder or of a file that ``to_json`` made."""
-    if path.is_dir():
-        return expectation_of_finding(path)
-    try:
-        data = json.loads(path.read_text("utf-8"))
-        return Expectation.from_json(data)
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise DifftestError(f"{path}: neither a finding nor an expectation: {problem}") from problem
+    return expectation_of(chosen, solvers, verdicts, {name: run.stdout for name, run in runs.items()})

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from base.files import put_json, put_text
 from difftest.errors import BadOutput, DifftestError
 from difftest.oracles.base import Candidate, finding_id
@@ -87,19 +89,10 @@ def prepare_output(out: Path) -> Path:
     except OSError as problem:
         raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem
     for stale in folder.glob(".tmp-*"):
-        if not _is_running(stale.name.split("-")[1]):
+        pid = stale.name.split("-")[1]
+        if not pid.isdecimal() or not psutil.pid_exists(int(pid)):
             shutil.rmtree(stale, ignore_errors=True)
     return folder
-
-
-def _is_running(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def read_findings(folder: Path) -> Iterator[FindingRecord]:

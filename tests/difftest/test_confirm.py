@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.triage.confirm import Confirmer, main
-from difftest.triage.expectation import Expectation, NotShown, load_expectation, observe
+from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding, observe
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -101,24 +100,16 @@ def test_the_command_says_it_by_its_exit_code(
     yes, no = tmp_path / "yes.smt2", tmp_path / "no.smt2"
     yes.write_text("(check-sat); boom")
     no.write_text("(check-sat)")
-    spec = tmp_path / "spec.json"
-    spec.write_text(json.dumps(load_expectation(folder).to_json()))
-    for expected in (folder, spec):
-        assert main([str(expected), str(yes)]) == 0
-        assert main([str(expected), str(no)]) == 1
-        assert main(["--fresh", str(expected), str(yes)]) == 0
+    assert main([str(folder), str(yes)]) == 0
+    assert main([str(folder), str(no)]) == 1
+    assert main(["--fresh", str(folder), str(yes)]) == 0
     assert main([str(no), str(yes)]) == 2
-    assert "neither a finding nor an expectation" in capsys.readouterr().err
-
-
-def test_an_expectation_survives_json(fake: Fake) -> None:
-    expected = observe(TEXT, [fake("say('sat')", "one"), fake("say('unsat')", "two")])
-    assert Expectation.from_json(json.loads(json.dumps(expected.to_json()))) == expected
+    assert "no finding can be read" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_no_finding_is_told(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no finding can be read"):
-        load_expectation(tmp_path)
+        expectation_of_finding(tmp_path)
 
 
 def test_the_line_may_differ_where_releases_are_compared(fake: Fake) -> None:

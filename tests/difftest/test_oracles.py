@@ -32,7 +32,7 @@ from difftest.oracles.releases import older_pairs
 from difftest.triage import evidence
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT, WITH_MODEL
-from difftest.triage.expectation import load_expectation
+from difftest.triage.expectation import expectation_of_finding
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.running.runner import Runner
@@ -219,7 +219,7 @@ def test_what_follows_from_a_decided_formula_is_decided(
     if found:
         folder = summary.findings[0].path
         assert "(= x" in (folder / PARENT).read_text()
-        with Confirmer(load_expectation(folder)) as confirmer:
+        with Confirmer(expectation_of_finding(folder)) as confirmer:
             assert confirmer(chain(weaker).text)
 
 
@@ -282,7 +282,7 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
     ]
     folder = summary.findings[0].path
     assert "(define-fun x () Int 0)" in (folder / WITH_MODEL).read_text()
-    with Confirmer(load_expectation(folder)) as confirmer:
+    with Confirmer(expectation_of_finding(folder)) as confirmer:
         assert confirmer(TEXT)
         assert confirmer.fresh(TEXT)
         assert not confirmer(TEXT.replace("> x 1", "< x 1"))
@@ -324,7 +324,7 @@ def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake
     assert "(define-fun x () Int " in formula
     assert (folder / PARENT).read_text() == TEXT
     assert [entry["name"] for entry in data["solvers"]] == ["z3", "denier", "cvc5"]  # type: ignore[attr-defined]
-    with Confirmer(load_expectation(folder)) as confirmer:
+    with Confirmer(expectation_of_finding(folder)) as confirmer:
         assert confirmer.fresh(formula)
         assert not confirmer(TEXT)
     # Its unknown to the test is no part of that; z3's model is no finding.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import PARENT
-from difftest.triage.expectation import Expectation, expectation_of_finding, load_expectation
+from difftest.triage.expectation import expectation_of_finding
 from difftest.triage.folder import REDUCED
 from difftest.triage.reduce import REDUCED_PARENT, reduce
 from generator.strategy import GeneratedTest
@@ -108,10 +107,9 @@ def test_a_pair_is_reduced_and_told(finding: Path) -> None:
 
 
 def test_an_expectation_holds_both_formulas(finding: Path) -> None:
-    expected = load_expectation(finding)
-    again = Expectation.from_json(json.loads(json.dumps(expected.to_json())))
-    assert again.pair == expected.pair is not None
-    with Confirmer(again) as confirmer:
+    expected = expectation_of_finding(finding)
+    assert expected.pair is not None
+    with Confirmer(expected) as confirmer:
         assert confirmer(TEXT) and confirmer.fresh(TEXT)
         assert not confirmer(ABOVE)
         assert not confirmer(TEXT.replace("(assert (> y 1))\n", ""))
@@ -120,4 +118,4 @@ def test_an_expectation_holds_both_formulas(finding: Path) -> None:
 def test_without_its_parent_a_finding_means_nothing(finding: Path) -> None:
     (finding / PARENT).unlink()
     with pytest.raises(DifftestError, match="follows from"):
-        load_expectation(finding)
+        expectation_of_finding(finding)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from difftest.oracles.base import Candidate, Observation
 from difftest.reduction.pairs import Pair
@@ -15,7 +15,7 @@ from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.specs import Solver
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +50,6 @@ class Expectation:
     def accused(self) -> Solver:
         """The guilty solver; the first one where it is not known which is."""
         return next((solver for solver in self.solvers if solver.name == self.guilty), self.solvers[0])
-
-    def to_json(self) -> dict[str, Any]:
-        """The document that ``python -m difftest.triage.confirm`` reads."""
-        return {
-            "expects": self.finding_class,
-            "solvers": [_solver_json(solver) for solver in self.solvers],
-            "guilty": self.guilty,
-            "location": self.location,
-            "shape": self.shape,
-            "answers": dict(self.answers),
-            "truth": self.truth,
-            "references": [_solver_json(solver) for solver in self.references],
-            "complaints": sorted(self.complaints),
-            "seconds": self.seconds,
-            "oracle": self.oracle,
-            "pair": [self.pair.text, self.pair.parent, self.pair.follows] if self.pair else None,
-            "tries": self.tries,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Expectation:
-        """The opposite of ``to_json``."""
-        return cls(
-            str(data["expects"]),
-            tuple(map(_solver_from, data["solvers"])),
-            data["guilty"],
-            data["location"],
-            data["shape"],
-            data["answers"],
-            data["truth"],
-            tuple(map(_solver_from, data["references"])),
-            frozenset(data["complaints"]),
-            data["seconds"],
-            oracle=data.get("oracle", ""),
-            pair=Pair(*data["pair"]) if data.get("pair") else None,
-            tries=int(data.get("tries", 1)),
-        )
-
-
-def _solver_json(solver: Solver) -> dict[str, Any]:
-    return {"spec": solver.spec, "checks": list(solver.checks), "argv": list(solver.argv)}
-
-
-def _solver_from(data: Mapping[str, Any]) -> Solver:
-    return replace(find_solver(data["spec"]), checks=tuple(data["checks"]), argv=tuple(data["argv"]))
 
 
 class Trial(Protocol):

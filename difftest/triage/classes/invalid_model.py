@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difftest.models.crossing import answer_to
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing
-from difftest.triage.evidence import Evidence, third_solvers
+from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
@@ -79,10 +79,10 @@ def _decide(
         # The model is right, and who refutes it is wrong: on another formula than the test.
         sure = [s for s in asked if said.get(s.name) == "sat" and s.name in (owner.name, *confirm)]
         found.confirmers = tuple(sure[:_MOST_CONFIRMERS])
-        names = " and ".join(solver.name for solver in sure)
+        agree = those([solver.name for solver in sure], "say")
         found.blame(
             judge.name,
-            f"it says unsat to a formula with the model of {owner.name} put in, and {names} say sat",
+            f"it says unsat to a formula with the model of {owner.name} put in, and {agree} sat",
         )
     else:
         found.reason = f"{judge.name} refutes the model of {owner.name}; which of them is wrong is not known"
