@@ -88,8 +88,7 @@ def reduce_command(
     _check_target(target, solver)
     _reduce(target, find_solvers(solver or []), seconds, tries, ddsmt, jobs, out_file, json)
     if not json:
-        given = [part for spec in solver or [] for part in ("--solver", spec)]
-        say(f"next: {shlex.join(['exhume', 'bisect', str(target), *given])}")
+        say(f"next: {shlex.join(['exhume', 'bisect', str(target), *_given(solver)])}")
 
 
 def _check_target(target: Path, solver: list[str] | None) -> None:
@@ -202,6 +201,12 @@ def bisect_command(
         print_json(report.to_json())
     else:
         _show_bisection(report)
+        command = ["exhume", "replay", str(target), *_given(solver), "--out", "DIR"]
+        say(f"next: {shlex.join(command)}, to store it as a finding with a report")
+
+
+def _given(solver: list[str] | None) -> list[str]:
+    return [part for spec in solver or () for part in ("--solver", spec)]
 
 
 def _bisect(target: Path, again: bool, json: bool) -> None:
