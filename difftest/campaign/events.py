@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from base.documents import to_document
 from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
@@ -138,7 +139,7 @@ class HuntSummary:
             ],
             "duplicates": self.duplicates,
             "unconfirmed": self.unconfirmed,
-            "refusals": [refusal.to_json() for refusal in self.refusals],
+            "refusals": to_document(self.refusals),
             "findings": [record.to_json() for record in self.findings],
             "statistics": {kind: dict(sorted(c.items())) for kind, c in sorted(self.statistics.items())},
         }

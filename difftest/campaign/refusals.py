@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from difftest.campaign.stored import Campaign
 from solvers.running.outcomes import Outcome
@@ -29,15 +28,6 @@ class Refusal:
         else:
             which = f"all {self.tests} tests" if self.tests > 1 else "the only test"
         return f"{self.solver} refused {which}: {self.message or 'it said nothing'}"
-
-    def to_json(self) -> dict[str, Any]:
-        """An entry of the document that ``hunt --json`` prints."""
-        return {
-            "solver": self.solver,
-            "refused": self.refused,
-            "tests": self.tests,
-            "message": self.message,
-        }
 
 
 def find_refusals(

@@ -17,7 +17,7 @@ import functools
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from base.documents import from_document, to_document
@@ -66,28 +66,21 @@ class ListedTests:
 
 @dataclass(slots=True)
 class _Arm:
-    """One arm at work. ``owed`` is in seconds of solver time."""
+    """One arm at work: what is stored of it, and how much solver time it is ``owed``, in seconds."""
 
     strategy: Strategy
-    test_class: str
-    next_index: int = 0
-    exhausted: bool = False
-    tests: int = 0
-    decided: int = 0
-    findings: int = 0
-    solver_seconds: float = 0.0
-    share: float = 0.0
+    state: ArmState
     owed: float = 0.0
     tests_in_order: Iterator[GeneratedTest] | None = field(default=None, repr=False)
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.strategy.name, self.test_class
+        return self.state.strategy, self.state.test_class
 
     @property
     def cost(self) -> float:
         """What one test takes on average, in seconds of solver time."""
-        return (self.solver_seconds + _FIRST_GUESS) / (self.tests + 1)
+        return (self.state.solver_seconds + _FIRST_GUESS) / (self.state.tests + 1)
 
 
 class Schedule:
@@ -112,9 +105,8 @@ class Schedule:
         for strategy in strategies:
             classes = strategy.classes if bandit and isinstance(strategy, ClassedStrategy) else ("",)
             for test_class in classes:
-                arm = self._arms[strategy.name, test_class] = _Arm(strategy, test_class)
-                if found := stored.get(arm.key):
-                    _restore(arm, found)
+                key = strategy.name, test_class
+                self._arms[key] = _Arm(strategy, replace(stored.get(key) or ArmState(*key, 0)))
         classed = [s for s in strategies if isinstance(s, ClassedStrategy)] if bandit else []
         self._ahead = {s.name: _Ahead(s) for s in classed}
         self._bandits = _Bandits(self._arms.values(), seed, stored) if bandit else None
@@ -158,8 +150,8 @@ class Schedule:
     def exhausted(self, name: TestName) -> None:
         """``name`` turned out not to exist: its strategy has no more tests."""
         arm = self._arms.get((name.strategy, name.test_class))
-        if arm is not None and not arm.exhausted:
-            arm.exhausted = True
+        if arm is not None and not arm.state.exhausted:
+            arm.state.exhausted = True
             if self._bandits:
                 self._bandits.drop(arm)
 
@@ -169,24 +161,18 @@ class Schedule:
         if arm is None:
             return
         charged = arm.cost if tests else 0.0
-        arm.solver_seconds += seconds
-        arm.tests += tests
-        arm.decided += decided
-        arm.findings += found
+        arm.state.solver_seconds += seconds
+        arm.state.tests += tests
+        arm.state.decided += decided
+        arm.state.findings += found
         if self._bandits:
             self._charge(arm, seconds - charged)
             self._bandits.pay(arm, seconds, decided, found)
 
     def arms(self) -> list[ArmState]:
         """How the arms stand."""
-        return [
-            ArmState(
-                *(arm.strategy.name, arm.test_class, arm.next_index, arm.exhausted, arm.tests),
-                *(arm.decided, arm.findings, arm.solver_seconds, arm.share),
-                self._bandits.weights(arm) if self._bandits else {},
-            )
-            for arm in self._arms.values()
-        ]
+        weights = self._bandits.weights if self._bandits else lambda arm: {}
+        return [replace(arm.state, weights=weights(arm)) for arm in self._arms.values()]
 
     def reopened(self) -> Sequence[TestName]:
         """Tests that an earlier run handed out, and whose turn has not come yet."""
@@ -200,11 +186,11 @@ class Schedule:
     def _choose(self) -> _Arm | None:
         if self._bandits is None:
             for arm in itertools.islice(self._turns, len(self._arms)):
-                if not arm.exhausted:
+                if not arm.state.exhausted:
                     return arm
             return None
         self._bandits.share_out()
-        usable = [arm for arm in self._arms.values() if not arm.exhausted]
+        usable = [arm for arm in self._arms.values() if not arm.state.exhausted]
         if not usable:
             return None
         chosen = max(usable, key=lambda arm: arm.owed)
@@ -214,35 +200,35 @@ class Schedule:
     def _charge(self, arm: _Arm, seconds: float) -> None:
         """An arm uses so much time; of it every arm is owed its share."""
         for other in self._arms.values():
-            other.owed += other.share * seconds
+            other.owed += other.state.share * seconds
         arm.owed -= seconds
 
     def _take(self, arm: _Arm, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
         """The arm's next test; None if it has no more."""
-        index = self._find(arm) if arm.test_class else arm.next_index
+        index = self._find(arm) if arm.state.test_class else arm.state.next_index
         if index is None:
-            self.exhausted(TestName(*arm.key, arm.next_index))
+            self.exhausted(TestName(*arm.key, arm.state.next_index))
             return None
         name = TestName(*arm.key, index)
         test = None
         if made:
-            test = self._in_order(arm) if not arm.test_class else self.make(name)
+            test = self._in_order(arm) if not arm.state.test_class else self.make(name)
             if test is None:
                 self.exhausted(name)
                 return None
             # A listed test may come from any strategy.
-            name = TestName(test.strategy, arm.test_class, test.index)
-        arm.next_index = index + 1
+            name = TestName(test.strategy, arm.state.test_class, test.index)
+        arm.state.next_index = index + 1
         return name, test
 
     def _find(self, arm: _Arm) -> int | None:
         ahead = self._ahead[arm.strategy.name]
-        return ahead.find(arm.test_class, arm.next_index, arm.next_index + _LONGEST_SCAN)
+        return ahead.find(arm.state.test_class, arm.state.next_index, arm.state.next_index + _LONGEST_SCAN)
 
     @staticmethod
     def _in_order(arm: _Arm) -> GeneratedTest | None:
         if arm.tests_in_order is None:
-            arm.tests_in_order = iter(arm.strategy.generate(arm.next_index, _ENDLESS))
+            arm.tests_in_order = iter(arm.strategy.generate(arm.state.next_index, _ENDLESS))
         return next(arm.tests_in_order, None)
 
 
@@ -299,7 +285,7 @@ class _Bandits:
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
-                arm.test_class: from_document(stored[arm.key].weights, Payments)
+                arm.state.test_class: from_document(stored[arm.key].weights, Payments)
                 for arm in of_strategy
                 if arm.key in stored
             }
@@ -308,18 +294,18 @@ class _Bandits:
                 sum(p.decided for p in paid.values()),
                 sum(p.seconds for p in paid.values()),
             )
-            live = [arm.test_class for arm in of_strategy if not arm.exhausted]
+            live = [arm.state.test_class for arm in of_strategy if not arm.state.exhausted]
             self._classes[strategy] = Bandit(live, seed + 1 + number, paid)
-        live_strategies = [s for s, found in self._by_strategy.items() if not all(a.exhausted for a in found)]
+        live_strategies = [s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)]
         self._strategies = Bandit(live_strategies, seed, totals)
 
     def pay(self, arm: _Arm, seconds: float, decided: int, found: int) -> None:
         self._strategies.pay(arm.strategy.name, seconds, decided, found)
-        self._classes[arm.strategy.name].pay(arm.test_class, seconds, decided, found)
+        self._classes[arm.strategy.name].pay(arm.state.test_class, seconds, decided, found)
 
     def drop(self, arm: _Arm) -> None:
-        self._classes[arm.strategy.name].drop(arm.test_class)
-        if all(other.exhausted for other in self._by_strategy[arm.strategy.name]):
+        self._classes[arm.strategy.name].drop(arm.state.test_class)
+        if all(other.state.exhausted for other in self._by_strategy[arm.strategy.name]):
             self._strategies.drop(arm.strategy.name)
 
     def share_out(self) -> None:
@@ -328,21 +314,11 @@ class _Bandits:
         for strategy, arms in self._by_strategy.items():
             of_classes = self._classes[strategy].shares()
             for arm in arms:
-                arm.share = shares.get(strategy, 0.0) * of_classes.get(arm.test_class, 0.0)
+                arm.state.share = shares.get(strategy, 0.0) * of_classes.get(arm.state.test_class, 0.0)
 
     def weights(self, arm: _Arm) -> dict[str, float]:
-        payments = self._classes[arm.strategy.name].paid.get(arm.test_class)
+        payments = self._classes[arm.strategy.name].paid.get(arm.state.test_class)
         return to_document(payments) if payments else {}
-
-
-def _restore(arm: _Arm, stored: ArmState) -> None:
-    arm.next_index = stored.next_index
-    arm.exhausted = stored.exhausted
-    arm.tests = stored.tests
-    arm.decided = stored.decided
-    arm.findings = stored.findings
-    arm.solver_seconds = stored.solver_seconds
-    arm.share = stored.share
 
 
 def _class_of(strategy: Strategy, index: int) -> str:

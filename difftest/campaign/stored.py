@@ -144,9 +144,9 @@ class InUse(BadOutput):
     """Another process works on the campaign."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ArmState:
-    """One arm as it was last stored; see the table ``arm``."""
+    """How one arm stands, as it is stored; see the table ``arm``."""
 
     strategy: str
     test_class: str

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from base.documents import from_document, to_document
 from generator.strategy import GeneratedTest
 
 FILE = "triggers.jsonl"
@@ -36,7 +36,7 @@ class Trigger:
 
 def keep_trigger(folder: Path, trigger: Trigger) -> bool:
     """Add a test to those of a finding's folder; whether it was: one that takes more than 256 KiB is not."""
-    line = json.dumps({"test": asdict(trigger.test), "reduced": trigger.reduced})
+    line = json.dumps(to_document(trigger))
     if len(line) > _MOST_BYTES:
         return False
     with (folder / FILE).open("a+b") as handle:
@@ -56,21 +56,6 @@ def read_triggers(folder: Path) -> Iterator[Trigger]:
         return
     for line in data.splitlines():
         try:
-            yield _read(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            yield from_document(json.loads(line), Trigger)
+        except (ValueError, RecursionError):
             continue
-
-
-def _read(line: Mapping[str, Any]) -> Trigger:
-    """A line as it was written; ValueError where something is not what it should be."""
-    test, reduced = line["test"], line["reduced"]
-    texts = [reduced, test["text"], test["strategy"], test.get("origin", ""), *test["issues"]]
-    texts += [word for word in (*test["known"], test["implied_by"], test["implies"]) if word is not None]
-    numbers = [test["index"], *test["skeletons"], *test["atoms"], *test["rules"]]
-    if not all(isinstance(text, str) for text in texts) or not all(type(n) is int for n in numbers):
-        raise ValueError("no test")
-    # JSON made lists of its tuples.
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in test.items()
-    }
-    return Trigger(GeneratedTest(**fields), reduced)
