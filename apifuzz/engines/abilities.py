@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
+import os
 import random
+import shutil
 import signal
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,19 +16,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from apifuzz.engines import ability_cache
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.heads import operator_text
 from apifuzz.interface import Feature
 from apifuzz.operators import is_known
 from apifuzz.producers import FOR_WITNESSES, PRODUCERS
 from apifuzz.values import has_values, random_value
-from base.cache import keep_cached, load_cached
+from base.cache import cache_folder, keep_cached, load_cached
 from base.documents import from_document, to_document
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
 
+_CACHE_FORMAT = 3
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on
 how busy the machine is."""
@@ -81,7 +85,7 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
 
     Raises OSError where it cannot be started.
     """
-    file = ability_cache.file_for(argv, families)
+    file = _cache_file(argv, families)
     kept = load_cached(file) if file else None
     if kept is not None:
         with contextlib.suppress(ValueError):
@@ -90,6 +94,28 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
     if file and found.theories:
         keep_cached(file, to_document(found))
     return found
+
+
+def _cache_file(argv: tuple[str, ...], families: tuple[str, ...]) -> Path | None:
+    """Where to keep what was found by this command line, while the program's file stays as it is; None for a
+    program without a file.
+    """
+    program = shutil.which(argv[0])
+    if program is None:
+        return None
+    status = Path(program).stat()
+    theories = "\n".join(f"{s} {s.only} {s.where}" for s in default_theories().signatures())
+    key = [
+        _CACHE_FORMAT,
+        argv,
+        families,
+        os.path.realpath(program),
+        status.st_size,
+        status.st_mtime_ns,
+        theories,
+    ]
+    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
+    return cache_folder() / "solvers" / f"{digest}.json"
 
 
 def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
@@ -139,8 +165,8 @@ def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The options that the solver takes together, and none with which it would not take ``push`` any more."""
     taken: list[tuple[str, str]] = []
     levels = ["(push 1)"]
-    wanted = [("incremental", "true"), *((name, "true") for name in FOR_WITNESSES), _RESOURCES]
-    for name, value in wanted:
+    required = [("incremental", "true"), *((name, "true") for name in FOR_WITNESSES), _RESOURCES]
+    for name, value in required:
         tried = [*taken, (name, value)]
         commands = [FIRST, *(f"(set-option :{n} {v})" for n, v in tried), "(set-logic ALL)"]
         if accepts(argv, [*commands, *levels]):
@@ -298,14 +324,14 @@ def _term(
     head = operator_text(signature.name, indices, False)
     if signature.needs_as:
         head = f"(as {head} {result})"
-    wanted = VALUE_ARGUMENTS.get(signature.name, ())
+    required = VALUE_ARGUMENTS.get(signature.name, ())
     args = []
     for place, sort in enumerate(sorts):
         if signature.name == "re.range":
             args.append('"a"')
-        elif signature.name == "^" and place in wanted:
+        elif signature.name == "^" and place in required:
             args.append("2")
-        elif place in wanted and has_values(sort):
+        elif place in required and has_values(sort):
             args.append(random_value(sort, chance))
         else:
             args.append(_names(sort)[place])

@@ -18,7 +18,7 @@ from functools import partial
 from solvers.running.process import clean_environment
 
 SECONDS = 20.0
-"""How long one answer may take. What a run takes in all is the business of whoever starts runs."""
+"""How long one answer may take. The limits of a whole run are set by its runner."""
 MAX_ANSWER = 4 << 20
 """Longer answers are refused, in bytes."""
 
@@ -30,7 +30,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 # What matters for where an s-expression ends; strings and quoted symbols may hold parentheses.
 _PIECE = re.compile(rb'"[^"]*"|\|[^|]*\||;[^\n]*\n|[()]|[^\s()"|;]+(?=[\s()";|])|\s+')
-# Inside parentheses, words need not be told apart.
+# Inside parentheses, words need not be distinguished.
 _INNER = re.compile(rb'[^()"|;]+|"[^"]*"|\|[^|]*\||;[^\n]*\n|[()]')
 
 

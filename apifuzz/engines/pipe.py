@@ -175,7 +175,7 @@ class PipeEngine(TextEngine):
             self._talk = None
 
     def sibling(self) -> Engine:
-        """A second process that was told the options and declarations so far."""
+        """A second process that was given the options and declarations so far."""
         other = PipeEngine(self.name, self._line)
         other.new()
         other._logic = self._logic
@@ -303,7 +303,7 @@ class PipeEngine(TextEngine):
     def _read_list(self) -> list[str]:
         answer = self._read_reply()
         if isinstance(answer, str):
-            raise Misbehaviour("print", f"a list is wanted, the answer is {answer[:200]}")
+            raise Misbehaviour("print", f"a list expected, the answer is {answer[:200]}")
         return [sexp_text(part) for part in answer]
 
     def _read_reply(self) -> SExp:
@@ -318,7 +318,7 @@ class PipeEngine(TextEngine):
         super().get_value(terms)
         answer = self._read_reply()
         if isinstance(answer, str) or len(answer) != len(terms) or any(len(pair) != 2 for pair in answer):
-            raise Misbehaviour("print", f"{len(terms)} values are wanted, the answer is {self._reply[:300]}")
+            raise Misbehaviour("print", f"{len(terms)} values expected, the answer is {self._reply[:300]}")
         return [self._value(pair[1], term.sort.sort) for pair, term in zip(answer, terms, strict=True)]
 
     def _value(self, sexp: SExp, sort: Sort) -> Term:

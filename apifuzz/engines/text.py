@@ -39,23 +39,10 @@ from smtlib import (
 )
 from smtlib.environment import parameter
 
-_SECOND_CLASS = frozenset(("RegLan",))
-
-REFUSED_BY_SOME = {
-    "quantifier": _SECOND_CLASS,
-    "array-index": _SECOND_CLASS | {"Array"},
-    "array-element": _SECOND_CLASS,
-    "function": _SECOND_CLASS,
-    "datatype": _SECOND_CLASS,
-    "constant": _SECOND_CLASS,
-    "equality": _SECOND_CLASS,
-    "ite": _SECOND_CLASS,
-    "seq-element": _SECOND_CLASS,
-    "set-element": _SECOND_CLASS,
-    "bag-element": _SECOND_CLASS,
-    "tuple-element": _SECOND_CLASS,
-    "nullable-element": _SECOND_CLASS,
-}
+_USES = "quantifier array-index array-element function datatype constant equality ite seq-element set-element"
+REFUSED_BY_SOME = dict.fromkeys(
+    (*_USES.split(), "bag-element", "tuple-element", "nullable-element"), frozenset(("RegLan",))
+) | {"array-index": frozenset(("RegLan", "Array"))}
 """Regular expressions are no first-class citizens in most solvers."""
 
 

@@ -119,8 +119,8 @@ def trial(
         golden = look(runners[0], text, Limits(_LONGEST, limits.memory, limits.output), kind)
         found = golden.fault
         if found is None or (fault is not None and not fault.is_same(found)):
-            told = found.detail if found else golden.detail or golden.outcome
-            raise NotShown(f"the trace does not show the error when it is repeated: {told}")
+            seen = found.detail if found else golden.detail or golden.outcome
+            raise NotShown(f"the trace does not show the error when it is repeated: {seen}")
         if fresh and not found.is_same(look(runners[0], text, limits, kind, True).fault):
             raise NotShown("the trace shows an error in a forked process only, not in a fresh one")
         seconds = max(_SHORTEST, GOLDEN_FACTOR * golden.seconds)
@@ -145,7 +145,7 @@ def minimise(
     """Make a trace as small as it gets while it shows ``fault`` (None: whatever error it ends in).
 
     ``result`` is where the smallest trace so far stands, at any time whole; if it holds one already that
-    shows the error, that is gone on with. ``on_step`` is told each smaller trace. Raises NotShown, and
+    shows the error, minimising resumes from it. ``on_step`` gets each smaller trace. Raises NotShown, and
     BadOutput where ``result`` cannot be written.
     """
     started = time.monotonic()

@@ -57,12 +57,12 @@ def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
     os.dup2(2, 1)
     faulthandler.enable(2, all_threads=False)
     try:
-        told = _MODES[request["mode"]](setup, feed, request)
+        document = _MODES[request["mode"]](setup, feed, request)
     except TraceError as error:
-        told = {"kind": "trace", "detail": str(error)}
-    except Exception as error:  # noqa: BLE001 (told to who asked: it is an error of ours)
-        told = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
-    data = json.dumps(told).encode()
+        document = {"kind": "trace", "detail": str(error)}
+    except Exception as error:  # noqa: BLE001 (the parent reports it: it is an error of ours)
+        document = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
+    data = json.dumps(document).encode()
     while data:
         data = data[os.write(channel, data) :]
     return 0
@@ -80,14 +80,14 @@ def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
         feed,
     )
     with _Writer(request["file"], setup) as writer, _counting(setup, request.get("count", False)) as called:
-        told = _told(generate(setup.make(), settings, request["seed"], writer.write))
-    return {**told, "called": sorted(called)}
+        document = _document(generate(setup.make(), settings, request["seed"], writer.write))
+    return {**document, "called": sorted(called)}
 
 
 @contextlib.contextmanager
-def _counting(setup: Setup, wanted: bool) -> Iterator[set[str]]:
-    """Where it is wanted, the set takes the names of the solver's functions that are called inside."""
-    if not wanted:
+def _counting(setup: Setup, is_on: bool) -> Iterator[set[str]]:
+    """If ``is_on``, the set collects the names of the solver's functions that are called inside."""
+    if not is_on:
         yield set()
         return
     with calls_counted(setup.solver) as called:
@@ -97,7 +97,7 @@ def _counting(setup: Setup, wanted: bool) -> Iterator[set[str]]:
 def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
     trace = read_trace(request["trace"])
     with _Writer(request["file"], None) as writer:
-        return _told(replay(setup.make(), trace, writer.write))
+        return _document(replay(setup.make(), trace, writer.write))
 
 
 def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
         _give_back()
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         resident.append(pages * os.sysconf("SC_PAGESIZE"))
-    return {**_told(ending), "resident": resident} if ending else {"kind": "done"}
+    return {**_document(ending), "resident": resident} if ending else {"kind": "done"}
 
 
 def _once(setup: Setup, trace: Trace) -> Ending:
@@ -129,7 +129,7 @@ def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
     trace = read_trace(request["trace"])
     with _Writer(request["file"], None) as writer:
         _RECORDER.write, _RECORDER.is_on = writer.write, True
-        return _told(replay(setup.make(), trace))
+        return _document(replay(setup.make(), trace))
 
 
 _RECORDER = Recorder()
@@ -145,7 +145,7 @@ _MODES = {
 }
 
 
-def _told(ending: Ending) -> dict[str, Any]:
+def _document(ending: Ending) -> dict[str, Any]:
     return {
         "kind": ending.kind,
         "error": ending.error,

@@ -63,8 +63,8 @@ class _Crash(CallsClass):
         said = inline(calls.detail.partition("\n")[0])
         where = f" at {inline(calls.place)}" if calls.place else ""
         how = f"dies of a {death_words(calls.detail, '').lower()}" if "SIG" in said else "crashes"
-        told = f": {said}" if calls.message else "."
-        return f"{name} {how}{where} in `{calls.call}`, after the calls below{told}"
+        message = f": {said}" if calls.message else "."
+        return f"{name} {how}{where} in `{calls.call}`, after the calls below{message}"
 
 
 class _Answer(CallsClass):

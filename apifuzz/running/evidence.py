@@ -221,9 +221,9 @@ class _Lockstep:
             answers = {name: decided(verdict.answers, check) for name, verdict in verdicts.items()}
             if None in answers.values():
                 return False
-            told = ", ".join(f"{_plain(s)} {answers[s.name]}" for s in solvers)
+            listing = ", ".join(f"{_plain(s)} {answers[s.name]}" for s in solvers)
             how = " with its options" if "[" in solvers[0].name else ""
-            self.found.note(f"given the assertions at once, as text{how}: {told}")
+            self.found.note(f"given the assertions at once, as text{how}: {listing}")
             for solver in solvers:
                 name, answer = _plain(solver), answers[solver.name]
                 if answer != said[name]:

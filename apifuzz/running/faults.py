@@ -63,7 +63,7 @@ def crash(action: str, signal_name: str, printed: str) -> Fault:
     return Fault(CRASH, action, _short(detail), crash_place(printed), shape)
 
 
-def told(kind: str, action: str, message: str, printed: str = "") -> Fault:
+def reported(kind: str, action: str, message: str, printed: str = "") -> Fault:
     """An error that came as a message: of the solver, or of what looks at it. ``printed`` is what the solver
     printed besides: z3 says there in which line of it an assertion failed.
     """

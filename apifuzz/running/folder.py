@@ -50,8 +50,8 @@ class CallsFolder(FindingFolder):
         setup, _ = Setup(**data["setup"]), (data["fault"]["kind"], data["fault"]["action"])
         if not isinstance(data.get("solvers"), list):
             # Of a finding written before solvers were asked for their versions one by one.
-            told = {"version": str(data.get("version", "unknown"))}
-            data["solvers"] = [_entry(spec, data["fault"]) | told for spec in _specs(setup)]
+            version = {"version": str(data.get("version", "unknown"))}
+            data["solvers"] = [_entry(spec, data["fault"]) | version for spec in _specs(setup)]
         if "guilty" not in data and setup.cross_check is None:
             data["guilty"] = setup.label
         return data

@@ -41,9 +41,9 @@ class CallsWriter(Writer):
         if text := read_some(self.found.path / self.found.file):
             shows = self.found.data.get("text_shows") or self.found.file == REDUCED
             if shows or not blocks:
-                told = "The same in SMT-LIB" if blocks else "In SMT-LIB"
-                told += ", which shows it, too" if shows else ", which does not show it as a file of its own"
-                blocks.append(f"{told} (`{self.found.file}`):\n\n{_shown(text, 'smt2', self.found.file)}")
+                intro = "The same in SMT-LIB" if blocks else "In SMT-LIB"
+                intro += ", which shows it, too" if shows else ", which does not show it as a file of its own"
+                blocks.append(f"{intro} (`{self.found.file}`):\n\n{_shown(text, 'smt2', self.found.file)}")
         if not (self.found.path / SCRIPT).is_file():
             blocks.append(_shown(self.found.calls, "text", MINIMISED))
         return "\n\n".join(blocks)

@@ -236,48 +236,50 @@ def _with_seconds(limits: Limits, seconds: float) -> Limits:
 def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
     """What a run means. Its trace is what was written; of a repetition the trace that was repeated."""
     trace = trace or str(request.get("trace", ""))
-    told = _told(run)
-    if told is None:
+    document = _document(run)
+    if document is None:
         return _died(run, trace)
-    kind = told["kind"]
+    kind = document["kind"]
     common: dict[str, Any] = {
-        "answers": tuple(told.get("answers", ())),
-        "calls": told.get("calls", 0),
-        "refused": tuple((number, reason) for number, reason in told.get("refused", ())),
-        "statistics": told.get("statistics", {}),
+        "answers": tuple(document.get("answers", ())),
+        "calls": document.get("calls", 0),
+        "refused": tuple((number, reason) for number, reason in document.get("refused", ())),
+        "statistics": document.get("statistics", {}),
         "printed": run.stderr,
-        "detail": str(told.get("detail", "")),
-        "resident": tuple(told.get("resident", ())),
-        "called": frozenset(told.get("called", ())),
+        "detail": str(document.get("detail", "")),
+        "resident": tuple(document.get("resident", ())),
+        "called": frozenset(document.get("called", ())),
     }
     if kind == "trace":
         return RunResult("trace", trace, run.seconds, **common)
-    fault = _fault(told, trace, common["resident"], run.stderr)
+    fault = _fault(document, trace, common["resident"], run.stderr)
     return RunResult("fault" if fault else "done", trace, run.seconds, fault, **common)
 
 
-def _told(run: Run) -> dict[str, Any] | None:
+def _document(run: Run) -> dict[str, Any] | None:
     """What the process said of itself at its end; None where it did not come to that."""
     if run.ended != "exit" or run.code != 0:
         return None
     try:
-        told = json.loads(run.stdout)
+        document = json.loads(run.stdout)
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return document if isinstance(document, dict) else None
 
 
-def _fault(told: Mapping[str, Any], trace: str, resident: tuple[int, ...], printed: str) -> Fault | None:
+def _fault(document: Mapping[str, Any], trace: str, resident: tuple[int, ...], printed: str) -> Fault | None:
     action = last_action(trace)
-    match told["kind"]:
+    match document["kind"]:
         case "done":
             return leak_of(resident)
         case "rejected":
-            return faults.told(faults.REJECTED, action, told["detail"])
+            return faults.reported(faults.REJECTED, action, document["detail"])
         case "internal":
-            return Fault(faults.INTERNAL, action, told["traceback"], None, faults.shape_of(told["detail"]))
+            return Fault(
+                faults.INTERNAL, action, document["traceback"], None, faults.shape_of(document["detail"])
+            )
         case _:
-            return faults.told(str(told["error"]), action, told["detail"], printed)
+            return faults.reported(str(document["error"]), action, document["detail"], printed)
 
 
 def _died(run: Run, trace: str) -> RunResult:

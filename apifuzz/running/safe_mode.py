@@ -33,26 +33,26 @@ _LONGEST = 300
 
 def ask_safe_mode(fault: Fault, program: str) -> dict[str, Any]:
     """``safe_mode`` for ``finding.json``: whether ``program`` ends in ``fault`` with cvc5 in its safe mode,
-    None where that cannot be told; and in ``safe_mode_refuses`` what cvc5 says against the program (empty:
+    None if that is not known; and in ``safe_mode_refuses`` what cvc5 says against the program (empty:
     nothing).
     """
-    told: dict[str, Any] = {"safe_mode": None, "safe_mode_refuses": ""}
+    facts: dict[str, Any] = {"safe_mode": None, "safe_mode_refuses": ""}
     try:
         if in_safe_mode(find_solver("cvc5")) is None:
-            return told
+            return facts
     except ExhumeError:
-        return told
+        return facts
     with tempfile.TemporaryDirectory(prefix="exhume-safe-") as folder:
         file = Path(folder, SCRIPT)
         file.write_text(program, "utf-8", "backslashreplace")
         ended = run_in_safe_mode(file, program_limits(fault))
     if ended.ended != "exit":
-        return told
-    told["safe_mode"] = ends_in(fault, program, ended)
+        return facts
+    facts["safe_mode"] = ends_in(fault, program, ended)
     last = ended.stderr.rstrip().rpartition("\n")[2]
-    if not told["safe_mode"] and last.startswith(_REFUSAL):
-        told["safe_mode_refuses"] = last.removeprefix(_REFUSAL)[:_LONGEST]
-    return told
+    if not facts["safe_mode"] and last.startswith(_REFUSAL):
+        facts["safe_mode_refuses"] = last.removeprefix(_REFUSAL)[:_LONGEST]
+    return facts
 
 
 def run_in_safe_mode(file: Path, limits: Limits) -> Run:

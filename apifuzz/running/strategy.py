@@ -183,7 +183,7 @@ class CallsPerformer:
         )
 
     def _keep_unconfirmed(self, task: ConfirmTask, fault: Fault) -> None:
-        """The traces of the first errors that no fresh process shows, for whoever wonders."""
+        """The traces of the first errors that no fresh process shows, for inspection."""
         folder = self._strategy.unconfirmed
         if folder is None:
             return

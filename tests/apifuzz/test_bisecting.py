@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz.running import folder, releases
-from apifuzz.running.faults import Fault, told
+from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
@@ -19,7 +19,7 @@ from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
-REJECTED = told("rejected", "make-sort", "no such sort")
+REJECTED = reported("rejected", "make-sort", "no such sort")
 SCRIPT = "import bitwuzla\n\nbitwuzla.go()\n"
 DIES = "import os, sys\ndef go():\n    sys.stderr.write('Fatal failure at rewriter.cpp:{}\\n'); os.abort()\n"
 LACKS = "def other():\n    pass\n"

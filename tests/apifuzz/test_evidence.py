@@ -10,7 +10,7 @@ import pytest
 
 from apifuzz.running import evidence, folder
 from apifuzz.running.evidence import at_once, weigh
-from apifuzz.running.faults import Fault, told
+from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.runs import RunResult
 from apifuzz.running.setup import Setup
@@ -83,11 +83,12 @@ def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) 
 
 def test_who_rejected_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
-    assert weigh(BOTH, CALLS, told("rejected", "assert", "z3: no")).guilty == "z3"
-    assert weigh(BOTH, CALLS, told("rejected", "assert", "no")).guilty == "cvc5"
-    alone = told("rejected", "assert", "no")
+    assert weigh(BOTH, CALLS, reported("rejected", "assert", "z3: no")).guilty == "z3"
+    assert weigh(BOTH, CALLS, reported("rejected", "assert", "no")).guilty == "cvc5"
+    alone = reported("rejected", "assert", "no")
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=alone)}, None)
-    assert weigh(BOTH, CALLS, told("rejected", "assert", "z3: no")).reason == "it shows the error alone, too"
+    weighed = weigh(BOTH, CALLS, reported("rejected", "assert", "z3: no"))
+    assert weighed.reason == "it shows the error alone, too"
 
 
 def test_who_refutes_its_own_values_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +204,7 @@ def test_titles_follow_the_trackers(
 
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
-    path = file_finding(tmp_path, seen(Setup("z3"), told("rejected", "assert", "no"))).path
+    path = file_finding(tmp_path, seen(Setup("z3"), reported("rejected", "assert", "no"))).path
     data = json.loads((path / "finding.json").read_text())
     for name in ("solvers", "guilty", "reason", "evidence"):
         del data[name]

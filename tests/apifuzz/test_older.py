@@ -9,7 +9,7 @@ import pytest
 
 from apifuzz.running import describing, folder, releases
 from apifuzz.running.describing import describe
-from apifuzz.running.faults import Fault, told
+from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.releases import ask_older
 from apifuzz.running.runs import Runner
@@ -24,7 +24,7 @@ from solvers.specs import Solver
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
 OWN = 8
-FAULT = told("rejected", "make-sort", "no such sort")
+FAULT = reported("rejected", "make-sort", "no such sort")
 PROGRAM = "import bitwuzla\n\nbitwuzla.go()\n"
 
 

@@ -309,7 +309,7 @@ def test_a_model_is_a_list(command: str) -> None:
     ending, engine = repeat(command, "7 assert t1", "8 check-sat", "9 print-model")
     assert ending.kind == "done"
     engine._talk = talk("input(); print('no model', flush=True); input()")
-    with pytest.raises(Misbehaviour, match="a list is wanted, the answer is no") as caught:
+    with pytest.raises(Misbehaviour, match="a list expected, the answer is no") as caught:
         engine.perform(calls.PrintModel())
     assert caught.value.kind == "print"
 

@@ -15,7 +15,7 @@ from apifuzz.programs.ending import shows
 from apifuzz.programs.lines import read_lines
 from apifuzz.programs.programs import Program, programs, shorter
 from apifuzz.programs.recording import NO_NAME, Recorder
-from apifuzz.running.faults import Fault, told
+from apifuzz.running.faults import Fault, reported
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from difftest import find_solver
@@ -45,7 +45,7 @@ return t4
 
 
 LOCKSTEP = Path(__file__).with_name("lockstep.trace").read_text("utf-8")
-REJECTED = told("rejected", "assert", "no")
+REJECTED = reported("rejected", "assert", "no")
 
 
 def run_program(text: str, file: Path) -> subprocess.CompletedProcess[str]:
@@ -296,15 +296,15 @@ def test_a_program_ends_by_saying_what_is_wrong(
 
 def test_what_shows_an_error() -> None:
     stack = 'Traceback (most recent call last):\n  File "x", line 3\n    v1.check()\n'
-    rejected = told("rejected", "assert", "no sort 5")
+    rejected = reported("rejected", "assert", "no sort 5")
     assert shows(rejected, "v1.check()\n", 1, stack + "z3.z3types.Z3Exception: b'no sort 7'\n")
     assert not shows(rejected, "v1.check()\n", 1, stack + "z3.z3types.Z3Exception: b'no such thing'\n")
     assert not shows(rejected, "v1.check()\n", 0, "")
-    quoted = told("rejected", "z3:print", '(error "line 5: no map")')
+    quoted = reported("rejected", "z3:print", '(error "line 5: no map")')
     said = "z3.z3types.Z3Exception: b'(error \"line {}: no map\")\\n'\n"
     assert shows(quoted, "v1.check()\n", 1, stack + said.format(5))
     assert not shows(quoted, "v1.check()\n", 1, stack + said.format(6))
-    in_lockstep = told("rejected", "assert", "cvc5: no sort 5")
+    in_lockstep = reported("rejected", "assert", "cvc5: no sort 5")
     assert shows(in_lockstep, "v1.check()\n", 1, stack + "RuntimeError: no sort 7\nmore\n")
     wrong = Fault("core", "unsat-core", "it answers sat")
     assert shows(wrong, "assert v1 != 'sat', 'x'\n", 1, stack + "AssertionError: x\n")

@@ -203,12 +203,12 @@ def test_an_error_of_ours_is_told_with_its_traceback() -> None:
 
 
 def test_a_fault_is_the_same_whatever_the_names_and_numbers() -> None:
-    one = faults.told("rejected", "assert", "Symbol 'c12' of sort (_ BitVec 8) is not declared, see t14")
-    two = faults.told(
+    one = faults.reported("rejected", "assert", "Symbol 'c12' of sort (_ BitVec 8) is not declared, see t14")
+    two = faults.reported(
         "rejected", "assert", "Symbol 'x y' of sort (Array Int (_ BitVec 3)) is not declared, see t2"
     )
     assert one.is_same(two)
-    assert not one.is_same(faults.told("rejected", "push", one.detail))
+    assert not one.is_same(faults.reported("rejected", "push", one.detail))
     assert not one.is_same(None)
     assert from_document(json.loads(json.dumps(to_document(one))), Fault) == one
 
@@ -219,11 +219,11 @@ def test_a_crash_is_known_by_its_place() -> None:
     assert one.place == "arith.cpp:91"
     assert one.is_same(two)
     assert not one.is_same(faults.crash("check-sat", "SIGABRT", said.replace("91", "92")))
-    assert faults.told("rejected", "push", "Assertion `x' failed at solver.cpp:7").kind == "crash"
+    assert faults.reported("rejected", "push", "Assertion `x' failed at solver.cpp:7").kind == "crash"
     # z3 tells its interface little; the last of what it printed is where.
     printed = "".join(f"ASSERTION VIOLATION\nFile: /b/core/{f}\nLine: 7\n" for f in ("a.h", "b.h"))
-    assert faults.told("crash", "push", "unreachable", printed).place == "b.h:7"
-    assert faults.told("answer", "push", "unreachable", printed).place is None
+    assert faults.reported("crash", "push", "unreachable", printed).place == "b.h:7"
+    assert faults.reported("answer", "push", "unreachable", printed).place is None
 
 
 def test_pythons_own_words_on_a_signal_do_not_count() -> None:
@@ -238,7 +238,7 @@ def test_keys_hold_operators_where_words_say_too_little() -> None:
         "exhume-trace 1 z3 1\n1 make-term s1 and t1 t2\n2 make-term s2 (_ extract 3 0) t3\n"
         "3 make-term s3 (as seq.empty (Seq Int))\n4 make-binder s1 forall (t1) t2\n5 z3:optimise t1\n"
     )
-    wrong = faults.told("answer", "check-sat", "z3 says sat, cvc5 says unsat")
+    wrong = faults.reported("answer", "check-sat", "z3 says sat, cvc5 says unsat")
     key = key_of(wrong, "z3", trace, True)
     assert key.key == "answer|z3|check-sat: zN says sat, cvcN says unsat|extract,forall,seq.empty,z3:optimise"
     placed = Fault("crash", "pop", "", "a.cpp:1")

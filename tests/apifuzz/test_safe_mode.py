@@ -8,7 +8,7 @@ import pytest
 
 from apifuzz.running import describing
 from apifuzz.running.describing import describe
-from apifuzz.running.faults import CRASH, Fault, told
+from apifuzz.running.faults import CRASH, Fault, reported
 from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
@@ -32,8 +32,8 @@ REFUSES = "Fatal error in option parsing: expert option fp-exp cannot be set in 
     [
         (DIES, "produce-models", True, ""),
         (DIES, "fp-exp", False, REFUSES),
-        (told("rejected", "set-option", "no such option"), "fp-exp", False, REFUSES),
-        (told("crash", "check-sat", "Fatal failure at a.cpp:7"), "produce-models", False, ""),
+        (reported("rejected", "set-option", "no such option"), "fp-exp", False, REFUSES),
+        (reported("crash", "check-sat", "Fatal failure at a.cpp:7"), "produce-models", False, ""),
     ],
 )
 def test_the_program_is_run_in_safe_mode(fault: Fault, option: str, stands: bool, refuses: str) -> None:

@@ -14,7 +14,7 @@ from apifuzz.programs.leaking import leak_of
 from apifuzz.programs.programs import dressed, programs
 from apifuzz.programs.talking import is_whole
 from apifuzz.running import folder
-from apifuzz.running.faults import Fault, told
+from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description, Seen, file_finding
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
@@ -144,7 +144,7 @@ def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(folder, "find_solver", missing)
     trace = read_trace(TRACE.format(solver="little", name="f"))
     calls = "v1 = Solver(['x'])\nv1.ask('(check-sat-assuming (p))')  # raises Ended: x\n"
-    fault = told("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
+    fault = reported("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
     files = {"script.py": dressed(calls, fault)}
     assert files["script.py"].startswith('"""') and files["script.py"].endswith(calls)
     seen = Seen(

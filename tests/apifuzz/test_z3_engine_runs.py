@@ -21,7 +21,7 @@ from apifuzz.engines.z3.session import message_of, misread
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
-from apifuzz.running.faults import told
+from apifuzz.running.faults import reported
 from apifuzz.trace import Trace, TraceError, read_trace
 
 HEADER = """exhume-trace 1 z3 1
@@ -443,7 +443,7 @@ def test_an_error_with_a_long_formula_has_a_short_key(monkeypatch: pytest.Monkey
     monkeypatch.setattr("apifuzz.engines.z3.actions.base.Asking.answer", always(Answer.UNSAT))
     monkeypatch.setattr("apifuzz.engines.z3.actions.base.Asking.must_agree", always(None))
     ending = replay(Z3Engine(), read_trace(f"{HEADER}{formula}62 z3:simplifiers t90\n"))
-    shape = told(ending.error, "z3:simplifiers", ending.detail).shape
+    shape = reported(ending.error, "z3:simplifiers", ending.detail).shape
     assert shape == "the model of a solver with simplifiers makes a formula false"
 
 
