@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 from difftest import EnvironmentProblem, find_solver
 from exhume.cli import app, run
+from smtlib import default_theories
+from smtlib.labels import known_labels
 from tests.releases import no_release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -205,6 +207,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     """Also checks its links and anchors, and that it loads nothing from elsewhere (scripts/_site.py)."""
+    pytest.importorskip("mkdocs", reason="mkdocs is in the extra docs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
@@ -223,6 +226,17 @@ def test_files_that_pages_name_exist() -> None:
         assert [name for name in ours if not (ROOT / name).exists() and "doubled" not in name] == [], (
             page.name
         )
+
+
+def test_the_glossary_has_the_labels_of_theories() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text("utf-8").partition("## Theories")[2]
+    rows = {
+        name: tuple(re.findall(r"`(\w+)`", cell))
+        for name, cell in re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.M)
+    }
+    labels = {name: theory.labels for name, theory in default_theories().theories.items() if theory.labels}
+    assert labels.items() - rows.items() == {("FiniteSets", ("Set",))}, "z3's finite sets are like sets"
+    assert set(known_labels()) == {label for row in rows.values() for label in row} | {"Quantifier"}
 
 
 def test_documents_and_help_use_plain_words() -> None:
