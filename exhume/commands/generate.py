@@ -85,8 +85,8 @@ def generate_command(
     # Commas in brackets are those between a solver's options.
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
-    wanted = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
-    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds, say), wanted)
+    chosen = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
+    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds, say), chosen)
     description: dict[str, object] = {
         "exhume": VERSION,
         "corpus": made.fingerprint,
@@ -146,7 +146,8 @@ def strategies_command(json: Json = False) -> None:
                     "knows": s.knows,
                     "needs": sorted(s.needs),
                     "settings": [
-                        {"name": x.name, "default": x.default, "about": x.about} for x in s.settings
+                        {"name": x.name, "default": x.default, "about": x.about, "choices": x.choices}
+                        for x in s.settings
                     ],
                 }
                 for s in STRATEGIES.values()
@@ -155,10 +156,14 @@ def strategies_command(json: Json = False) -> None:
         return
     rows = [[s.name, s.about, s.takes, s.knows] for s in STRATEGIES.values()]
     show_table(["name", "about", "input", "known about the answer"], rows)
-    settings = [[s.name, f"{x.name}={x.default}", x.about] for s in STRATEGIES.values() for x in s.settings]
+    settings = [
+        [s.name, f"{x.name}={x.default}", f"{x.about}; {', '.join(x.choices)}" if x.choices else x.about]
+        for s in STRATEGIES.values()
+        for x in s.settings
+    ]
     if settings:
         out.print()
-        show_table(["strategy", "--set", "meaning"], settings)
+        show_table(["strategy", "--set (default)", "meaning"], settings)
 
 
 def label_command(

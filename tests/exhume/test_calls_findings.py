@@ -123,7 +123,7 @@ def test_findings_are_compared_with_history_and_kept_in_the_corpus(
     assert exhume("triage", campaign, "--corpus", corpus).code == 0
 
 
-def test_the_page_tells_of_a_campaign_of_calls(exhume: Any, campaign: Path) -> None:
+def test_the_page_of_an_api_campaign(exhume: Any, campaign: Path) -> None:
     hostile = Fault("print", "read-back", HOSTILE, None, HOSTILE)
     finding(campaign, hostile, script_py=f"print({HOSTILE!r})\n")
     ended = exhume("report", campaign, "--json")

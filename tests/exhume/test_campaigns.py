@@ -223,7 +223,7 @@ def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) 
     assert screen.line(progress_of(20, 300)).startswith("1:00:20: 300 tests (20.0/s)")
 
 
-def test_elsewhere_a_line_a_minute_tells(
+def test_elsewhere_a_line_a_minute_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]

@@ -17,7 +17,7 @@ STATS = (
 )
 
 
-def test_import_tells_what_came_in_and_what_is_next(exhume: Any, formulas: Path, tmp_path: Path) -> None:
+def test_import_prints_counts_and_the_next_command(exhume: Any, formulas: Path, tmp_path: Path) -> None:
     ended = exhume("import", formulas, "--corpus", tmp_path / "c.duckdb")
     assert ended.code == 0
     assert (

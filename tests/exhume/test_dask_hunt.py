@@ -75,8 +75,8 @@ def test_a_driver_that_is_killed_and_resumed_loses_and_repeats_nothing(
     document = exhume("hunt", "--resume", *on_cluster).json
 
     assert document["tests"] == document["outcomes"]["crashes"]["crash"] == TESTS
-    told = read_campaign(out)
-    assert [run.ending for run in told.runs] == [None, "finished"]
+    campaign = read_campaign(out)
+    assert [run.ending for run in campaign.runs] == [None, "finished"]
     assert counted(out) == TESTS
     # Every test is that of a finding or shows one again, and no test is two of these.
     findings = [json.loads(file.read_text()) for file in out.glob("findings/*/finding.json")]
@@ -84,10 +84,10 @@ def test_a_driver_that_is_killed_and_resumed_loses_and_repeats_nothing(
     for file in out.glob("findings/*/duplicates.txt"):
         shown.update(map(int, file.read_text().split()))
     assert shown == Counter(range(TESTS))
-    assert sum(found.duplicates for found in told.findings) == TESTS - len(findings)
+    assert sum(found.duplicates for found in campaign.findings) == TESTS - len(findings)
     # No finding is there twice, and none that was reported before is gone, here or in the corpus.
     assert len({finding["key"] for finding in findings}) == len(findings) > 1
-    assert reported <= {found.id for found in told.findings} == {finding["id"] for finding in findings}
+    assert reported <= {found.id for found in campaign.findings} == {finding["id"] for finding in findings}
     (stored,) = exhume("query", "select count(*) as n from finding", "--corpus", corpus, "--json").json
     assert stored["n"] == len(findings)
     # Neither hunt left a process in the workers.

@@ -39,7 +39,7 @@ def test_a_batch_goes_on_where_another_ended(exhume: Any, starter: Path, tmp_pat
     assert all((tmp_path / "all" / f.name).read_bytes() == f.read_bytes() for f in rest)
 
 
-def test_people_are_told_the_rate(exhume: Any, starter: Path, tmp_path: Path) -> None:
+def test_the_rate_is_printed(exhume: Any, starter: Path, tmp_path: Path) -> None:
     ended = exhume("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t")
     assert (ended.code, ended.err) == (0, "")
     assert "5 tests in" in ended.out
@@ -79,13 +79,13 @@ def test_strategies_are_listed(exhume: Any) -> None:
     assert "enumerate" in exhume("strategies").out
 
 
-def test_an_unknown_strategy_is_told_a_near_one(exhume: Any, starter: Path, tmp_path: Path) -> None:
+def test_an_unknown_strategy_gets_a_suggestion(exhume: Any, starter: Path, tmp_path: Path) -> None:
     ended = exhume("generate", "--corpus", starter, "--strategy", "skeleton", "--out", tmp_path / "t")
     assert ended.code == 2
     assert "did you mean skeletons?" in ended.said
 
 
-def test_an_unknown_solver_is_told_a_near_one(exhume: Any, starter: Path, tmp_path: Path) -> None:
+def test_an_unknown_solver_gets_a_suggestion(exhume: Any, starter: Path, tmp_path: Path) -> None:
     ended = exhume("generate", "--corpus", starter, "--solvers", "z3,cvc6", "--out", tmp_path / "t")
     assert ended.code == 2
     assert "cvc5" in ended.said

@@ -292,7 +292,7 @@ def test_a_solver_of_ones_own_is_asked_what_it_can_do(exhume: Any, yes: str) -> 
     assert (row["incremental"], row["models"]) == (False, False)
 
 
-def test_a_solver_that_the_corpus_was_not_probed_with_is_told(
+def test_a_solver_that_the_corpus_was_not_probed_with_is_reported(
     exhume: Any, corpus: Path, tmp_path: Path
 ) -> None:
     targets = "bitwuzla,z3[smt.relevancy=0,smt.dack=0]"

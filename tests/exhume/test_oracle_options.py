@@ -14,7 +14,7 @@ LIAR = "print('sat')\nif 'get-model' in text: print('((define-fun x () Int 0))')
 
 
 @pytest.mark.parametrize("command", [("replay", "no-such-file"), ("hunt", "--seeds", ".", "--out", "out")])
-def test_a_name_that_is_no_oracle_is_told_with_what_was_meant(exhume: Any, command: tuple[str, ...]) -> None:
+def test_an_unknown_oracle_gets_a_suggestion(exhume: Any, command: tuple[str, ...]) -> None:
     ended = exhume(*command, "--solver", "no-such-solver", "--oracles", "crash,soundnes")
     assert ended.code == 2
     assert "oracle 'soundnes': not known" in ended.said

@@ -83,16 +83,16 @@ def is_harmless(page: Page) -> bool:
     )
 
 
-def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
+def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
     folder = finding(tmp_path, 1, resembles=[{"issue": "z3#9", "why": "same place", "score": 0.9}])
     finding(tmp_path, 2, resembles=[])
     tried = [("4.8.4", "free"), ("4.8.5", "affected"), ("4.8.6", "skipped"), ("4.8.7", "free")]
-    told = {
+    bisected = {
         "first_affected": "4.8.5", "since_the_oldest": False, "last_affected": "4.8.5",
         "first_fixed": "4.8.7",
         "tried": [{"release": release, "state": state} for release, state in tried],
     }  # fmt: skip
-    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     campaign(tmp_path)
     ended = exhume("report", tmp_path, "--json")
     assert ended.code == 0
@@ -132,7 +132,7 @@ def test_the_page_tells_of_a_campaign(exhume: Any, tmp_path: Path) -> None:
     ("length", "unit", "end"),
     [(36, "seconds", "36.00"), (1800, "minutes", "30.00"), (36_000, "hours", "10.00")],
 )
-def test_time_is_told_as_fine_as_the_campaign_is_long(
+def test_the_unit_of_time_follows_the_length_of_the_campaign(
     length: int, unit: str, end: str, exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_700_000_000.3
@@ -180,11 +180,11 @@ def hostile(out: Path) -> Path:
         out, 1, formula=HOSTILE, stdout=HOSTILE, entry=entry, solver=HOSTILE, guilty="evil", key=HOSTILE,
         reason=HOSTILE, evidence=[HOSTILE, {"text": HOSTILE}], resembles=near, test=test, theories=[HOSTILE],
     )  # fmt: skip
-    told = {
+    bisected = {
         "first_affected": HOSTILE, "last_affected": HOSTILE, "first_fixed": HOSTILE, "since_the_oldest": True,
         "tried": [{"release": HOSTILE, "state": "affected"}, {"release": "1.0", "state": "free"}],
     }  # fmt: skip
-    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     campaign(out, HOSTILE, HOSTILE)
     return out
 
@@ -229,7 +229,7 @@ def test_a_thousand_findings_fit(exhume: Any, tmp_path: Path) -> None:
     assert "more characters)" in (tmp_path / "report.html").read_text()
 
 
-def test_what_cannot_be_read_or_written_is_told(exhume: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_read_or_written_is_reported(exhume: Any, tmp_path: Path) -> None:
     ended = exhume("report", tmp_path)
     assert (ended.code, "no findings there" in ended.said) == (2, True)
     finding(tmp_path, 1)
@@ -284,8 +284,8 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
 def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Path) -> None:
     after = ["Real|/", "Int+Real|/", "Real|/,mod", None, "Real|/"]
     for number, left in enumerate(after):
-        told = {"confirmed": number != 4, "size_before": 90, "size_after": 30}
-        reduced = {**told, "key": f"invalid-model|z3-4.8.5|{left}"} if left else None
+        bisected = {"confirmed": number != 4, "size_before": 90, "size_after": 30}
+        reduced = {**bisected, "key": f"invalid-model|z3-4.8.5|{left}"} if left else None
         (finding(tmp_path, number, reduced=reduced) / "reduced.smt2").write_text("(check-sat)\n")
     rows = exhume("triage", tmp_path, "--json").json
     assert [row["key"].partition("z3-4.8.5|")[2] for row in rows] == [*after[:3], "Int3", "Int4"]
@@ -307,29 +307,32 @@ def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ
     for number, key in enumerate(keys):
         folder = finding(tmp_path, number, key=key)
         if number in (1, 2):
-            told = {"first_affected": "1.0", "first_fixed": f"{number}.1", "tried": []}
-            (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+            bisected = {"first_affected": "1.0", "first_fixed": f"{number}.1", "tried": []}
+            (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     rows = exhume("triage", tmp_path, "--json").json
     same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
     assert same == [["2"], [], ["0"], [], [], [], ["7"], ["6"]]
 
 
-def test_of_two_smaller_ones_the_one_counts_that_releases_do_not_tell_apart(
-    exhume: Any, tmp_path: Path
-) -> None:
+def test_of_two_smaller_ones_the_one_with_the_same_releases_counts(exhume: Any, tmp_path: Path) -> None:
     for number, (operators, fixed) in enumerate([("mod", "1.0"), ("div", "2.0"), ("div,mod", "2.0")]):
         folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|Int|{operators}", theories=[f"T{number}"])
-        told = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
-        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+        bisected = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
+        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     rows = exhume("triage", tmp_path, "--json").json
     assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [[], ["2"], ["1"]]
 
 
-def test_findings_that_bisection_does_not_tell_apart_are_named(exhume: Any, tmp_path: Path) -> None:
+def test_findings_with_the_same_releases_are_named(exhume: Any, tmp_path: Path) -> None:
     for number, (first, fixed) in enumerate([("1.0", "2.0"), ("1.0", "2.0"), ("1.1", "2.0"), ("1.0", None)]):
-        told = {"first_affected": first, "since_the_oldest": fixed is None, "first_fixed": fixed, "tried": []}
+        bisected = {
+            "first_affected": first,
+            "since_the_oldest": fixed is None,
+            "first_fixed": fixed,
+            "tried": [],
+        }
         folder = finding(tmp_path, number)
-        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": told}))
+        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     rows = exhume("triage", tmp_path, "--json").json
     assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], []]
     out = exhume("triage", tmp_path).out
