@@ -12,13 +12,17 @@ import bitwuzla
 import cvc5
 import pytest
 
+from apifuzz import calls
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
 from apifuzz.engines.coverage import api_functions
 from apifuzz.engines.cvc5 import calls as cvc5_calls
-from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, words_of
+from apifuzz.engines.cvc5 import terms
+from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, read_rows, words_of
 from apifuzz.engines.z3 import words as z3_words
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, TermKind
 from apifuzz.operators import operators_for
+from smtlib.sorts import bit_vector
 
 
 def words(**known: Any) -> Callable[[str], Any]:
@@ -48,6 +52,19 @@ def test_a_call_is_what_python_would_make_of_it(text: str, value: object) -> Non
 def test_other_expressions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no expression of a row"):
         evaluate(parsed(text), words(x=1, y=[1], z=1))
+
+
+def test_a_new_row_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "calls.toml"
+    file.write_text("[operators]\nbvadd = 'mkTerm(BITVECTOR_NOT, a)'\n")
+    monkeypatch.setattr(terms, "OPERATORS", read_rows(file)["operators"])
+    monkeypatch.setattr(cvc5_calls, "OPERATORS", terms.OPERATORS)
+    engine = make_engine("cvc5")
+    engine.perform(calls.New())
+    sort = ApiSort(1, bit_vector(4), engine.perform(calls.MakeSort(bit_vector(4), ())))
+    value = ApiTerm(1, sort, engine.perform(calls.MakeValue(sort, "#b0011")), TermKind.VALUE)
+    made = engine.perform(calls.MakeTerm(sort, Head(HeadKind.OPERATOR, "bvadd"), (value,)))
+    assert str(made) == "(bvnot #b0011)"
 
 
 def test_a_row_for_sorts_goes_before_the_general_one() -> None:
