@@ -503,7 +503,7 @@ def test_resets_forget_assertions_and_keep_terms() -> None:
 def test_losing_a_level_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kit = Kit()
     monkeypatch.setattr(z3.Solver, "num_scopes", lambda self: 0)
-    with pytest.raises(Misbehaviour, match="0 levels, should have 1"):
+    with pytest.raises(Misbehaviour, match="levels of the solver: 0 instead of 1"):
         kit.perform(calls.Push(1))
 
 

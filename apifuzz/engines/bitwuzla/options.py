@@ -8,7 +8,9 @@ from typing import Any
 
 import bitwuzla
 
+from apifuzz.engines.bitwuzla.session import QUESTIONS
 from apifuzz.engines.profile import profile
+from apifuzz.engines.rows import words_of
 from apifuzz.interface import Misbehaviour, Option, OptionKind, Rejected, Unsupported
 
 _HIGHEST = 1 << 16
@@ -104,26 +106,8 @@ class Settings:
 
     def inspect(self) -> None:
         """Ask every option all it can be asked, and compare the two ways to ask."""
-        options = self.options
         for option in bitwuzla.Option:
-            asked = bitwuzla.OptionInfo(options, option)
-            name = asked.lng()
-            kind = asked.kind().name
-            for what, one, other in (
-                ("option", options.option(name), option),
-                ("lng", options.lng(option), name),
-                ("shrt", asked.shrt() and options.shrt(option), asked.shrt()),
-                ("description", options.description(option), asked.description()),
-                # Options.get gives None for an option with text, whatever it is set to.
-                ("cur", options.get(option), asked.cur() if kind != "STRING" else None),
-                ("is_valid", options.is_valid(name), True),
-                ("is_bool", options.is_bool(option), kind == "BOOL"),
-                ("is_numeric", options.is_numeric(option), kind == "NUMERIC"),
-                ("is_mode", options.is_mode(option), kind == "MODE"),
-            ):
-                if one != other:
-                    raise Misbehaviour("value", f"option {name}: {what} is {one} and {other}")
-            if kind == "MODE" and asked.cur() not in options.modes(option):
-                raise Misbehaviour("value", f"option {name} is {asked.cur()}, which is no mode of it")
-            if kind == "NUMERIC" and not asked.min() <= asked.cur() <= asked.max():
-                raise Misbehaviour("value", f"option {name} is {asked.cur()}, which is out of its range")
+            asked = bitwuzla.OptionInfo(self.options, option)
+            kind, name = asked.kind().name, asked.lng()
+            words = {"options": self.options, "option": option, "asked": asked, "kind": kind, "name": name}
+            QUESTIONS.ask("value", f"option {name}", words_of((), (), words.__getitem__), "option", kind)

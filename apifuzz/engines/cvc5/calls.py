@@ -14,7 +14,7 @@ from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.literals import bit_words, read_value
 from apifuzz.engines.questions import Questions
 from apifuzz.engines.rows import Route, Word, associativity, choose, fold, read_rows, words_of
-from apifuzz.interface import Unsupported
+from apifuzz.interface import HeadKind, Unsupported
 from smtlib import Sort
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
@@ -24,6 +24,14 @@ OPERATORS, VALUES, SORTS = (_ROWS[name] for name in ("operators", "values", "sor
 _NAMED = {entry.name: entry for kinds in (cvc5.RoundingMode, Kind) for entry in kinds}
 _PRINTABLE = re.compile(r"[ -~]*\Z")
 _LEFT = ":left-assoc"
+
+MEMBERS = {
+    HeadKind.CONSTRUCTOR: Kind.APPLY_CONSTRUCTOR,
+    HeadKind.SELECTOR: Kind.APPLY_SELECTOR,
+    HeadKind.TESTER: Kind.APPLY_TESTER,
+    HeadKind.UPDATER: Kind.APPLY_UPDATER,
+}
+"""Kinds of terms that are made with a member of a datatype."""
 
 # Methods of a term that make the same as a kind.
 _METHODS: dict[Kind, str] = {

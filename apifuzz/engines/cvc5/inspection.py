@@ -7,7 +7,7 @@ from typing import Any
 
 from cvc5 import Kind, RoundingMode, SortKind
 
-from apifuzz.engines.cvc5.calls import QUESTIONS, kind_of
+from apifuzz.engines.cvc5.calls import MEMBERS, QUESTIONS, kind_of
 from apifuzz.engines.cvc5.sorts import Sorts
 from apifuzz.engines.rows import Word, words_of
 from apifuzz.interface import ApiTerm, DatatypeSpec, HeadKind, TermKind, expect
@@ -87,13 +87,6 @@ def inspect_datatype(sorts: Sorts, spec: DatatypeSpec, sort: Sort, handle: Any) 
 
 # Terms
 
-_FIRST_IS_MEMBER = {
-    HeadKind.CONSTRUCTOR: Kind.APPLY_CONSTRUCTOR,
-    HeadKind.SELECTOR: Kind.APPLY_SELECTOR,
-    HeadKind.TESTER: Kind.APPLY_TESTER,
-    HeadKind.UPDATER: Kind.APPLY_UPDATER,
-}
-
 
 def inspect_term(sorts: Sorts, term: ApiTerm) -> None:
     """Compare all that a term says of itself with what it was made of."""
@@ -125,8 +118,8 @@ def _inspect_application(term: ApiTerm, children: list[Any]) -> None:
             expect("term", children, args, f"function and arguments of {term}")
         else:
             expect("term", (found, children[-1]), (Kind.HO_APPLY, args[-1]), f"application {term}")
-    elif head.kind in _FIRST_IS_MEMBER:
-        expect("term", found, _FIRST_IS_MEMBER[head.kind], f"kind of {term}")
+    elif head.kind in MEMBERS:
+        expect("term", found, MEMBERS[head.kind], f"kind of {term}")
         expect("term", children[1:], args, f"arguments of {term}")
     elif head.kind is HeadKind.OPERATOR and len(args) in (1, 2):
         kind = kind_of(head.name, [arg.sort.sort for arg in term.args])

@@ -7,7 +7,7 @@ from typing import Any
 
 from cvc5 import Kind
 
-from apifuzz.engines.cvc5.calls import OPERATORS, kind_of, make, make_value, operation
+from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, kind_of, make, make_value, operation
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
 from apifuzz.engines.cvc5.sorts import Sorts
@@ -25,13 +25,6 @@ _BINDERS = {
     "exists": Kind.EXISTS,
     "lambda": Kind.LAMBDA,
     "set.comprehension": Kind.SET_COMPREHENSION,
-}
-
-_MEMBERS = {
-    HeadKind.CONSTRUCTOR: Kind.APPLY_CONSTRUCTOR,
-    HeadKind.SELECTOR: Kind.APPLY_SELECTOR,
-    HeadKind.TESTER: Kind.APPLY_TESTER,
-    HeadKind.UPDATER: Kind.APPLY_UPDATER,
 }
 
 
@@ -82,7 +75,7 @@ class Terms:
         handles = [arg.handle for arg in args]
         if head.kind is HeadKind.APPLY:
             return self._apply(handles)
-        if head.kind in _MEMBERS:
+        if head.kind in MEMBERS:
             return self._member(head, handles)
         return self._operator(head, sort.sort, args, handles)
 
@@ -119,7 +112,7 @@ class Terms:
         assert head.datatype is not None
         handle = self.sorts.of(head.datatype)
         made = member_term(self.session, handle, head)
-        return self.session.maker.mkTerm(_MEMBERS[head.kind], made, *handles)
+        return self.session.maker.mkTerm(MEMBERS[head.kind], made, *handles)
 
     # Binders and definitions
 

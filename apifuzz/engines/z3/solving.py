@@ -12,7 +12,7 @@ from z3 import z3core
 from apifuzz.engine import Stack
 from apifuzz.engines.z3.session import model_of, set_up_process
 from apifuzz.engines.z3.terms import Terms
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported, expect, must
 from apifuzz.logics import STANDARD
 
 KINDS = (
@@ -137,9 +137,7 @@ class Solving:
         self._compare_levels(len(self.stack.levels) - 1 - levels)
 
     def _compare_levels(self, expected: int) -> None:
-        found = self.solver.num_scopes()
-        if found != expected:
-            raise Misbehaviour("levels", f"the solver has {found} levels, should have {expected}")
+        expect("levels", self.solver.num_scopes(), expected, "levels of the solver")
 
     def reset_assertions(self) -> None:
         """Forget assertions and levels."""
@@ -247,34 +245,30 @@ class Solving:
         for number in range(model.num_sorts()):
             sort = model.get_sort(number)
             for element in model.get_universe(sort):
-                if not element.sort().eq(sort):
-                    raise Misbehaviour(
-                        "model", f"{element.sexpr()} is no {sort.sexpr()}, yet in its universe"
-                    )
+                expect("model", element.sort(), sort, "sort of an element of a universe")
         if session.chance(0.2):
             other = z3.Context()
-            if len(model.translate(other)) != len(model):
-                raise Misbehaviour("model", "a translated model has another number of declarations")
+            same = len(model.translate(other)) == len(model)
+            must("model", same, "a translated model has another number of declarations")
         return str(model.sexpr())
 
     def _print_constant(self, model: Any, declaration: Any) -> None:
         value = model.get_interp(declaration)
-        if value is not None and not value.sort().eq(declaration.range()):
-            raise Misbehaviour("model", f"{declaration.name()} has a value of sort {value.sort().sexpr()}")
+        if value is not None:
+            expect("model", value.sort(), declaration.range(), f"sort of the value of {declaration.name()}")
 
     def _print_function(self, model: Any, declaration: Any) -> None:
         ref = self.session.ref
-        if not z3core.Z3_model_has_interp(ref, model.model, declaration.ast):
-            raise Misbehaviour("model", f"{declaration.name()} is in the model without an interpretation")
+        has_one = z3core.Z3_model_has_interp(ref, model.model, declaration.ast)
+        expect("model", has_one, True, f"{declaration.name()} in the model has an interpretation")
         found = model.get_interp(declaration)
         if not isinstance(found, z3.FuncInterp):
             return
-        if found.arity() != declaration.arity():
-            raise Misbehaviour("model", f"{declaration.name()} is interpreted with {found.arity()} arguments")
+        expect("model", found.arity(), declaration.arity(), f"arguments of {declaration.name()}")
         for number in range(found.num_entries()):
             entry = found.entry(number)
-            if entry.num_args() != declaration.arity() or not entry.value().sort().eq(declaration.range()):
-                raise Misbehaviour("model", f"an entry of {declaration.name()} does not fit it")
+            fits = entry.num_args() == declaration.arity() and entry.value().sort().eq(declaration.range())
+            must("model", fits, f"an entry of {declaration.name()} does not fit it")
             [entry.arg_value(i) for i in range(entry.num_args())]
         found.else_value()
 
