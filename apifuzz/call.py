@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from inspect import get_annotations
 from operator import attrgetter
@@ -188,34 +188,6 @@ def _read_term(store: Store, token: str) -> ApiTerm:
     return term
 
 
-def _read_closed(store: Store, token: str) -> ApiTerm:
-    term = _read_term(store, token)
-    if term.free:
-        raise TraceError(f"{term} has free variables")
-    return term
-
-
-def _read_formula(store: Store, token: str) -> ApiTerm:
-    term = _read_closed(store, token)
-    if term.sort.sort is not BOOL:
-        raise TraceError(f"{term} has the sort {term.sort.sort}, expected Bool")
-    return term
-
-
-def _read_value(store: Store, token: str) -> ApiTerm:
-    term = _read_closed(store, token)
-    if term.sort.sort.is_function:
-        raise TraceError(f"{term} is a function")
-    return term
-
-
-def _read_constant(store: Store, token: str) -> ApiTerm:
-    term = _read_closed(store, token)
-    if term.kind is not TermKind.CONSTANT:
-        raise TraceError(f"{term} is no constant")
-    return term
-
-
 def _read_variables(store: Store, token: str) -> tuple[ApiTerm, ...]:
     """A list of different variables that nothing binds yet."""
     variables = tuple([_read_term(store, part) for part in read_list(token)])
@@ -304,9 +276,27 @@ def terms_of(*names: str, most: int = 3, least: int = 1) -> Drawn:
     return some(most, least, draw)
 
 
-_SORT, _TERM = Kind(Store.sort, draw=draw_sort), Kind(_read_term, draw=draw_term)
-_CLOSED, _FORMULA = Kind(_read_closed, draw=draw_term), Kind(_read_formula, draw=draw_formula)
-_VALUE, CONSTANT = Kind(_read_value, draw=draw_term), Kind(_read_constant)
+def _which(kind: Kind, fits: Callable[[ApiTerm], bool], wrong: str) -> Kind:
+    """The terms of a kind that fit; ``wrong`` is the error for the others."""
+
+    def read(store: Store, token: str) -> ApiTerm:
+        term: ApiTerm = kind.read(store, token)
+        if not fits(term):
+            raise TraceError(wrong.format(term=term, sort=term.sort.sort))
+        return term
+
+    return Kind(read, draw=kind.draw)
+
+
+_SORT = Kind(Store.sort, draw=draw_sort)
+_TERM = Kind(_read_term, draw=draw_term)
+_CLOSED = _which(_TERM, lambda term: not term.free, "{term} has free variables")
+_VALUE = _which(_CLOSED, lambda term: not term.sort.sort.is_function, "{term} is a function")
+CONSTANT = _which(_CLOSED, lambda term: term.kind is TermKind.CONSTANT, "{term} is no constant")
+_FORMULA = replace(
+    _which(_CLOSED, lambda term: term.sort.sort is BOOL, "{term} has the sort {sort}, expected Bool"),
+    draw=draw_formula,
+)
 
 SortArg = Annotated[ApiSort, _SORT]
 Sorts = Annotated[tuple[ApiSort, ...], listed(_SORT)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 from typing import Annotated, Any, Self
 
@@ -12,6 +11,7 @@ from apifuzz import call
 from apifuzz.actions import Made
 from apifuzz.actions.own import Own
 from apifuzz.call import SortArg, Terms, one_of
+from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.rounding import rounded
 from apifuzz.engines.bitwuzla.session import kind_named
@@ -40,13 +40,13 @@ class MakeTerm(Own):
     args: Terms
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return "BitVec" in run.store.by_head
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
-        name = run.random.choice(list(_KINDS))
-        sort = run.random.choice(run.store.by_head["BitVec"])
+        name, sort = (
+            run.random.pick(list(_KINDS)),
+            run.random.pick_if_any(run.store.by_head.get("BitVec", [])),
+        )
+        if sort is None:
+            return None
         drawn = [run.store.pick(sort, run.random) for _ in range(_KINDS[name][1])]
         args = tuple([arg for arg in drawn if arg is not None])
         if len(args) < len(drawn) or (name == "redxor" and _one_bit(run) is None):
@@ -96,16 +96,13 @@ class MakeRounded(Own):
     denominator: Annotated[int, _NUMERAL]
 
     @classmethod
-    def is_possible(cls, run: Run) -> bool:
-        return "FloatingPoint" in run.store.made_by_head
-
-    @classmethod
     def draw(cls, run: Run) -> Self | None:
         chance = run.random
-        sort = chance.choice(run.store.made_by_head["FloatingPoint"])
-        numerator, denominator = _draw_number(chance, sort.indices[0])
-        mode, sign = chance.choice(MODES), chance.choice("+-")
-        return cls(run.store.sorts[sort], mode, sign, numerator, denominator)
+        sort = chance.pick_if_any(run.store.made_by_head.get("FloatingPoint", []))
+        if sort is None:
+            return None
+        number = _draw_number(chance, sort.indices[0])
+        return cls(run.store.sorts[sort], chance.pick(MODES), chance.pick("+-"), *number)
 
     def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
         if self.sort.sort.name != "FloatingPoint":
@@ -131,10 +128,10 @@ class MakeRounded(Own):
         return made
 
 
-def _draw_number(chance: random.Random, exponent: int) -> tuple[int, int]:
+def _draw_number(chance: Chance, exponent: int) -> tuple[int, int]:
     """A number within the format's range, mostly, and often close to one that it has."""
     reach = 1 << min(exponent - 1, 8)
-    numerator = chance.getrandbits(1 + int(chance.random() * 60))
+    numerator = chance.getrandbits(chance.up_to(60))
     power = int((2 * chance.random() - 1) * reach)
     share = chance.random()
     denominator = 1 + int(2000 * share) if share < 0.5 else 1 << int(120 * (share - 0.5))

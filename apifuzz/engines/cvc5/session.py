@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import cvc5
 
+from apifuzz.chance import Chance
 from apifuzz.interface import ApiSort, Unsupported
 
 _DEPRECATED_SHARE = 0.05
@@ -61,7 +61,7 @@ class Session:
     were defined on the term manager, ``known`` those of them that this solver knows.
     """
 
-    random: random.Random
+    random: Chance
     manager: Any = field(default_factory=cvc5.TermManager)
     solver: Any = None
     logic: str = ""
@@ -136,7 +136,7 @@ class Session:
 
     def chance(self, share: float) -> bool:
         """Whether to do what is done so often."""
-        return self.random.random() < share
+        return self.random.happens(share)
 
     def may_declare(self) -> bool:
         """Whether to declare through the solver this time: sometimes, where that ends no answer."""

@@ -172,11 +172,7 @@ class Inspection:
     def _read_back(self, term: Any) -> None:
         session = self.session
         text = term.sexpr()
-        for mark in _UNREADABLE:
-            if mark in text:
-                raise Unsupported(f"z3 prints what it does not read: {mark}")
-        if session.prints_ambiguously:
-            raise Unsupported("z3 prints constructors without the sort that its parser wants")
+        require_readable(session, text)
         constant = z3.Const("read!", term.sort())
         known = {**session.declared, "read!": constant}
         try:
@@ -192,5 +188,19 @@ class Inspection:
             raise Misbehaviour("print", f"{text[:500]} reads back as {again.sexpr()[:500]}")
 
 
-_UNREADABLE: tuple[str, ...] = ("root-obj", "!val!", "as-array")
-"""Values of models that z3's printer writes and its parser does not know."""
+_UNREADABLE = (
+    *("root-obj", "as-array", "!val!"),
+    *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),
+)
+"""What z3 prints of values of models, of recursive functions, which the context has already, of sorts made by
+a declared constructor, and of updates in the form for benchmarks, which leaves the field out.
+"""
+
+
+def require_readable(session: Session, text: str) -> None:
+    """Unsupported for what z3 prints and its parser does not take."""
+    for mark in _UNREADABLE:
+        if mark in text:
+            raise Unsupported(f"z3 prints what it does not read: {mark}")
+    if session.prints_ambiguously:
+        raise Unsupported("z3 prints constructors without the sort that its parser needs")

@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from random import Random
 from typing import Any
 
 import z3
 from z3 import z3core
 
+from apifuzz.chance import Chance
 from apifuzz.engine import Engine
 from apifuzz.engines.profile import profile
 from apifuzz.interface import Misbehaviour
@@ -141,7 +141,7 @@ class Session:
         self._fresh = 0
 
     @property
-    def random(self) -> Random:
+    def random(self) -> Chance:
         """The engine's source of randomness, seeded for the action that is under way."""
         return self._owner.random
 
@@ -167,11 +167,11 @@ class Session:
 
     def chance(self, share: float) -> bool:
         """True in ``share`` of the cases."""
-        return self.random.random() < share
+        return self.random.happens(share)
 
     def one_of(self, options: Sequence[Any]) -> Any:
         """One of the options."""
-        return options[int(self.random.random() * len(options))]
+        return self.random.pick(options)
 
     def fresh_name(self, prefix: str) -> str:
         """A name that no trace uses: a quoted symbol would be needed to write it."""

@@ -11,8 +11,8 @@ from z3 import z3core
 from apifuzz.actions.own import Own, Second
 from apifuzz.call import AnyFormulas, some
 from apifuzz.engines.z3.engine import Z3Engine
-from apifuzz.engines.z3.session import Session, model_of
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.engines.z3.session import model_of
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour
 from apifuzz.run import Run
 
 ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
@@ -63,6 +63,13 @@ class Asking(Second):
     def answer(self, formulas: Sequence[Any]) -> Answer:
         return ANSWERS[self.solver(formulas).check().r]
 
+    def vector(self, terms: Sequence[Any]) -> Any:
+        """A vector of these z3 terms."""
+        vector = z3.AstVector(ctx=self.session.context)
+        for term in terms:
+            vector.push(term)
+        return vector
+
     def negated(self, formula: Any) -> Any:
         return z3.Not(formula)
 
@@ -86,7 +93,7 @@ class Asking(Second):
             raise Misbehaviour("model", f"the model of {what} makes a formula false\n{shown(false[0])}")
 
     def model_of(self, solver: Any) -> Any:
-        """The model of a solver that said sat."""
+        """The model of a solver that answered sat."""
         return model_of(self.session.context, z3core.Z3_solver_get_model, solver.solver)
 
     @property
@@ -110,23 +117,6 @@ def parts(terms: Sequence[Any]) -> list[Any]:
             found.append(term)
             todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
     return found
-
-
-_UNREADABLE = (
-    *("root-obj", "as-array", "!val!"),
-    *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),
-)
-"""What z3 prints of values of models, of recursive functions, which the context has already, of sorts made by
-a declared constructor, and of updates in the form for benchmarks, which leaves the field out.
-"""
-
-
-def require_readable(session: Session, text: str) -> None:
-    """Unsupported for what z3 prints and its parser does not take."""
-    if any(mark in text for mark in _UNREADABLE):
-        raise Unsupported("a formula holds what z3's parser does not take")
-    if session.prints_ambiguously:
-        raise Unsupported("z3 prints constructors without the sort that its parser wants")
 
 
 def is_variable(term: Any) -> bool:

@@ -9,7 +9,8 @@ import z3
 from z3 import z3core
 
 from apifuzz.call import Values, draw_term, some, terms_of
-from apifuzz.engines.z3.actions.base import ANSWERS, Asking, OfFormulas, Z3Action, require_readable, shown
+from apifuzz.engines.z3.actions.base import ANSWERS, Asking, OfFormulas, Z3Action, shown
+from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 
@@ -35,10 +36,7 @@ class Translate(OfFormulas):
         elif choice == "goal":
             self._goal(asking, formulas, other)
         else:
-            vector = z3.AstVector(ctx=session.context)
-            for formula in formulas:
-                vector.push(formula)
-            whole = len(vector.translate(other)) == len(formulas)
+            whole = len(asking.vector(formulas).translate(other)) == len(formulas)
             must("term", whole, "a vector loses terms on its way to another context")
 
     @staticmethod
@@ -73,12 +71,8 @@ class Containers(Z3Action):
 
     @staticmethod
     def _vector(asking: Asking, terms: Sequence[Any]) -> None:
-        session = asking.session
-        vector = z3.AstVector(ctx=session.context)
-        for term in terms:
-            vector.push(term)
-        size = len(terms)
-        if session.chance(0.5):
+        vector, size = asking.vector(terms), len(terms)
+        if asking.session.chance(0.5):
             vector[0] = terms[-1]
             terms = [terms[-1], *terms[1:]]
         holds = all(vector[i].eq(terms[i]) for i in range(size)) and all(t in vector for t in terms)
@@ -162,7 +156,7 @@ def _is_value(term: Any) -> bool:
 
 def _small_value(session: Any, sort: Any) -> Any:
     """A small value of a sort that has numerals, or a truth value; None for other sorts."""
-    number = int(session.random.random() * 4)
+    number = session.random.below(4)
     if sort.kind() == z3.Z3_BOOL_SORT:
         return z3.BoolVal(number > 1, session.context)
     if sort.kind() in (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BV_SORT):
@@ -181,31 +175,29 @@ class Eliminate(OfFormulas):
         session = asking.session
         formula = z3.And(*asking.of(self.formulas))
         numbers = (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BOOL_SORT)
-        wanted = [c for c in asking.constants(self.formulas) if c.sort().kind() in numbers][:2]
+        constants = [c for c in asking.constants(self.formulas) if c.sort().kind() in numbers][:2]
         solver = asking.solver([formula])
-        if not wanted or solver.check() != z3.sat:
+        if not constants or solver.check() != z3.sat:
             return
         model = asking.model_of(solver)
         if not z3.is_true(model.eval(formula, model_completion=True)):
             return
         if any(d.name() in _BY_ZERO for d in model.decls()):
             raise Unsupported("projections take no account of what a model says of divisions by zero")
-        projected = self._project(asking, model, wanted, formula)
+        projected = self._project(asking, model, constants, formula)
         if z3.is_false(model.eval(projected, model_completion=True)):
             raise Misbehaviour("model", f"a projection is false in its own model\n{shown(formula)}")
-        vector = z3.AstVector(ctx=session.context)
-        for constant in wanted:
-            vector.push(constant)
+        vector = asking.vector(constants)
         session.wrap(z3core.Z3_qe_lite(session.ref, vector.vector, formula.as_ast()))
         extrapolated = session.wrap(z3core.Z3_model_extrapolate(session.ref, model.model, formula.as_ast()))
         is_false = z3.is_false(model.eval(extrapolated, model_completion=True))
         must("model", not is_false, "what a model was extrapolated to is false in it")
 
     @staticmethod
-    def _project(asking: Asking, model: Any, wanted: Sequence[Any], formula: Any) -> Any:
+    def _project(asking: Asking, model: Any, constants: Sequence[Any], formula: Any) -> Any:
         session = asking.session
         if session.chance(0.5):
-            return model.project(wanted, formula)
+            return model.project(constants, formula)
         known = z3.AstMap(ctx=session.context)
-        given = (len(wanted), session.array_of(wanted), formula.as_ast(), known.map)
+        given = (len(constants), session.array_of(constants), formula.as_ast(), known.map)
         return session.wrap(z3core.Z3_qe_model_project_with_witness(session.ref, model.model, *given))

@@ -38,13 +38,13 @@ class _Problem:
 
     def __init__(self, asking: Asking) -> None:
         self.session = session = asking.session
-        draw = session.random.random
-        self.facts = [int(draw() * _ROUNDS) for _ in range(1 + int(draw() * 2))]
+        chance = session.random
+        self.facts = [chance.below(_ROUNDS) for _ in range(chance.up_to(2))]
         self.rules = [
-            (session.one_of(("pp", "pq", "qp", "qq")), int(draw() * _ROUNDS), int(draw() * (_ROUNDS + 1)))
-            for _ in range(1 + int(draw() * _MOST_RULES))
+            (chance.pick(("pp", "pq", "qp", "qq")), chance.below(_ROUNDS), chance.below(_ROUNDS + 1))
+            for _ in range(chance.up_to(_MOST_RULES))
         ]
-        self.target = int(draw() * _ROUNDS)
+        self.target = chance.below(_ROUNDS)
 
     @property
     def derivable(self) -> bool:
@@ -73,7 +73,7 @@ class _Problem:
         fixedpoint.set("engine", engine)
         fixedpoint.set("rlimit", RESOURCE_LIMIT)
         if engine == "spacer" and session.chance(0.5):
-            fixedpoint.set("spacer.random_seed", int(session.random.random() * 100))
+            fixedpoint.set("spacer.random_seed", session.random.below(100))
         fixedpoint.register_relation(*relations.values())
         x = z3.Const(session.fresh_name("x"), sort)
         fixedpoint.declare_var(x)

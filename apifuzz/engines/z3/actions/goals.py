@@ -80,7 +80,7 @@ class Probe(OfFormulas):
         value = probe(goal)
         other = z3.Probe(session.one_of(_PREDICATES), session.context)
         other(goal)
-        limit = float(int(session.random.random() * 20))
+        limit = float(session.random.below(20))
         for compare in (operator.gt, operator.lt, operator.ge, operator.le, operator.eq):
             same = (compare(probe, limit)(goal) != 0.0) is compare(value, limit)
             must("term", same, f"the probe {name} is {value}, compared with {limit} it is another")

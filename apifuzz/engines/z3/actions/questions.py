@@ -17,8 +17,8 @@ from apifuzz.engines.z3.actions.base import (
     Asking,
     OfFormulas,
     Z3Action,
-    require_readable,
 )
+from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import misread
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 from apifuzz.run import Run

@@ -40,7 +40,7 @@ class Simplifiers(OfFormulas):
         session = asking.session
         formulas = asking.of(self.formulas)
         chain = None
-        for _ in range(1 + int(session.random.random() * 3)):
+        for _ in range(session.random.up_to(3)):
             simplifier = z3.Simplifier(session.one_of(_SIMPLIFIERS), session.context)
             if session.chance(0.3):
                 z3core.Z3_simplifier_get_help(session.ref, simplifier.simplifier)
@@ -115,7 +115,7 @@ class Propagator(OfFormulas):
         session = asking.session
         formulas = asking.of(self.formulas)
         literals = [z3.Bool(session.fresh_name("watch"), session.context) for _ in formulas[:_MOST_WATCHED]]
-        bound = int(session.random.random() * (len(literals) + 1))
+        bound = session.random.below(len(literals) + 1)
         # Each literal says that its formula holds; one of them has to.
         named = [literal == formula for literal, formula in zip(literals, formulas, strict=False)]
         named.append(z3.Or(*literals))
