@@ -67,7 +67,9 @@ class Action(Call[ResultT]):
             return False
         if cls.feature is not None and not run.has(cls.feature):
             return False
-        return all(need.holds(run) for need in cls.needs) and all(holds(run) for holds in cls.likely)
+        if cls.needs and not all(need.holds(run) for need in cls.needs):
+            return False
+        return not cls.likely or all(holds(run) for holds in cls.likely)
 
     def make(self, run: Run) -> Made:
         """Make the call, and keep what it made. Raises what engines raise, and :class:`TraceError` where the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import cvc5
 import pytest
 
 from apifuzz import calls
+from apifuzz.chance import Chance
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.reading import Reader, reads_alike
@@ -341,7 +341,7 @@ def test_a_sort_of_another_name_sake_is_another_sort() -> None:
     kit.perform(calls.DeclareSort("U", 0))
     before = kit.sort(array(make_sort("U"), INT)).handle
     kit.engine.random.seed(0)
-    kit.engine.sorts.session.random = random.Random(3)
+    kit.engine.sorts.session.random = Chance(3)
     kit.engine.sorts.declared.pop("U")
     kit.perform(calls.DeclareDatatypes([DatatypeSpec("U", (("u", ()),))]))
     assert kit.engine.sorts.of(array(make_sort("U"), INT)) != before
