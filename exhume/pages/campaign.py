@@ -78,7 +78,7 @@ def _over_time(campaign: Campaign) -> Plot:
         for name in ("tests", "decided", "findings", "duplicates")
     }
     upper, lower = {name: sums[name] for name in ("tests", "decided")}, {"findings": sums["findings"]}
-    drawing = lines_over_time("time", times, f"{unit} since the campaign began", upper, lower)
+    drawing = lines_over_time("time", times, f"{unit} since the campaign started", upper, lower)
     shown = sorted({*range(0, len(times), max(1, len(times) // 24)), len(times) - 1})
     return Plot(
         "Over time",

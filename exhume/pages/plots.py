@@ -18,8 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-COLOURS = 8
-"""Number of colours for series; the page defines ``--c0`` to ``--c7``."""
+COLOURS = 12
+"""Number of colours (``--c0`` ...) in the page. The first eight stand for outcomes and finding classes."""
+NEUTRAL = 8
+"""The first of the colours without a meaning."""
 # Placeholders in matplotlib's output; no plot uses these colours otherwise.
 _INK, _FAINT = "#010203", "#040506"
 _SERIES = [f"#0708{number:02x}" for number in range(COLOURS)]
@@ -47,7 +49,7 @@ _STYLE: Any = {
     "axes.facecolor": "none",
 }
 _WIDTH = 7.6
-_LABEL = 28
+_LABEL = 40
 _NOT_IN_HTML = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|\sxmlns(?::\w+)?=\"[^\"]*\"", re.S
 )
@@ -78,7 +80,7 @@ def stacked_bars(
         left = [0.0] * len(places)
         rows = range(len(places))
         for number, (text, values) in enumerate(series.items()):
-            colour = _colour(colours[number] if colours else number)
+            colour = _colour(colours[number] if colours else NEUTRAL + number)
             axes.barh(rows, values, left=left, height=0.7, color=colour, label=_short(text))
             left = [a + b for a, b in zip(left, values, strict=True)]
         axes.set_yticks(rows, [_short(place) for place in places])
@@ -97,7 +99,7 @@ def columns(
         figure, axes = _figure(3.4)
         bottom = [0.0] * len(places)
         for number, (text, values) in enumerate(series.items()):
-            colour, label_ = _colour(colours[number] if colours else number), _short(text)
+            colour, label_ = _colour(colours[number] if colours else NEUTRAL + number), _short(text)
             axes.bar(range(len(places)), values, bottom=bottom, width=0.75, color=colour, label=label_)
             bottom = [a + b for a, b in zip(bottom, values, strict=True)]
         axes.set_xticks(range(len(places)), [_short(p) for p in places], rotation=60, ha="right", fontsize=8)
@@ -115,7 +117,7 @@ def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks
         both: Any = figure.subplots(2, 1, sharex=True)
         for offset, (axes, series) in enumerate(zip(both, (upper, lower), strict=True)):
             for number, (text, values) in enumerate(series.items()):
-                colour = _colour(number + 3 * offset)
+                colour = _colour(NEUTRAL + number + 2 * offset)
                 axes.step(times, values, where="post", color=colour, label=_short(text), lw=1.6)
             axes.set_ylim(bottom=0)
             axes.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -130,7 +132,7 @@ def _figure(height: float) -> tuple[Figure, Axes]:
 
 
 def _colour(number: int) -> str:
-    return _SERIES[number % COLOURS]
+    return _SERIES[number if number < COLOURS else NEUTRAL + number % (COLOURS - NEUTRAL)]
 
 
 def _short(text: str) -> str:
@@ -142,7 +144,7 @@ def _short(text: str) -> str:
 def _legend(figure: Figure, axes: Axes, series: int) -> None:
     if series:
         handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(series, 5), fontsize=9)
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(series, 6), fontsize=9)
 
 
 def _svg(name: str, figure: Figure) -> str:

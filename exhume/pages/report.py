@@ -171,6 +171,7 @@ class _Finding:
             "solver": self.record.solver,
             "title": title_of(folder),
             "key": folder.key,
+            "cause": folder.key.split("|", 2)[-1].replace("|", ", "),
             "folder": self.record.path.name,
             "duplicates": self.duplicates,
             "found": _time(self.state.found_at) if self.state else None,
@@ -282,7 +283,7 @@ def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
     facts = [
         (name.replace("_", " "), _fact(value))
         for name, value in campaign.settings.items()
-        if name not in ("created", "format") and value not in _NOTHING
+        if name not in ("created", "format", "given") and value not in _NOTHING
     ]
     if isinstance(created := campaign.settings.get("created"), int | float):
         facts.insert(0, ("started", _time(created) + " UTC"))

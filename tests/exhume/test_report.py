@@ -117,7 +117,7 @@ def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "Invalid model issue on QF_LIA", "(assert (= 3 (div x 2)))", "$ z3 model_validate=true original.smt2",
         "seen 42 times", "z3#9: same place", "no known issue", "since 4.8.5; fixed in 4.8.7",
         "z3-4.8.5: Z3 version 4.8.5 - 64 bit, 0.10 s",
-        "35", "finished", "not bisected: 1", "seconds since the campaign began",
+        "35", "finished", "not bisected: 1", "seconds since the campaign started",
     ):  # fmt: skip
         assert words in page.text, words
     # Figure 4: the finding affects 4.8.5 and no other of the releases that ran.
@@ -144,7 +144,7 @@ def test_the_unit_of_time_follows_the_length_of_the_campaign(
             state.commit(Changes(tests=1), now - 1_700_000_000.3, ending="finished")
     assert exhume("report", tmp_path).code == 0
     page = (tmp_path / "report.html").read_text()
-    assert f"{unit} since the campaign began" in page
+    assert f"{unit} since the campaign started" in page
     table = re.search(rf'<th scope="col">{unit}</th>.*?</table>', page, re.S)
     assert table is not None
     rows = re.findall(r"<tr><td>([\d.]+)</td><td>(\d+)</td>", table[0])
