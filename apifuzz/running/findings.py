@@ -20,17 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from apifuzz.running import calls as _calls  # noqa: F401 (makes their kind known)
-from apifuzz.running.faults import Fault
+from apifuzz.running.examine import Examined
 from apifuzz.running.folder import MINIMISED, PRINTED, TRACE, CallsFolder, solver_entries
 from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, print_trace
+from apifuzz.trace import print_trace
 from base.documents import to_document
 from difftest.triage import store
-from difftest.triage.store import FindingRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +39,25 @@ class Description:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What is known of an error when it is filed."""
-
-    fault: Fault
-    key: str
-    trace: Trace
-    minimised: Trace
-    complete: bool
-    setup: Setup
-    version: str
-    origin: Mapping[str, Any]
-    printed: str = ""
-    description: Description = Description()
-
-
-def file_finding(folder: Path, seen: Seen) -> FindingRecord:
-    """Write a finding's folder into ``folder``; nothing is changed where it is there already."""
-    return store.file_finding(folder, filing_of(seen))
-
-
-def filing_of(seen: Seen) -> store.Filing:
-    """What is written of an error."""
-    text, setup = print_trace(seen.trace), seen.setup
+def filing_of(
+    seen: Examined, setup: Setup, version: str, origin: Mapping[str, Any], described: Description
+) -> store.Filing:
+    """What is written of a confirmed error, found with a solver of this version; ``origin`` names the run."""
+    text, fault = print_trace(seen.trace), to_document(seen.fault)
     document = {
         "guilty": None if setup.cross_check else setup.label,
         "reason": "",
         "evidence": [],
-        **seen.description.facts,
-        "fault": to_document(seen.fault),
+        **described.facts,
+        "fault": fault,
         "setup": asdict(setup),
-        "version": seen.version,
-        "solvers": solver_entries(setup, to_document(seen.fault)),
+        "version": version,
+        "solvers": solver_entries(setup, fault),
         "lines": [len(seen.trace.lines), len(seen.minimised.lines)],
         "complete": seen.complete,
-        "origin": dict(seen.origin),
+        "origin": dict(origin),
     }
-    files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed}
-    files |= seen.description.files
+    files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed, **described.files}
     note = seen.fault.detail.partition("\n")[0][:200]
-    return store.Filing(CallsFolder.kind, seen.fault.kind, setup.label, seen.key, text, document, files, note)
+    named = CallsFolder.kind, seen.fault.kind, setup.label, seen.key.key
+    return store.Filing(*named, text, document, files, note)

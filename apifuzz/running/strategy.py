@@ -16,9 +16,9 @@ from typing import Any
 
 from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.running.describing import describe
-from apifuzz.running.examine import QUICK_SECONDS, Examined, examine
+from apifuzz.running.examine import QUICK_SECONDS, examine
 from apifuzz.running.faults import Fault
-from apifuzz.running.findings import Description, Seen, filing_of
+from apifuzz.running.findings import Description, filing_of
 from apifuzz.running.folder import STRATEGY, CallsFolder
 from apifuzz.running.keys import needs_operators, shipped, stem_of
 from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_seed
@@ -154,7 +154,9 @@ class CallsPerformer:
         described = strategy.describe(runner, examined.minimised, examined.fault)
         guilty = described.facts.get("guilty")
         settled = replace(task.candidate, guilty=guilty, key=examined.key.key)
-        filing = filing_of(self._seen(index, runner, examined, described))
+        run = {"seed": strategy.seed, "run": index, "run_seed": run_seed(strategy.seed, index)}
+        origin = {**run, "drawing": asdict(strategy.drawing)}
+        filing = filing_of(examined, runner.setup, runner.version(), origin, described)
         return Confirmation(task, None, 0.0, examined.key, settled, filing=filing)
 
     def version(self) -> str:
@@ -172,15 +174,6 @@ class CallsPerformer:
         if runner is None:
             runner = self._runners[setup.title] = Runner(setup, self._strategy.feed)
         return runner
-
-    def _seen(self, index: int, runner: Runner, examined: Examined, described: Description) -> Seen:
-        strategy = self._strategy
-        origin = {"seed": strategy.seed, "run": index, "run_seed": run_seed(strategy.seed, index)}
-        return Seen(
-            *(examined.fault, examined.key.key, examined.trace, examined.minimised, examined.complete),
-            *(runner.setup, runner.version(), {**origin, "drawing": asdict(strategy.drawing)}),
-            *(examined.printed, described),
-        )
 
     def _keep_unconfirmed(self, task: ConfirmTask, fault: Fault) -> None:
         """The traces of the first errors that no fresh process shows, for inspection."""

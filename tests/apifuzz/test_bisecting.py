@@ -9,13 +9,14 @@ import pytest
 
 from apifuzz.running import folder, releases
 from apifuzz.running.faults import Fault, reported
-from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.findings import Description
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
 from solvers.specs import Solver
+from tests.apifuzz.filing import Seen, file_finding
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")

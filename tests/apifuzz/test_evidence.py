@@ -11,7 +11,7 @@ import pytest
 from apifuzz.running import evidence, folder
 from apifuzz.running.evidence import at_once, weigh
 from apifuzz.running.faults import Fault, reported
-from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.findings import Description
 from apifuzz.running.runs import RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace, read_trace
@@ -19,6 +19,7 @@ from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.store import read_findings, update_finding
+from tests.apifuzz.filing import Seen, file_finding
 
 CALLS = read_trace(
     """exhume-trace 1 cvc5 1

@@ -10,7 +10,7 @@ import pytest
 from apifuzz.running import describing, folder, releases
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault, reported
-from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.findings import Description
 from apifuzz.running.releases import ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
@@ -21,6 +21,7 @@ from difftest.triage.evidence import Evidence
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
 from solvers.specs import Solver
+from tests.apifuzz.filing import Seen, file_finding
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
 OWN = 8

@@ -9,12 +9,12 @@ import pytest
 from apifuzz.running import describing
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import CRASH, Fault, reported
-from apifuzz.running.findings import Seen, file_finding
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.triage.evidence import Evidence
+from tests.apifuzz.filing import Seen, file_finding
 
 DIES = Fault(CRASH, "check-sat", "SIGSEGV in check-sat", None, "SIGSEGV")
 PROGRAM = """import os, signal, cvc5

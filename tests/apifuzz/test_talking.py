@@ -15,13 +15,14 @@ from apifuzz.programs.programs import dressed, programs
 from apifuzz.programs.talking import is_whole
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault, reported
-from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.findings import Description
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from tests.apifuzz.filing import Seen, file_finding
 
 SOLVER = Path(__file__).with_name("little_solver.py")
 COMMAND = shlex.join([sys.executable, "-I", str(SOLVER)])

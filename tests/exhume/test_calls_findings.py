@@ -9,7 +9,7 @@ import pytest
 
 from apifuzz.running import folder
 from apifuzz.running.faults import Fault
-from apifuzz.running.findings import Description, Seen, file_finding
+from apifuzz.running.findings import Description
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from base.version import VERSION
@@ -19,6 +19,7 @@ from difftest import DifftestError
 from difftest.campaign.state import CampaignState
 from difftest.campaign.store_findings import record_findings
 from difftest.campaign.stored import Changes
+from tests.apifuzz.filing import Seen, file_finding
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 
 TRACE = read_trace(
