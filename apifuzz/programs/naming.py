@@ -66,7 +66,7 @@ def _base(line: Line) -> str:
     if _TERM.search(line.kind):
         return "t"
     word = _LAST_WORD.search(line.kind)
-    return word[0].lower() if word else "v"
+    return word[0].lower() if word else "array" if "_Array_" in line.kind else "v"
 
 
 def _symbol(line: Line) -> str:

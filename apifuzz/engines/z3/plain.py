@@ -47,6 +47,8 @@ class _Plainer:
         self.context = context
         self.made: dict[str, Line] = {}
         self.instead: dict[str, ast.expr] = {}
+        self.sorts: dict[str, ast.expr] = {}
+        """The sorts that constants were declared with."""
         self.plain: set[str] = set()
         """Variables that held a pointer and now hold z3's object."""
 
@@ -66,8 +68,14 @@ class _Plainer:
         if isinstance(code, ast.Name) and code.id in self.made:
             # What wraps a pointer knows what it is.
             self.made[code.id] = replace(self.made[code.id], kind=line.kind)
-        if line.function == "sort" and (sort := self._sort_of(code)) is not None:
-            code = sort
+        match code:
+            case ast.Call(ast.Attribute(ast.Name(name), "sort")) if name in self.sorts:
+                code = self.sorts[name]
+            case ast.Call(ast.Attribute(_, "Const"), [text, ast.Name(sort) as made]):
+                self.sorts[line.name] = made
+                code = self._of_sort(sort, "", text) or code
+            case ast.Call(ast.Attribute(ast.Name(sort), "cast"), [ast.Constant() as value]):
+                code = self._of_sort(sort, "Val", value) or code
         if isinstance(code, (ast.Name, ast.Constant)):
             self.instead[line.name] = code
             return
@@ -75,13 +83,14 @@ class _Plainer:
             self.plain.add(line.name)
         self.made[line.name] = line.changed(code)
 
-    def _sort_of(self, code: ast.expr) -> ast.expr | None:
-        """The sort that a constant was declared with."""
-        match code:
-            case ast.Call(ast.Attribute(ast.Name(name), "sort")) if name in self.made:
-                match self.made[name].code:
-                    case ast.Call(ast.Attribute(_, "Const"), [_, ast.Name() as sort]):
-                        return sort
+    def _of_sort(self, sort: str, ending: str, argument: ast.expr) -> ast.expr | None:
+        """A constant or value by the function that z3's module has for its sort."""
+        match self.made[sort].code if sort in self.made else None:
+            case ast.Call(
+                ast.Attribute(_, "BoolSort" | "IntSort" | "RealSort" | "BitVecSort" as name), width
+            ):
+                places = ", ".join("{}" for _ in (argument, *width))
+                return _formed(f"z3.{name.removesuffix('Sort')}{ending}({places})", [argument, *width])
         return None
 
     def _plain(self, part: ast.expr) -> ast.expr | None:
