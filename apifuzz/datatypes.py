@@ -11,7 +11,7 @@ from smtlib import Sort, SortError, make_sort
 from smtlib.environment import instantiate, parameter
 
 MOST_ARGUMENTS = 20
-"""So many arguments a sort and a function may have, and so many datatypes are declared together."""
+"""The most arguments of a sort or function, and the most datatypes declared together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def names_in(sort: FieldSort) -> Iterator[str]:
 def require_values(group: Sequence[DatatypeSpec]) -> None:
     """Raise :class:`TraceError` where a datatype of the group has no finite value (is not well-founded).
 
-    Solvers want values for the elements of arrays and sequences, too.
+    Solvers also need values for the elements of arrays and sequences.
     """
     empty = {spec.name for spec in group}
     changed = True

@@ -1,6 +1,7 @@
 """The operators that a run draws on: those of its theories that the solver knows, with weights.
 
-They come from the theory files only. What solvers are slow at is drawn more seldom, never not at all.
+They come from the theory files only. Operators that solvers are slow at are drawn less often, but never
+excluded.
 """
 
 from __future__ import annotations

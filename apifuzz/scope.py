@@ -41,10 +41,10 @@ def draw_scope(
     theories: Iterable[str],
     quantifiers: bool | None,
     chance: random.Random,
-    wanted: frozenset[Feature] = frozenset(),
+    required: frozenset[Feature] = frozenset(),
 ) -> Scope:
     """A scope within what the solver knows. ``theories``, where any are given, are taken as they are, the
-    features ``wanted`` are drawn on in any case; ``quantifiers`` None leaves them to chance.
+    features ``required`` are always on; ``quantifiers`` None leaves them to chance.
     """
     named = [name for name in theories if name in known]
     if not named:
@@ -58,7 +58,7 @@ def draw_scope(
         features.add(Feature.SORT_CONSTRUCTORS)
     if chance.random() < _QUANTIFIERS if quantifiers is None else quantifiers:
         features.add(Feature.QUANTIFIERS)
-    return Scope(frozenset(chosen), frozenset((features | wanted) & known_features))
+    return Scope(frozenset(chosen), frozenset((features | required) & known_features))
 
 
 def _draw_theories(known: list[str], chance: random.Random) -> list[str]:

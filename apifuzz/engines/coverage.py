@@ -1,7 +1,7 @@
 """Which functions of a solver's interface there are, and which of them are called: for benchmarks only.
 
-What counts stands in the file ``coverage.toml`` of the engine's folder: classes with public methods, or a
-module with functions and patterns of those that do not count.
+The file ``coverage.toml`` in the engine's folder says what counts: classes with public methods, or a module
+with functions and patterns of those that do not count.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from typing import Any
 
 
 @lru_cache(maxsize=4)
-def _told(solver: str) -> dict[str, Any]:
+def _described(solver: str) -> dict[str, Any]:
     file = Path(__file__).parent / solver / "coverage.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def _core(solver: str) -> Any:
-    return importlib.import_module(f"{solver}.{_told(solver)['functions']}")
+    return importlib.import_module(f"{solver}.{_described(solver)['functions']}")
 
 
 @lru_cache(maxsize=4)
 def api_functions(solver: str) -> tuple[str, ...]:
     """The functions that count, ``Class.method`` or ``function``; none where the engine does not say."""
-    told = _told(solver)
-    if "functions" in told:
-        core, left_out = _core(solver), [entry["pattern"] for entry in told["left-out"]]
+    described = _described(solver)
+    if "functions" in described:
+        core, left_out = _core(solver), [entry["pattern"] for entry in described["left-out"]]
         # Functions that ask the library have the library's as a default argument.
         names = [n for n in dir(core) if getattr(getattr(core, n), "__defaults__", None) and n[0] != "_"]
         return tuple(sorted(n for n in names if not any(re.search(pattern, n) for pattern in left_out)))
-    if "classes" not in told:
+    if "classes" not in described:
         return ()
-    module, doubles = importlib.import_module(solver), told.get("doubles", {})
+    module, doubles = importlib.import_module(solver), described.get("doubles", {})
     left = set(vars(getattr(module, doubles["of"]))) - set(doubles["except"]) if doubles else set()
     return tuple(
         f"{name}.{method}"
-        for name in told["classes"]
+        for name in described["classes"]
         for method, value in sorted(vars(getattr(module, name)).items())
         if not method.startswith("_") and callable(value)
         if not (name == doubles.get("by") and method in left)
@@ -99,6 +99,6 @@ def _noting(name: str, function: Callable[..., Any], called: set[str]) -> Callab
 
 
 def _forget_cached_methods(solver: str) -> None:
-    for name in _told(solver).get("classes", ()):
+    for name in _described(solver).get("classes", ()):
         made = getattr(importlib.import_module(solver), name)
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(made))

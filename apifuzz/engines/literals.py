@@ -1,4 +1,4 @@
-"""Values as rows make them: what SMT-LIB's text says, in words."""
+"""Reads SMT-LIB values into the words that rows use."""
 
 from __future__ import annotations
 

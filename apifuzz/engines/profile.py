@@ -26,8 +26,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A part of the messages that are no fault of a call. ``goes_on``: the solver said so before it began, so
-    that the run can go on. ``internal``: the solver says that it is at fault itself.
+    """Part of a message that reports a known limit, not a wrong call. ``goes_on``: the solver noticed
+    before it changed anything, so the run can continue. ``internal``: it reports a fault of its own.
     """
 
     message: str
@@ -50,7 +50,7 @@ class Profile:
     conflicts: tuple[Conflict, ...]
 
     def known_limit(self, message: str) -> Limit | None:
-        """The limit that a message tells of; None: it may be the fault of the call."""
+        """The limit that a message reports; None: the call itself may be wrong."""
         return next((limit for limit in self.limits if limit.message in message), None)
 
     def translate(self, message: str, changing: bool = False) -> BaseException:

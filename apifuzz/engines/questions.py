@@ -1,4 +1,4 @@
-"""What a solver is asked of sorts and terms, and what it should say: rows of two expressions."""
+"""Questions about sorts and terms, with the expected answers: rows of two expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IS = "is"
 class Questions:
     """The tables of a TOML file by name.
 
-    The table ``is`` has the question that only sorts of a name answer with yes.
+    The table ``is`` has, per sort name, the question that only such sorts answer with yes.
     """
 
     def __init__(self, file: Path) -> None:
@@ -31,7 +31,7 @@ class Questions:
         return iter(self._tables)
 
     def ask(self, kind: str, about: object, word: Word, *names: str) -> None:
-        """Ask the questions of some tables; Misbehaviour of ``kind`` where another answer comes."""
+        """Ask the questions of some tables. Raises Misbehaviour of ``kind`` for an unexpected answer."""
         for name in names:
             for text, question, answer in self._tables.get(name, ()):
                 found, expected = evaluate(question, word), evaluate(answer, word)

@@ -1,14 +1,14 @@
-"""Rows that say by which calls a solver makes something, or what it answers: read from a TOML file.
+"""Rows of a TOML file: the calls by which a solver makes something.
 
-A row has a name and a call, or several calls that come to the same. A call is written as Python writes it,
-``fpToUBV(a, b, sort)``: names, constants, calls, attributes, items, and Python's operators; nothing else. The
-letters ``a`` to ``d`` are the arguments, of which there must be as many; ``args`` are all of them, ``rest``
-all but the first; ``i`` and ``j`` the first indices, ``indices`` all. What other words mean is up to the
-solver. A word alone is applied to the arguments as the theory files say: two at a time from the left, in a
-chain... With ``{call = "...", when = "..."}`` a call is there under a condition only.
+A row has a name and one call, or several equivalent calls. A call is written as in Python,
+``fpToUBV(a, b, sort)``, with names, constants, calls, attributes, subscripts and Python's operators only.
+The letters ``a`` to ``d`` are the arguments; a call takes as many as it names. ``args`` are all arguments,
+``rest`` all but the first; ``i`` and ``j`` are the first indices, ``indices`` all of them. The solver's engine
+defines all other words. A word alone is applied to the arguments as the theory files say: left-associative,
+chainable, and so on. ``{call = "...", when = "..."}`` is a call with a condition.
 
-A row may be for some sorts of arguments only, which stand behind its name: ``to_fp BitVec``, or for the first
-of any number ``str.++ Seq ...``; ``or ()`` is for none. Such a row is used instead of the general one.
+Sorts after the name restrict a row to arguments of these sorts: ``to_fp BitVec``. ``str.++ Seq ...``
+restricts only the first argument, and ``or ()`` is for no arguments. Such a row replaces the general one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from smtlib import default_theories
 LETTERS = "abcd"
 
 Word = Callable[[str], Any]
-"""What a word of a row stands for."""
+"""Gives the meaning of a word."""
 
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
@@ -46,7 +46,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 def evaluate(tree: ast.expr, word: Word) -> Any:
-    """What an expression of a row comes to. Raises ValueError for one that rows do not have."""
+    """The value of an expression. Raises ValueError for expressions that are not allowed in rows."""
     match tree:
         case ast.Name(id=name):
             return word(name)
@@ -86,7 +86,7 @@ def parsed(text: str) -> ast.expr:
 
 
 class Route:
-    """One of the calls of a row; ``plain`` is the word where it is one alone, else empty."""
+    """One call of a row; ``plain`` is the word if the call is a word alone, else empty."""
 
     __slots__ = ("_tree", "_when", "plain", "text", "words")
 
@@ -99,8 +99,8 @@ class Route:
         self.words = frozenset(n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name))
 
     def takes(self, count: int, least: int) -> bool:
-        """Whether it takes so many arguments: as many as it has letters; where it has none, any number, or
-        ``least`` for a call with all of them.
+        """Whether it takes ``count`` arguments: as many as it has letters; without letters any number, but at
+        least ``least`` unless it is a word alone.
         """
         named = [place for place, letter in enumerate(LETTERS, 1) if letter in self.words]
         return count == named[-1] if named else bool(self.plain) or count >= least
@@ -122,7 +122,7 @@ class Rows:
         self._found: dict[tuple[str, tuple[str, ...]], tuple[Route, ...]] = {}
 
     def find(self, name: str, sorts: Sequence[str] = ()) -> tuple[Route, ...]:
-        """The routes for ``name`` at arguments of sorts of these names; their conditions are still open."""
+        """The routes for ``name`` at arguments of sorts of these names; conditions are not checked yet."""
         key = (name, tuple(sorts))
         found = self._found.get(key)
         if found is None:

@@ -164,7 +164,7 @@ def read_back(session: Session, random: Random, term: Any, free: frozenset[int])
 
 
 def unreadable(text: str, error: bitwuzla.BitwuzlaException) -> Misbehaviour:
-    """What to raise for text that bitwuzla's parser rejects: the reason first, for it tells errors apart."""
+    """The error for text that bitwuzla's parser rejects; the reason comes first to identify it."""
     return Misbehaviour("print", f"does not read back, {str(error).replace(chr(39), '')}\n{text[:2000]}")
 
 

@@ -26,7 +26,7 @@ _KINDS = {
 
 @lru_cache(maxsize=1)
 def describe_options() -> tuple[Option, ...]:
-    """The options that may be drawn, as the library tells of them."""
+    """The options that may be drawn, as the library describes them."""
     described = [_describe(option) for option in bitwuzla.Option]
     return tuple(o for o in described if o.name not in profile("bitwuzla").dangerous)
 

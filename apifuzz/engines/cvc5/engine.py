@@ -40,8 +40,8 @@ _RANGES = frozenset(("BitVec", "FloatingPoint", "Int", "Real"))
 """The sorts of indices that ``eqrange`` takes."""
 
 _VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
-"""Where cvc5 wants values. ``rel.join_image`` takes other terms, too: then 1.4.2 reads a number that is not
-there.
+"""Where cvc5 requires values. ``rel.join_image`` also takes other terms, but 1.4.2 then reads a number that
+is not there.
 """
 
 _USES = "quantifier array-index array-element function datatype constant equality".split()

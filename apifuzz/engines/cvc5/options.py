@@ -80,10 +80,10 @@ def check_conflicts(options: dict[str, str], logic: str, name: str, value: str) 
     """Raise :class:`Unsupported` where cvc5 does not take the setting together with what was set before, or
     under the logic.
     """
-    wanted = options | {"logic": logic or "ALL", name: value}
+    settings = options | {"logic": logic or "ALL", name: value}
     for conflict in profile("cvc5").conflicts:
-        if name in (conflict.option, conflict.other) and _applies(conflict, wanted):
-            pair = f"{conflict.option}={wanted[conflict.option]}"
+        if name in (conflict.option, conflict.other) and _applies(conflict, settings):
+            pair = f"{conflict.option}={settings[conflict.option]}"
             raise Unsupported(f"{pair} with {conflict.other}={conflict.other_value}: {conflict.why}")
 
 

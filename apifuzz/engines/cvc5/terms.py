@@ -95,7 +95,7 @@ class Terms:
     @staticmethod
     def _refuse(head: Head, args: Sequence[ApiTerm]) -> None:
         if head.name == "^" and not _is_small(args[1].handle):
-            raise Unsupported("^ wants a small value as exponent")
+            raise Unsupported("^ requires a small value as exponent")
         if head.name in ("re.^", "re.loop") and max(head.indices) > LARGEST_REPETITION:
             raise Unsupported("too many repetitions")
 
@@ -259,9 +259,9 @@ _PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEM
 
 def _pattern(variables: list[Any], body: Any) -> Any | None:
     """A subterm of ``body`` that has all the variables and may be a pattern."""
-    binders, wanted = frozenset(_BINDERS.values()), set(variables)
+    binders, all_variables = frozenset(_BINDERS.values()), set(variables)
     for term in _subterms(body, 200, lambda term: term.getKind() not in binders):
-        if term.getKind() in _PATTERN_KINDS and wanted.issubset(_subterms(term, 200)):
+        if term.getKind() in _PATTERN_KINDS and all_variables.issubset(_subterms(term, 200)):
             return term
     return None
 
@@ -269,7 +269,7 @@ def _pattern(variables: list[Any], body: Any) -> Any | None:
 def _subterms(
     root: Any, most: int | None = None, is_entered: Callable[[Any], bool] = lambda term: True
 ) -> Iterator[Any]:
-    """The term and what is below it, each once, not below those that are not entered, at most so many."""
+    """The term and its subterms, each once, at most ``most``; none below terms that are not entered."""
     todo, seen = [root], {root}
     count = 0
     while todo and (most is None or count < most):

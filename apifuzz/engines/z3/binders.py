@@ -41,8 +41,8 @@ class Binders:
             plain = self._drawn(binder, variables, body)
             again = self._by_indices(binder, variables, body, 1, [])
             if not plain.eq(again):
-                told = f"{plain.sexpr()} {again.sexpr()}"
-                raise Misbehaviour("term", f"quantifiers made two ways differ: {told}")
+                both = f"{plain.sexpr()} {again.sexpr()}"
+                raise Misbehaviour("term", f"quantifiers made two ways differ: {both}")
         return made
 
     def _quantifier(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
@@ -98,15 +98,15 @@ class Binders:
 
     def _patterns(self, variables: Sequence[Any], body: Any) -> list[Any]:
         """Patterns out of applications of functions in the body, each with all variables in it."""
-        wanted = {v.get_id() for v in variables}
+        variable_ids = {v.get_id() for v in variables}
         found: list[tuple[Any, frozenset[int]]] = []
         for term in _subterms(body):
             if _can_be_pattern(term):
-                inside = frozenset(t.get_id() for t in _subterms(term)) & wanted
+                inside = frozenset(t.get_id() for t in _subterms(term)) & variable_ids
                 if inside:
                     found.append((term, inside))
-        patterns = [z3.MultiPattern(t) for t, inside in found if inside == wanted]
-        if not patterns and found and frozenset().union(*(i for _, i in found)) == wanted:
+        patterns = [z3.MultiPattern(t) for t, inside in found if inside == variable_ids]
+        if not patterns and found and frozenset().union(*(i for _, i in found)) == variable_ids:
             patterns = [z3.MultiPattern(*[t for t, _ in found])]
         return patterns[: 1 + int(self.session.random.random() * 2)]
 

@@ -48,8 +48,8 @@ _BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I", "fp.to_ieee_b
 """Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
 
 _NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff", "xor", "distinct"))
-"""Operators whose form with one argument z3's parser makes, and its calls hold to be a type error, or want
-more arguments by their description: what ``distinct`` of nothing and ``xor`` of one argument become ends in
+"""Operators with one argument that z3's parser accepts but its calls reject as a type error, or whose calls
+are documented to take more: what ``distinct`` of nothing and ``xor`` of one argument become ends in
 crashes of tactics and in unreachable code (5.4).
 """
 

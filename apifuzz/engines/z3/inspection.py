@@ -1,4 +1,4 @@
-"""Terms asked all that z3 tells about them, and printed and read back."""
+"""Asks z3 everything about its terms, and reads printed terms back."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def _option(line: str) -> Option | None:
     if match is None or match[1] in profile("z3").dangerous or match[2] not in _KINDS:
         return None
     name, kind, about = match[1], _KINDS[match[2]], match[3]
-    told = _DEFAULT.search(about)
-    default = told[1].strip() if told else "false" if kind is OptionKind.BOOL else ""
+    described = _DEFAULT.search(about)
+    default = described[1].strip() if described else "false" if kind is OptionKind.BOOL else ""
     if not _is_harmless(name, default):
         return None
     if kind is OptionKind.FLOAT:
@@ -92,7 +92,7 @@ def is_of_context(name: str) -> bool:
 
 
 def read_value(name: str, value: str) -> bool | int | float | str:
-    """The value as z3 wants it in Python. Raises :class:`Unsupported` where it does not fit the option."""
+    """The value as z3 takes it in Python. Raises :class:`Unsupported` if it does not fit the option."""
     option = next((o for o in solver_options() if o.name == name), None)
     if option is None:
         if name == "rlimit" and value.isdecimal():

@@ -34,8 +34,8 @@ def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
     if profile("z3").known_limit(message):
         raise error
     # The first of its errors, without the place in a text that is another each time.
-    told = _PLACE.match(message)
-    return Misbehaviour("print", f"does not read back: {told.group(1) if told else message}\n{text[:2000]}")
+    first = _PLACE.match(message)
+    return Misbehaviour("print", f"does not read back: {first.group(1) if first else message}\n{text[:2000]}")
 
 
 _PLACE = re.compile(r'\(error "line \d+ column \d+: ([^"]*)"\)')
@@ -134,7 +134,7 @@ class Session:
         self.sorts: dict[Sort, Any] = {}
         """Every sort made, by what it is: for ``as`` qualifiers and members of datatypes."""
         self.declared: dict[str, Any] = {}
-        """Constants and functions by name, as z3's parser wants them to read terms back."""
+        """Constants and functions by name, for z3's parser to read terms back."""
         self.named_sorts: dict[str, Any] = {}
         """Uninterpreted sorts and datatypes by name, for the parser too."""
         self.templates: dict[tuple[object, ...], tuple[Any, tuple[Any, ...]]] = {}
@@ -181,7 +181,7 @@ class Session:
     @property
     def prints_ambiguously(self) -> bool:
         """Whether terms may hold constructors of parametric datatypes, which z3 prints without the sort that
-        its parser wants.
+        its parser needs.
         """
         return any(
             sort.name == "List" or (sort.args and sort.name in self.named_sorts) for sort in self.sorts

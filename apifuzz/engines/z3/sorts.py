@@ -48,7 +48,7 @@ class Sorts:
         if name in self._arities:
             return self._apply_constructor(name, args)
         if name == "FloatingPoint" and sort.indices[1] < MIN_SIGNIFICAND:
-            raise Unsupported(f"z3 wants significands of {MIN_SIGNIFICAND} bits or more")
+            raise Unsupported(f"z3 requires significands of {MIN_SIGNIFICAND} bits or more")
         word = words_of(args, sort.indices, words_in(session))
         route = choose(SORTS.find(name, [""] * len(args)), word, session.random)
         if route is None:
@@ -74,7 +74,7 @@ class Sorts:
 
     def _apply_constructor(self, name: str, args: Sequence[Any]) -> Any:
         """``(name args...)``: z3 makes such sorts through its parser only."""
-        # Each once: with a datatype the parser takes its constructors, which it does not want again.
+        # Each once: with a datatype the parser takes its constructors, which must not be declared twice.
         by_id = {a.get_id(): a for a in args}
         names = {f"arg!{ident}": a for ident, a in by_id.items()}
         applied = " ".join(f"arg!{a.get_id()}" for a in args)
@@ -88,7 +88,7 @@ class Sorts:
     # Datatypes
 
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        """Datatypes that may refer to each other. One with parameters stands alone, as z3's calls want it."""
+        """Datatypes that may refer to each other. One with parameters stands alone, as z3's calls require."""
         session = self.session
         if any(spec.parameters for spec in group):
             if len(group) > 1:
