@@ -3,9 +3,9 @@
 A row has a name and one call, or several equivalent calls. A call is written as in Python,
 ``fpToUBV(a, b, sort)``, with names, constants, calls, attributes, subscripts and Python's operators only.
 The letters ``a`` to ``d`` are the arguments; a call takes as many as it names. ``args`` are all arguments,
-``rest`` all but the first; ``i`` and ``j`` are the first indices, ``indices`` all of them. The solver's engine
-defines all other words. A word alone is applied to the arguments as the theory files say: left-associative,
-chainable, and so on. ``{call = "...", when = "..."}`` is a call with a condition.
+``rest`` all but the first; ``i`` and ``j`` are the first indices, ``indices`` all of them. The solver's
+engine defines all other words. A word alone is applied to the arguments as the theory files say:
+left-associative, chainable, and so on. ``{call = "...", when = "..."}`` is a call with a condition.
 
 Sorts after the name restrict a row to arguments of these sorts: ``to_fp BitVec``. ``str.++ Seq ...``
 restricts only the first argument, and ``or ()`` is for no arguments. Such a row replaces the general one.
