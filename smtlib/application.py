@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from smtlib.environment import Environment, determines, has_parameters, instantiate, unify
+import re
+from collections.abc import Callable
+
+from smtlib.environment import Environment, determines, has_parameters, instantiate, parameter, unify
 from smtlib.errors import SortError
-from smtlib.reader import SExp
+from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import BOOL, INT, REAL, Sort, indexed, make_sort
 from smtlib.terms import Declaration, Kind, Term, TermTable
 
@@ -14,6 +17,32 @@ _ARITHMETIC = frozenset(
 """Functions for whose arguments z3 converts between Bool, Int and Real."""
 
 _ARRAY = frozenset(("select", "store"))
+_FUNCTIONS = frozenset(("Array", "->"))
+_FIELD_ELEMENT = re.compile(r"ff(-?[0-9]{1,1000})\Z")
+
+
+def _element(sort: Sort) -> Sort | None:
+    if sort.name == "Set":
+        return BOOL
+    return sort.args[-1] if sort.name == "Array" else None
+
+
+INDEXED_BY_FUNCTION: dict[str, Callable[[Sort], Sort | None]] = {
+    "map": _element,
+    "as-array": lambda sort: None,
+    "transitive-closure": lambda sort: sort,
+    "nullable.lift": lambda sort: sort.args[0] if sort.name == "Nullable" else None,
+}
+"""Operators whose index is a function, and the sort that each argument has inside that function."""
+
+
+def _result_sort(operator: str, args: tuple[Term, ...], inner: tuple[Sort, ...], result: Sort) -> Sort:
+    if operator == "map":
+        sort = args[0].sort
+        return sort if sort.name == "Set" else make_sort("Array", (), (*sort.args[:-1], result))
+    if operator == "as-array":
+        return make_sort("Array", (), (*inner, result))
+    return make_sort("Nullable", (), (result,)) if operator == "nullable.lift" else result
 
 
 def describe(term: Term, limit: int = 60) -> str:
@@ -38,12 +67,16 @@ class Applications:
     def __init__(self, environment: Environment, table: TermTable) -> None:
         self.environment = environment
         self.table = table
+        self.has_open = False
+        """Whether some term of the command has an open sort: one that follows from where the term is used."""
 
     def apply(self, name: str, args: tuple[Term, ...]) -> Term:
         """``(name args...)`` for any ``name``. Raises :class:`SortError`."""
         ranks = self.environment.symbols.get(name)
         if ranks is not None:
             return self._script_function(name, ranks, args)
+        if name in self.environment.maps:
+            return self.indexed_by_function("map", self.environment.maps[name], args, name)
         if name == "@" and len(args) > 1:
             return self.higher_order(args[0], args[1:])
         if name.startswith(("is-", "is_")) and name[3:] in self.environment.constructors:
@@ -56,11 +89,10 @@ class Applications:
         """The symbol ``name`` without arguments."""
         for declaration in reversed(self.environment.symbols[name]):
             if not declaration.params:
-                if has_parameters(declaration.result):
-                    raise SortError(f"the sort of {name} is ambiguous: write (as {name} SORT)")
+                self.has_open = self.has_open or has_parameters(declaration.result)
                 return self.table.symbol(declaration)
         declaration = self.environment.symbols[name][-1]
-        sort = make_sort("->", (), (*declaration.params, declaration.result))
+        sort = self.environment.function_sort(declaration.params, declaration.result)
         op = self.table.op(Kind.SYMBOL, name, None, (), declaration)
         return self.table.make(op, (), sort)
 
@@ -75,8 +107,16 @@ class Applications:
                 made = self._instance(declaration, converted, None)
                 if made is not None:
                     return made
-        if not ranks[-1].params and ranks[-1].result.name in ("->", "Array"):
-            return self.higher_order(self.table.symbol(ranks[-1]), args)
+        newest = ranks[-1]
+        if not newest.params and newest.result.name in ("->", "Array"):
+            return self.higher_order(self.table.symbol(newest), args)
+        if len(args) < len(newest.params):
+            return self.higher_order(self.constant(name), args)
+        if newest.params and newest.result.is_function:
+            count = len(newest.params)
+            return self.higher_order(self._script_function(name, ranks, args[:count]), args[count:])
+        if self.environment.theories.knows(name):
+            return self.operator(name, (), None, args)
         expected = " ".join(map(str, ranks[-1].params)) or "no arguments"
         raise SortError(f"{name} takes {expected}, got {_sorts_of(args)}")
 
@@ -88,11 +128,21 @@ class Applications:
         if result is not None and not unify(declaration.result, result, bindings):
             return None
         for param, arg in zip(declaration.params, args, strict=True):
-            if param is not arg.sort and not unify(param, arg.sort, bindings):
+            if param is arg.sort or (self.has_open and has_parameters(arg.sort)):
+                continue
+            if not unify(param, arg.sort, bindings):
+                return None
+        if self.has_open and any(has_parameters(a.sort) for a in args):
+            targets = [instantiate(param, bindings) for param in declaration.params]
+            closed = [self.close(arg, target) for arg, target in zip(args, targets, strict=True)]
+            args = tuple(term for term in closed if term is not None)
+            if len(args) < len(closed):
                 return None
         sort = instantiate(declaration.result, bindings) if bindings else declaration.result
         if has_parameters(sort):
-            return None
+            if declaration.origin != "constructor":
+                return None
+            self.has_open = True
         op = self.table.op(Kind.SYMBOL, declaration.name, head_text(declaration, sort), (), declaration)
         return self.table.make(op, args, sort)
 
@@ -115,14 +165,20 @@ class Applications:
             made = self._instance(declaration, args, sort)
             if made is not None and made.sort is sort:
                 return made
+        if sort.name == "FiniteField" and not args and (number := _FIELD_ELEMENT.match(name)):
+            return self.table.literal(f"#f{int(number[1]) % sort.indices[0]}m{sort.indices[0]}", sort)
         return self.operator(name, (), sort, args)
 
     def tester(self, constructor: str, args: tuple[Term, ...]) -> Term:
         """``((_ is constructor) arg)``."""
         entry = self.environment.constructors.get(constructor)
+        if entry is None and self.environment.theories.knows(f"is-{constructor}"):
+            return self.operator(f"is-{constructor}", (), None, args)
         if entry is None:
             raise SortError(f"(_ is {constructor}): {constructor} is not a constructor")
         declaration = entry[1].declaration
+        if self.has_open and args and has_parameters(args[0].sort):
+            raise _ambiguous(args[0])
         if len(args) != 1 or not unify(declaration.result, args[0].sort, {}):
             raise SortError(f"(_ is {constructor}) takes {declaration.result}, got {_sorts_of(args)}")
         op = self.table.op(Kind.SYMBOL, "is", f"(_ is {constructor})", (constructor,), declaration)
@@ -143,38 +199,70 @@ class Applications:
         op = self.table.op(Kind.SYMBOL, "update", f"(_ update {selector})", (selector,), ranks[0])
         return self.table.make(op, args, args[0].sort)
 
-    def higher_order(self, function: Term, args: tuple[Term, ...]) -> Term:
-        """A term of sort ``(-> ...)`` applied to arguments. An array is read, as z3 does."""
+    def close(self, term: Term, sort: Sort) -> Term | None:
+        """A term whose sort is open as one of this sort; None if that is not an instance of it."""
+        if not has_parameters(term.sort):
+            return term if term.sort is sort else None
+        declaration = term.op.declaration
+        if declaration is None and not term.args:
+            return self.operator(term.op.name, (), sort, ())
+        params = tuple(sort if has_parameters(a.sort) else a.sort for a in term.args)
+        op = term.op
+        if declaration is not None:
+            bindings: dict[Sort, Sort] = {}
+            if not unify(declaration.result, sort, bindings):
+                return None
+            params = tuple(instantiate(param, bindings) for param in declaration.params)
+            op = self.table.op(op.kind, declaration.name, head_text(declaration, sort), (), declaration)
+        closed = [self.close(a, p) for a, p in zip(term.args, params, strict=True)]
+        args = tuple(a for a in closed if a is not None)
+        return self.table.make(op, args, sort) if len(args) == len(closed) else None
+
+    def higher_order(self, function: Term, args: tuple[Term, ...], head: str = "@") -> Term:
+        """A term of sort ``(-> ...)`` applied to arguments; an array is read, as z3 does.
+
+        ``head`` is ``@``, or ``()`` for the form ``((f x) y)`` of z3.
+        """
         sort = function.sort
         if sort.name == "Array":
-            for arg in args:
-                function = self.operator("select", (), None, (function, arg))
-            return function
-        if not sort.is_function or len(args) > len(sort.args) - 1:
+            count = len(sort.args) - 1
+            read = self.operator("select", (), None, (function, *args[:count]))
+            return self.higher_order(read, args[count:], head) if args[count:] else read
+        if not sort.is_function:
             raise SortError(f"{describe(function)} has sort {sort} and is not a function")
-        for expected, arg in zip(sort.args, args, strict=False):
-            if expected is not arg.sort:
-                raise SortError(f"{describe(function)} takes {expected}, got {arg.sort}")
+        count = len(sort.args) - 1
+        if len(args) > count:
+            return self.higher_order(self.higher_order(function, args[:count], head), args[count:], head)
+        params = sort.args[: len(args)]
+        converted = self._converted_arguments(params, args)
+        if converted is None:
+            raise SortError(f"{describe(function)} takes {' '.join(map(str, params))}, got {_sorts_of(args)}")
         rest = sort.args[len(args) :]
         result = rest[0] if len(rest) == 1 else make_sort("->", (), rest)
-        return self.table.operator("@", (function, *args), result)
+        return self.table.make(self.table.op(Kind.OPERATOR, "@", head), (function, *converted), result)
 
-    def map_arrays(self, function: SExp, args: tuple[Term, ...]) -> Term:
-        """z3's ``((_ map f) array ...)``."""
+    def indexed_by_function(
+        self, operator: str, function: SExp, args: tuple[Term, ...], text: str = ""
+    ) -> Term:
+        """``((_ operator function) args ...)`` for an operator of :data:`INDEXED_BY_FUNCTION`."""
         name = function if isinstance(function, str) else function[0]
-        if not args or any(a.sort.name != "Array" for a in args) or not isinstance(name, str):
-            raise SortError(f"(_ map ...) takes arrays, got {_sorts_of(args)}")
-        elements = tuple(a.sort.args[1] for a in args)
-        result = self._result_of(name, elements)
+        if not isinstance(name, str):
+            raise SortError(f"(_ {operator} ...): expected a function, found {sexp_text(function, 60)}")
+        declaration = next((d for d in self.environment.symbols.get(name, ())), None)
+        elements = tuple(INDEXED_BY_FUNCTION[operator](a.sort) for a in args)
+        if operator == "as-array" and declaration is not None:
+            elements = declaration.params
+        if None in elements or not elements:
+            raise SortError(f"(_ {operator} ...) does not accept {_sorts_of(args)}")
+        sorts = tuple(s for s in elements if s is not None)
+        result = self._result_of(name, sorts)
         if result is None:
-            raise SortError(f"(_ map {name}): no rank for {' '.join(map(str, elements))}")
-        sort = make_sort("Array", (), (args[0].sort.args[0], result))
+            raise SortError(f"(_ {operator} {name}): no rank for {' '.join(map(str, sorts))}")
         shown = name
         if not isinstance(function, str):
-            shown = f"({name} ({' '.join(map(str, elements))}) {result})"
-        declaration = next((d for d in self.environment.symbols.get(name, ())), None)
-        op = self.table.op(Kind.OPERATOR, "map", f"(_ map {shown})", (name,), declaration)
-        return self.table.make(op, args, sort)
+            shown = f"({name} ({' '.join(map(str, sorts))}) {result})"
+        op = self.table.op(Kind.OPERATOR, operator, text or f"(_ {operator} {shown})", (name,), declaration)
+        return self.table.make(op, args, _result_sort(operator, args, sorts, result))
 
     def _result_of(self, name: str, sorts: tuple[Sort, ...]) -> Sort | None:
         for declaration in self.environment.symbols.get(name, ()):
@@ -192,6 +280,9 @@ class Applications:
             found = theories.find(candidate, (), ())
             if found is not None:
                 return self.table.operator(candidate, (), found[0])
+        if name == "nil":  # of z3's lists
+            self.has_open = True
+            return self.table.operator(name, (), make_sort("List", (), (parameter("T"),)))
         return None
 
     def operator(
@@ -199,10 +290,12 @@ class Applications:
     ) -> Term:
         """``((_ name indices) args...)`` of a theory; old spellings become the current one."""
         theories = self.environment.theories
-        names = [name] if name in theories.functions else []
+        names = [name] if theories.knows(name) else []
         names += theories.spellings.get(name, ())
         if not names:
             raise SortError(f"unknown function {name[:60]}")
+        if self.has_open:
+            args = self._closed(name, args)
         for candidate in names:
             found = theories.find(candidate, indices, tuple([a.sort for a in args]), qualifier)
             if found is not None:
@@ -217,16 +310,36 @@ class Applications:
     def _no_rank(
         self, name: str, indices: tuple[int | str, ...], qualifier: Sort | None, args: tuple[Term, ...]
     ) -> SortError:
-        ranks = " or ".join(str(s) for s in self.environment.theories.functions[name][:4])
+        theories = self.environment.theories
+        ranks = [*theories.functions.get(name, ()), *theories.read_only.get(name, ())][:4]
         expected = f" with result {qualifier}" if qualifier else ""
-        return SortError(
-            f"no rank of {indexed(name, indices)} for {_sorts_of(args)}{expected}; expected {ranks}"
-        )
+        known = f"; expected {' or '.join(map(str, ranks))}" if ranks else ""
+        return SortError(f"no rank of {indexed(name, indices)} for {_sorts_of(args)}{expected}{known}")
+
+    def _closed(self, name: str, args: tuple[Term, ...]) -> tuple[Term, ...]:
+        """Arguments with the sorts of open ones taken from the others."""
+        if not any(has_parameters(a.sort) for a in args):
+            return args
+        first = 1 if name == "ite" else 0
+        sorts = [a.sort for a in args[first:] if not has_parameters(a.sort)]
+        if name == "insert" and sorts:
+            sorts = [make_sort("List", (), (sorts[0],))]
+        if name in _ARRAY and sorts:
+            sorts = [args[0].sort.args[-1]]
+        if not sorts:
+            if name == "ite":
+                return args
+            raise _ambiguous(args[0])
+        closed = [self.close(a, sorts[0]) if has_parameters(a.sort) else a for a in args]
+        return tuple(term or arg for term, arg in zip(closed, args, strict=True))
 
     # Conversions
 
     def _conversions(self, name: str, args: tuple[Term, ...]) -> list[tuple[Term, ...]]:
         """Converted argument lists to try, in z3's order."""
+        arrays = [a.sort for a in args if a.sort.name == "Array"]
+        if arrays and any(a.sort.is_function for a in args):
+            return [tuple((self.convert(a, arrays[0]) if a.sort.is_function else a) or a for a in args)]
         if name in _ARRAY and args and args[0].sort.name == "Array":
             expected = (args[0].sort, *args[0].sort.args)[: len(args)]
             converted = self._converted_arguments(expected, args)
@@ -252,6 +365,11 @@ class Applications:
             return self.to_real(term)
         if sort is INT and term.sort is REAL:
             return self._to_int(term)
+        if sort.name in _FUNCTIONS and term.sort.name in _FUNCTIONS and sort.args == term.sort.args:
+            # For z3 a function is an array.
+            return self.table.make(term.op, term.args, sort, term.variables, term.patterns)
+        if self.has_open and has_parameters(term.sort):
+            return self.close(term, sort)
         return None
 
     def to_real(self, term: Term) -> Term:
@@ -270,6 +388,10 @@ class Applications:
             return term
         one, zero = self.table.literal("1", INT), self.table.literal("0", INT)
         return self.table.operator("ite", (term, one, zero), INT)
+
+
+def _ambiguous(term: Term) -> SortError:
+    return SortError(f"the sort of {describe(term)} is ambiguous: write (as {term.op.name} SORT)")
 
 
 def _sorts_of(args: tuple[Term, ...]) -> str:

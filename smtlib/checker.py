@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 
 from smtlib.datatypes import read_datatypes
 from smtlib.elaborator import Elaborator
-from smtlib.environment import Datatype, Environment, SortDefinition
+from smtlib.environment import Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import ReadError, SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.script import Command, Script
+from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, Sort
 from smtlib.terms import Declaration, Term, TermTable
 from smtlib.theory import Theories, default_theories
@@ -117,12 +118,10 @@ class _Checker:
 
     # Commands without terms
 
-    def plain(self, sexp: SExpList) -> CheckedCommand:
-        return self._done(sexp)
-
     def set_logic(self, sexp: SExpList) -> CheckedCommand:
         self.checked.logic = _symbol(sexp, 1)
         self.elaborator.use_logic(self.checked.logic)
+        self.environment.is_higher_order = self.checked.logic.startswith("HO_")
         return self._done(sexp)
 
     def set_option(self, sexp: SExpList) -> CheckedCommand:
@@ -174,12 +173,13 @@ class _Checker:
         self.checked.datatypes.update({d.name: d for d in datatypes})
         return self._done(sexp, datatypes=datatypes)
 
-    def declare_fun(self, sexp: SExpList) -> CheckedCommand:
+    def declare_fun(self, sexp: SExpList, whole: SExpList | None = None) -> CheckedCommand:
+        """A declaration; ``whole`` is the command if it has more to it."""
         _shape(sexp, 4, "(declare-fun NAME (SORT ...) SORT)")
         if isinstance(sexp[2], str):
             raise SortError(f"expected a list of sorts, found {sexp[2]}")
         params = tuple(self.environment.sort(s) for s in sexp[2])
-        return self._declare(sexp, params, sexp[3])
+        return self._declare(whole or sexp, params, sexp[3])
 
     def declare_const(self, sexp: SExpList) -> CheckedCommand:
         _shape(sexp, 3, "(declare-const NAME SORT)")
@@ -189,6 +189,36 @@ class _Checker:
         declaration = Declaration(_symbol(sexp, 1), params, self.environment.sort(result))
         self.environment.declare(declaration)
         return self._done(sexp, declarations=(declaration,))
+
+    def declare_rel(self, sexp: SExpList) -> CheckedCommand:
+        """z3's ``(declare-rel NAME (SORT ...) REPRESENTATION ...)``."""
+        if len(sexp) < 3:
+            raise SortError("expected (declare-rel NAME (SORT ...))")
+        return self.declare_fun(SExpList([*sexp[:3], "Bool"]), sexp)
+
+    def declare_map(self, sexp: SExpList) -> CheckedCommand:
+        """z3's ``(declare-map NAME (SORT ...) FUNCTION)``: the function on arrays, by element."""
+        _shape(sexp, 4, "(declare-map NAME (SORT ...) FUNCTION)")
+        self.environment.maps[_symbol(sexp, 1)] = sexp[3]
+        return self._done(sexp)
+
+    def declare_type_variable(self, sexp: SExpList) -> CheckedCommand:
+        _shape(sexp, 2, "(declare-type-var NAME)")
+        name = _symbol(sexp, 1)
+        self.environment.add_sort(SortDefinition(name, 0, (), parameter(name)))
+        return self._done(sexp)
+
+    def declare_oracle_fun(self, sexp: SExpList) -> CheckedCommand:
+        """cvc5's ``(declare-oracle-fun NAME (SORT ...) SORT [PROGRAM])``."""
+        return self.declare_fun(SExpList(sexp[:4]), sexp)
+
+    def synth_fun(self, sexp: SExpList) -> CheckedCommand:
+        """SyGuS's ``(synth-fun NAME ((VARIABLE SORT) ...) SORT [GRAMMAR])``, ``synth-inv`` without a sort."""
+        if len(sexp) < 4 - (sexp[0] == "synth-inv"):
+            raise SortError(f"expected ({sexp[0]} NAME ((VARIABLE SORT) ...) ...)")
+        variables, _ = self.elaborator.parameters(sexp[2])
+        result = "Bool" if sexp[0] == "synth-inv" else sexp[3]
+        return self._declare(sexp, tuple(v.sort for v in variables), result)
 
     def define_fun(self, sexp: SExpList) -> CheckedCommand:
         _shape(sexp, 5, "(define-fun NAME ((VARIABLE SORT) ...) SORT TERM)")
@@ -245,36 +275,32 @@ class _Checker:
             definitions.append(Definition(declaration, variables, term))
         return self._defined(sexp, definitions)
 
-    # Commands with terms
+    # Other commands
 
-    def formula(self, sexp: SExpList) -> CheckedCommand:
-        """``assert``, ``assert-soft``: one Bool term, then optional attributes."""
-        if len(sexp) < 2:
-            raise SortError(f"expected ({sexp[0]} TERM)")
-        return self._done(sexp, terms=(self.elaborator.term_of_sort(sexp[1], BOOL),))
-
-    def one_term(self, sexp: SExpList) -> CheckedCommand:
-        """``simplify``, ``minimize`` ...: one term of any sort, then optional attributes."""
-        if len(sexp) < 2:
-            raise SortError(f"expected ({sexp[0]} TERM)")
-        return self._done(sexp, terms=(self.elaborator.term(sexp[1]),))
-
-    def terms_in_list(self, sexp: SExpList) -> CheckedCommand:
-        """``get-value``, ``check-sat-assuming``: a list of terms."""
-        if len(sexp) != 2 or isinstance(sexp[1], str):
-            raise SortError(f"expected ({sexp[0]} (TERM ...))")
-        return self._done(sexp, terms=tuple(self.elaborator.term(t) for t in sexp[1]))
+    def shaped(self, sexp: SExpList) -> CheckedCommand:
+        """A command that only has a shape: its terms and sorts are checked."""
+        shape = COMMANDS[sexp[0]]
+        count = len(shape.arguments)
+        if len(sexp) <= count or (shape.is_closed and len(sexp) > count + 1):
+            raise SortError(f"expected ({sexp[0]} {' '.join(shape.arguments)}), found {sexp_text(sexp, 60)}")
+        terms: list[Term] = []
+        for kind, argument in zip(shape.arguments, sexp[1:], strict=False):
+            if kind == "formula":
+                terms.append(self.elaborator.term_of_sort(argument, BOOL))
+            elif kind == "term":
+                terms.append(self.elaborator.term(argument))
+            elif kind == "terms":
+                if isinstance(argument, str):
+                    raise SortError(f"expected ({sexp[0]} (TERM ...)), found {sexp_text(sexp, 60)}")
+                terms += [self.elaborator.term(term) for term in argument]
+            elif kind == "sort":
+                self.environment.sort(argument)
+        return self._done(sexp, terms=tuple(terms))
 
 
 _Handler = Callable[[_Checker, SExpList], CheckedCommand]
-_PLAIN = (
-    "check-sat check-sat-using get-model get-assertions get-assignment get-info get-option get-proof "
-    "get-unsat-assumptions get-unsat-core echo exit set-info get-objectives get-abduct get-interpolant "
-    "get-difficulty block-model get-timeout-core get-learned-literals get-unsat-core-lemmas get-user-tactics "
-    "help help-tactic display labels declare-tactic include declare-pool"
-).split()
 _HANDLERS: dict[str, _Handler] = {
-    **dict.fromkeys(_PLAIN, _Checker.plain),
+    **dict.fromkeys(COMMANDS, _Checker.shaped),
     "set-logic": _Checker.set_logic,
     "set-option": _Checker.set_option,
     "push": _Checker.push,
@@ -293,15 +319,13 @@ _HANDLERS: dict[str, _Handler] = {
     "define-const": _Checker.define_const,
     "define-fun-rec": _Checker.define_fun_rec,
     "define-funs-rec": _Checker.define_funs_rec,
-    "assert": _Checker.formula,
-    "assert-soft": _Checker.formula,
-    "minimize": _Checker.one_term,
-    "maximize": _Checker.one_term,
-    "simplify": _Checker.one_term,
-    "eval": _Checker.one_term,
-    "get-value": _Checker.terms_in_list,
-    "check-sat-assuming": _Checker.terms_in_list,
-    "block-model-values": _Checker.terms_in_list,
+    "declare-var": _Checker.declare_const,
+    "declare-rel": _Checker.declare_rel,
+    "declare-map": _Checker.declare_map,
+    "declare-type-var": _Checker.declare_type_variable,
+    "declare-oracle-fun": _Checker.declare_oracle_fun,
+    "synth-fun": _Checker.synth_fun,
+    "synth-inv": _Checker.synth_fun,
 }
 
 

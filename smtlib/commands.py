@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice, zip_longest
 
 from smtlib.checker import CheckedCommand, CheckedScript, Definition
 from smtlib.environment import Datatype
 from smtlib.printer import PLAIN, Naming, print_term, sort_text
 from smtlib.reader import sexp_text
+from smtlib.shapes import COMMANDS
 from smtlib.terms import Declaration
 
 
@@ -23,15 +25,19 @@ def print_command(command: CheckedCommand, naming: Naming = PLAIN) -> str:
         return print_datatypes(command.datatypes, "co" if "codatatype" in name else "", naming)
     if command.definitions:
         return _definitions(command.definitions, naming)
-    if command.declarations:
+    if command.declarations and name in ("declare-fun", "declare-const", "declare-var"):
         return print_declaration(command.declarations[0], naming, name)
     if name == "declare-sort" and command.sort is not None:
         return f"(declare-sort {naming.symbol(command.sort.name)} {command.sort.arity})"
-    if name in ("assert", "assert-soft", "minimize", "maximize", "simplify", "eval"):
-        rest = "".join(" " + sexp_text(s) for s in command.sexp[2:])
-        return f"({name} {print_term(command.terms[0], naming)}{rest})"
-    if name in ("get-value", "check-sat-assuming", "block-model-values"):
-        return f"({name} ({' '.join(print_term(t, naming) for t in command.terms)}))"
+    if command.terms:
+        terms = (print_term(term, naming) for term in command.terms)
+        pieces = [name]
+        for kind, argument in zip_longest(COMMANDS[name].arguments, command.sexp[1:], fillvalue="any"):
+            if kind == "terms":
+                pieces.append(f"({' '.join(islice(terms, len(argument)))})")
+            else:
+                pieces.append(next(terms) if kind in ("formula", "term") else sexp_text(argument))
+        return f"({' '.join(pieces)})"
     if name in ("push", "pop") and len(command.sexp) == 1:
         return f"({name} 1)"
     return sexp_text(command.sexp)
@@ -40,8 +46,8 @@ def print_command(command: CheckedCommand, naming: Naming = PLAIN) -> str:
 def print_declaration(declaration: Declaration, naming: Naming = PLAIN, command: str = "declare-fun") -> str:
     """The command that declares a function."""
     name, result = naming.symbol(declaration.name), naming.sort(declaration.result)
-    if command == "declare-const":
-        return f"(declare-const {name} {result})"
+    if command in ("declare-const", "declare-var"):
+        return f"({command} {name} {result})"
     return declaration_text(name, map(naming.sort, declaration.params), result)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from smtlib.environment import Constructor, Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
@@ -23,7 +25,10 @@ def read_datatypes(environment: Environment, sexp: SExpList) -> tuple[Datatype, 
     for name, params, _ in bodies:
         environment.add_sort(SortDefinition(name, len(params)))
     group = tuple(name for name, _, _ in bodies)
-    datatypes = tuple(_datatype(environment, body, group) for body in bodies)
+    # In z3's older syntax a datatype's name stands for its sort over its own parameters.
+    is_old = sexp[0] == "declare-datatypes" and all(isinstance(head, str) for head in sexp[1])
+    bare = {n: make_sort(n, (), tuple(map(parameter, ps))) for n, ps, _ in bodies if is_old and ps}
+    datatypes = tuple(_datatype(environment, body, group, bare) for body in bodies)
     if "codatatype" not in sexp[0]:
         _require_values(datatypes)
     for datatype in datatypes:
@@ -62,13 +67,15 @@ def _body(sexp: SExp) -> tuple[tuple[str, ...], list[SExp]]:
     return (), list(sexp)
 
 
-def _datatype(environment: Environment, body: _Body, group: tuple[str, ...]) -> Datatype:
+def _datatype(
+    environment: Environment, body: _Body, group: tuple[str, ...], bare: Mapping[str, Sort]
+) -> Datatype:
     name, names, constructors = body
     if not constructors:
         raise SortError(f"datatype {name} has no constructor")
     params = {p: parameter(p) for p in names}
     sort = make_sort(name, (), tuple(params.values()))
-    made = tuple(_constructor(environment, c, sort, params) for c in constructors)
+    made = tuple(_constructor(environment, c, sort, {**bare, **params}) for c in constructors)
     return Datatype(name, tuple(params.values()), made, group)
 
 

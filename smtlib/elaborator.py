@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from base.nearest import did_you_mean, nearest
-from smtlib.application import Applications, describe
+from smtlib.application import INDEXED_BY_FUNCTION, Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
@@ -23,7 +23,8 @@ from smtlib.values import read_bits, read_literal
 
 _BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
 _NUMERAL = re.compile(r"[0-9]+\Z")
-_NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?\Z")
+_NEGATIVE = re.compile(r"-[0-9]+(?:[./][0-9]+)?\Z")
+_RATIONAL = re.compile(r"([0-9]+)/([0-9]+)\Z")
 _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
 
 _BINDERS = frozenset(("forall", "exists", "lambda", "choice", "set.comprehension"))
@@ -53,6 +54,7 @@ class Elaborator:
         self.local.clear()
         self._tasks.clear()
         self._terms.clear()
+        self.applications.has_open = False
         self._at = command
 
     def use_logic(self, logic: str) -> None:
@@ -82,11 +84,10 @@ class Elaborator:
         term = self.term(sexp)
         self.local.clear()
         # Older solvers accepted an integer as the body of a function to Real.
-        if sort is REAL and term.sort is INT:
-            return self.applications.to_real(term)
-        if term.sort is not sort:
+        converted = term if term.sort is sort else self.applications.convert(term, sort)
+        if converted is None or (sort is INT and term.sort is REAL):
             raise SortError(f"{describe(term)} has sort {term.sort}, expected {sort}")
-        return term
+        return converted
 
     def parameters(self, sexp: SExp) -> tuple[tuple[Term, ...], dict[str, Term]]:
         """The variables of ``((x S) ...)`` in a definition: in order, and by the name that the body uses.
@@ -135,7 +136,9 @@ class Elaborator:
             if len(sexp) == 1:
                 raise SortError(f"({head[:60]}): an application without arguments; write {head[:60]}")
         elif not head or head[0] not in ("_", "as"):
-            raise SortError(f"{sexp_text(head, 60)} is not a function")
+            self._tasks.append((self._apply_term, sexp))
+            self._visit_all(sexp)
+            return
         self._tasks.append((self._apply, sexp))
         self._visit_all(sexp[1:])
 
@@ -169,18 +172,33 @@ class Elaborator:
             name, sort = self._qualified(head)
             terms.append(self.applications.qualified(name, sort, args))
 
+    def _apply_term(self, sexp: SExpList) -> None:
+        """``((f x) y)``: the head is a term itself."""
+        self._at = sexp
+        function, *args = self._take(len(sexp))
+        if not args:
+            raise SortError(f"{sexp_text(sexp, 60)}: an application without arguments")
+        self._terms.append(self.applications.higher_order(function, tuple(args), "()"))
+
     def _apply_indexed(self, head: SExpList, args: tuple[Term, ...]) -> Term:
-        if len(head) == 3 and isinstance(head[2], str) and head[1] in ("is", "update", "update-field"):
+        if len(head) == 3 and isinstance(head[1], str) and head[2]:
+            index = head[2]
             if head[1] == "is":
-                return self.applications.tester(head[2], args)
-            return self.applications.updater(head[2], args)
-        if len(head) == 3 and head[1] == "map" and head[2]:
-            return self.applications.map_arrays(head[2], args)
+                # z3 also writes the constructor with its rank: (_ is (cons (Int List) List)).
+                name = index if isinstance(index, str) else index[0]
+                if isinstance(name, str):
+                    return self.applications.tester(name, args)
+            if isinstance(index, str) and head[1] in ("update", "update-field"):
+                return self.applications.updater(index, args)
+            if head[1] in INDEXED_BY_FUNCTION:
+                return self.applications.indexed_by_function(head[1], index, args)
+        if len(head) == 4 and head[1] == "fmf.card":
+            return self.table.make(self.table.op(Kind.OPERATOR, head[1], sexp_text(head)), (), BOOL)
         name, indices = self._indexed(head)
         return self.applications.operator(name, indices, None, args)
 
     def _indexed(self, head: SExpList) -> tuple[str, tuple[int | str, ...]]:
-        if len(head) < 3 or not all(isinstance(part, str) for part in head):
+        if len(head) < 2 or not all(isinstance(part, str) for part in head):
             raise SortError(f"{sexp_text(head, 60)} is not an indexed function")
         return head[1], tuple(int(i) if _NUMERAL.match(i) and len(i) < 10 else i for i in head[2:])
 
@@ -197,6 +215,9 @@ class Elaborator:
             return found
         first = token[0]
         if first in '0123456789#"':
+            if "/" in token and (parts := _RATIONAL.match(token)):
+                over, under = (self.table.literal(number, REAL) for number in parts.groups())
+                return self.applications.operator("/", (), None, (over, under))
             try:
                 return self.table.literal(*read_literal(token, self.numeral_sort))
             except ValueError as error:
@@ -238,12 +259,16 @@ class Elaborator:
                 value %= 1 << width
             self._terms.append(self.table.literal(f"(_ bv{value} {width})", bit_vector(width)))
             return
-        name, indices = self._indexed(sexp)
-        self._terms.append(self.applications.operator(name, indices, None, ()))
+        self._terms.append(self._apply_indexed(sexp, ()))
 
     def _visit_as(self, sexp: SExpList) -> None:
         name, sort = self._qualified(sexp)
         self._terms.append(self.applications.qualified(name, sort, ()))
+
+    def _visit_root(self, sexp: SExpList) -> None:
+        """z3's ``(root-obj POLYNOMIAL NUMERAL)``: a root of a polynomial in ``x``."""
+        op = self.table.op(Kind.OPERATOR, "root-obj", sexp_text(sexp))
+        self._terms.append(self.table.make(op, (), REAL))
 
     def _visit_let(self, sexp: SExpList) -> None:
         if len(sexp) != 3 or isinstance(sexp[1], str):
@@ -325,7 +350,7 @@ class Elaborator:
             raise SortError(f"the body of {head} has sort {body.sort}, expected Bool")
         sort = BOOL
         if head == "lambda":
-            sort = make_sort("->", (), (*(v.sort for v in variables), body.sort))
+            sort = self.environment.function_sort(tuple(v.sort for v in variables), body.sort)
         elif head == "choice":
             sort = variables[0].sort
         elif head == "set.comprehension":
@@ -365,7 +390,10 @@ class Elaborator:
             if key == ":named":
                 if free_variables(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
-                self.environment.name_term(str(value), args[0])
+                named = args[0]
+                while named.op.kind is Kind.ANNOTATION:  # it may have a name already
+                    named = named.args[0]
+                self.environment.name_term(str(value), named)
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
         self._terms.append(self.table.make(op, args, args[0].sort))
 
@@ -447,5 +475,6 @@ _SPECIAL: dict[str, Callable[[Elaborator, SExpList], None]] = {
     "_": Elaborator._visit_underscore,
     "as": Elaborator._visit_as,
     "match": Elaborator._visit_match,
+    "root-obj": Elaborator._visit_root,
     **dict.fromkeys(_BINDERS, Elaborator._visit_binder),
 }

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
+from smtlib.families import alias_sort
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.signature import evaluate_index
 from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
 from smtlib.theory import Theories
+
+# Sorts of all solvers that some solver lets a script declare.
+_REDECLARED = frozenset(("Array", "Seq", "Set"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,11 @@ class Environment:
     named: dict[str, Term] = field(default_factory=dict)
     datatypes: dict[str, Datatype] = field(default_factory=dict)
     constructors: dict[str, tuple[Datatype, Constructor]] = field(default_factory=dict)
+    maps: dict[str, SExp] = field(default_factory=dict)
+    """Functions on arrays that z3's ``declare-map`` has declared, with what they apply to the elements."""
     global_declarations: bool = False
+    is_higher_order: bool = False
+    """Whether the logic is one of cvc5's higher-order logics, where ``(-> A (-> B C))`` is ``(-> A B C)``."""
     _levels: list[list[tuple[str, str]]] = field(default_factory=list)
     _recent: list[tuple[str, str]] = field(default_factory=list)
 
@@ -135,7 +143,15 @@ class Environment:
 
     def reset(self) -> None:
         """Remove everything."""
-        for table in (self.sorts, self.symbols, self.named, self.datatypes, self.constructors, self._levels):
+        for table in (
+            self.sorts,
+            self.symbols,
+            self.named,
+            self.datatypes,
+            self.constructors,
+            self.maps,
+            self._levels,
+        ):
             table.clear()
 
     def reset_assertions(self) -> None:
@@ -168,10 +184,16 @@ class Environment:
 
     def add_sort(self, definition: SortDefinition) -> None:
         """Add a sort symbol. Raises SortError if the name is taken."""
-        if definition.name in self.sorts or definition.name in self.theories.sorts:
+        if definition.name in self.sorts or self._is_reserved_sort(definition.name):
             raise SortError(f"sort {definition.name} is already declared")
         self.sorts[definition.name] = definition
         self._log("sorts", definition.name)
+
+    def _is_reserved_sort(self, name: str) -> bool:
+        """Whether every solver refuses a script's own sort of this name."""
+        symbol = self.theories.sorts.get(name)
+        common = symbol is not None and not symbol.only and name not in _REDECLARED
+        return common or name in self.theories.abbreviations
 
     def add_datatype(self, datatype: Datatype) -> None:
         """Add a datatype whose sort is in scope, with its constructors, selectors and testers."""
@@ -203,6 +225,8 @@ class Environment:
             return self._indexed_sort(sexp)
         if not isinstance(sexp[0], str):
             raise SortError(f"{sexp_text(sexp, 60)} is not a sort")
+        if len(sexp) == 1:  # z3 accepts (Float32)
+            return self._named_sort(sexp[0], params or {})
         args = tuple(self.sort(s, params, depth + 1) for s in sexp[1:])
         return self._applied_sort(sexp[0], args, depth)
 
@@ -217,7 +241,7 @@ class Environment:
         if name == "->":
             if len(args) < 2:
                 raise SortError("(-> ...) needs at least two sorts")
-            return make_sort(name, (), args)
+            return self.function_sort(args[:-1], args[-1])
         definition = self.sorts.get(name)
         if definition is not None:
             if definition.arity != len(args):
@@ -229,10 +253,20 @@ class Environment:
             return make_sort(name, (), args)
         symbol = self.theories.sorts.get(name)
         if symbol is None or symbol.indices:
-            raise SortError(f"unknown sort {name}")
-        if not symbol.variadic and symbol.arity != len(args):
+            alias = alias_sort(name, args)
+            if alias is None:
+                raise SortError(f"unknown sort {name}")
+            return alias
+        # z3's arrays may have several indices.
+        fits = len(args) >= symbol.arity if name == "Array" else symbol.arity == len(args)
+        if not (args if symbol.variadic else fits):
             raise SortError(f"sort {name} takes {symbol.arity} arguments, got {len(args)}")
         return make_sort(name, (), args)
+
+    def function_sort(self, params: tuple[Sort, ...], result: Sort) -> Sort:
+        """The sort of functions from ``params`` to ``result``."""
+        results = result.args if self.is_higher_order and result.is_function else (result,)
+        return make_sort("->", (), (*params, *results))
 
     def _indexed_sort(self, sexp: SExpList) -> Sort:
         shown = sexp_text(sexp, 60)

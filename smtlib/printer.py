@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from smtlib.application import INDEXED_BY_FUNCTION
 from smtlib.environment import is_parameter
 from smtlib.sorts import REAL, Sort, indexed
 from smtlib.terms import Declaration, Kind, Term, free_in, postorder
@@ -56,12 +57,12 @@ class Naming:
             return f"(as {name} {self.sort(term.sort)})" if op.text.startswith("(as ") else name
         if op.kind is not Kind.OPERATOR:
             return Naming.head(self, term)
-        if op.name == "map":
+        if op.name in INDEXED_BY_FUNCTION:
             name = str(op.indices[0]) if op.declaration is None else self.declared(op.declaration)
             if op.text.startswith("(_ map ("):
                 elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
                 name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
-            return f"(_ map {name})"
+            return f"(_ {op.name} {name})"
         if op.text.startswith("(as "):
             return f"(as {indexed(op.name, op.indices)} {self.sort(term.sort)})"
         return op.text
@@ -243,7 +244,7 @@ class _TermPrinter:
             for arg in reversed(args):
                 stack.append(arg)
                 stack.append(" ")
-            if term.op.name == "@" and not args[0].args:
+            if term.op.name == "@" and (term.op.text == "()" or not args[0].args):
                 stack.pop()
                 stack.append("(")
             else:

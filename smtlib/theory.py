@@ -16,16 +16,19 @@ from importlib import resources
 from pathlib import Path
 
 from smtlib.errors import ReadError, SortError, TheoryError
+from smtlib.families import FAMILIES, family_rank
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
-from smtlib.signature import Signature, SortSymbol, read_sort_pattern
+from smtlib.signature import Signature, SortPattern, SortSymbol, read_sort_pattern
 from smtlib.sorts import Sort
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
 _MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity")
-_FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded")
+_FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded", ":read-only")
 _OF_FUNCTIONS = (*_ASSOCIATIVITY, *_MARKS, *":as :min :where :only :was :weight :values :note".split())
 _OF_SORTS = (":where", ":only")
-_OF_THEORIES = ":about :sorts :abbreviations :funs :labels :needs :weight :extension :guarded".split()
+_OF_THEORIES = (
+    ":about :sorts :abbreviations :funs :labels :needs :weight :extension :guarded :read-only".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class Theories:
     functions: dict[str, list[Signature]] = field(default_factory=dict)
     spellings: dict[str, list[str]] = field(default_factory=dict)
     theories: dict[str, Theory] = field(default_factory=dict)
+    read_only: dict[str, list[Signature]] = field(default_factory=dict)
+    """Further signatures by function name, which are read but never drawn."""
     value_arguments: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """By function, the positions of arguments for which solvers accept only values."""
     _marked: dict[str, set[str]] = field(default_factory=dict)
@@ -74,18 +79,27 @@ class Theories:
         except KeyError:
             pass
         found = None
-        for signature in self.functions.get(name, ()):
+        for signature in (*self.functions.get(name, ()), *self.read_only.get(name, ())):
             result = signature.apply(indices, sorts, qualifier)
             if result is not None and (qualifier is None or result is qualifier):
                 found = (result, signature)
                 break
+        else:
+            result = family_rank(name, indices, sorts, qualifier)
+            if result is not None:
+                theory = FAMILIES[name][0]
+                found = (result, Signature(name, (), (), SortPattern(result.text), theory))
         if len(self._cache) > 200_000:
             self._cache.clear()
         self._cache[key] = found
         return found
 
+    def knows(self, name: str) -> bool:
+        """Whether a function has this name."""
+        return name in self.functions or name in self.read_only or name in FAMILIES
+
     def signatures(self) -> Iterable[Signature]:
-        """Every signature, function by function."""
+        """Every signature that may be drawn, function by function."""
         for group in self.functions.values():
             yield from group
 
@@ -129,7 +143,7 @@ class Theories:
                 self.abbreviations[entry[0]] = read_sort_pattern(entry[1], frozenset()).instantiate({})
         for entry in _list(parts, ":funs"):
             with _readable(entry):
-                self._add_signature(_signature(entry, name))
+                self._add_signature(_signature(entry, name), ":read-only" in parts)
 
     def _add_sort(self, entry: SExpList, theory: str) -> None:
         head, arity = entry[0], entry[1]
@@ -145,8 +159,9 @@ class Theories:
             arity == "*",
         )
 
-    def _add_signature(self, signature: Signature) -> None:
-        self.functions.setdefault(signature.name, []).append(signature)
+    def _add_signature(self, signature: Signature, read_only: bool) -> None:
+        known = self.read_only if read_only else self.functions
+        known.setdefault(signature.name, []).append(signature)
         if signature.values:
             self.value_arguments[signature.name] = signature.values
         for mark in signature.marks:

@@ -573,7 +573,7 @@ number) (* x number))))))""",
         9,
     ),
     bad("match leaves a case out", _LIST + "(assert (match l (((cons h t) true))))", "no case for nil", 3, 9),
-    bad("match on a number", "(assert (match 1 ((x true))))", "no datatype", 1, 9),
+    bad("match on a number", "(assert (match 1 ((x true))))", "not a datatype", 1, 9),
     bad(
         "match pattern of two equal names",
         _LIST + "(assert (match l ((nil true) ((cons x x) true))))",

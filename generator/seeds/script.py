@@ -128,6 +128,8 @@ def _script(checked: CheckedScript) -> SeedScript | str:
             del levels[len(levels) - _count(command) :]
         elif command.name in ("reset", "reset-assertions") and not checks:
             return "resets before its check-sat"
+        elif command.declarations or command.name in ("declare-map", "declare-type-var"):
+            return f"uses {command.name}"
         elif command.name in CHECKS:
             checks += 1
             asked = [term for level in levels for term in level]
@@ -175,6 +177,8 @@ def _bounded(
     for command in prelude:
         for d in command.declarations:
             sorts.update((*d.params, d.result))
+    if any(s.name == "Array" and len(s.args) > 2 for s in sorts):
+        return "arrays with several indices"
     higher = any(s.is_function for s in sorts)
     table = checked.table
     assertions = tuple(_unnamed(table, term) if named else term for term in asked)

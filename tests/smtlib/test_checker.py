@@ -360,10 +360,10 @@ def test_functions_as_values_and_arrays_as_functions(term: str, printed: str) ->
 @pytest.mark.parametrize(
     ("term", "message"),
     [
-        ("(h true)", "h takes Int, got Bool"),
+        ("(h true)", "h takes Int, got true : Bool"),
         ("(h 1 2)", "is not a function"),
         ("(select ((_ map not) b) 1)", "(_ map not): no rank for Int"),
-        ("((_ map not) 1)", "takes arrays"),
+        ("((_ map not) 1)", "does not accept 1 : Int"),
         ("(x 1)", "x takes no arguments"),
     ],
 )
