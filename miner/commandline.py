@@ -69,6 +69,8 @@ _FILE_NAME = re.compile(
 )
 
 
+# The commit of the solver, which some reporters write after the command line.
+_COMMIT = re.compile(r"(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}")
 # z3 accepts "/v:10" for "-v:10".
 _SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
 
@@ -238,6 +240,8 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             or ("=" in word and "/" not in word.partition("=")[0])
         ):
             options.append(word.strip("`"))
+        elif _COMMIT.fullmatch(word):
+            continue
         elif _FILE_NAME.match(word):
             files.append(base_name(word))
         elif index and words[index - 1].startswith("-") and "=" not in words[index - 1] and word.isalnum():

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpus.records import Issue
-from miner.commandline import Invocation, invocations_of, solver_family
+from miner.commandline import Invocation, command_of, invocations_of, solver_family
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
 from miner.failing import FormulaRun, judge
@@ -249,12 +249,14 @@ _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
 
 
 def _said_in_comments(draft: Draft) -> list[Invocation]:
-    """Command lines in comments, where some solvers' regression files have their options."""
+    """Command lines in comments, such as the options of some solvers' regression files."""
     found: list[Invocation] = []
     for piece in draft.pieces:
         mark = None if piece.word else _COMMAND_LINE_COMMENT.match(piece.text)
         if mark is not None:
             found += invocations_of(f"{_IN_COMMENTS} {mark[1]}")
+        elif not piece.word and (command := command_of(piece.text.lstrip("; "))):
+            found += invocations_of(command)
     return found
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from miner.commandline import Invocation
 from miner.expected import Expected, expectation_in, opposite
 from miner.runs import Output
-from miner.text_rules import read_rules
+from miner.text_rules import Rule, read_rules
 from solvers.registry import kin_of, named_solver
 
 # The symptoms that are a bug by themselves, and those that are one only where no other run has one of these.
@@ -56,6 +57,8 @@ def judge(
 
     Only runs of the tracker's own solver can fail, unless there are none.
     """
+    if not runs:
+        return (), expected
     own = _solver(tracker.rpartition("/")[2])
     merged = _merged(runs)
     is_own = [run.invocation is None or own in ("", _solver(run.invocation.solver)) for run in merged]
@@ -75,6 +78,7 @@ def judge(
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
 
 
+@cache
 def _solver(name: str) -> str:
     """The solver that a name stands for, predecessors included; empty if it is unknown."""
     return kin_of(name) or named_solver(name) or ""
@@ -106,7 +110,7 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     ours, theirs = _first_answers(mine), _first_answers(others)
     if len(theirs) == 1 and (answer := next(iter(theirs))) in {opposite(one) for one in ours}:
         return Expected(answer, "", "other solvers")
-    named = expectation_in(title, "title")
+    named = expectation_in(title, "title") if ours else None
     if named is not None and opposite(named.answer) in ours:
         return named
     if len(ours) == 2 and not theirs:
@@ -136,11 +140,16 @@ def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:
     return {run.answers[0] for run in runs if run.answers and run.answers[0] in _DECIDED}
 
 
+@cache
+def _printed_rules() -> tuple[Rule, ...]:
+    return tuple(r for r in read_rules("classes.toml") if r.group == "class" and "output" in r.where)
+
+
 def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
     text = run.output.text[:20_000] if run.output else ""
     lowered = text.lower()
-    for rule in read_rules("classes.toml"):
-        if rule.group == "class" and "output" in rule.where and rule.search(text, lowered):
+    for rule in _printed_rules() if text else ():
+        if rule.search(text, lowered):
             return rule.value
     wrong = (answer == opposite(right) for answer, right in zip(run.answers, truth, strict=False))
     if any(wrong):

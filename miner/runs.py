@@ -75,7 +75,7 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
             before is not None and not before.is_code and _EXPECTS.search(before.text[-200:]) is not None
         )
         runs += _runs_of_block(section.where, index, block, segments, expects)
-        if not block.is_code:
+        if not block.is_code and ("`" in block.text or ":" in block.text):
             runs += _inline_runs(section.where, index, block, own)
     for draft in section.models:
         text = "\n".join(piece.text for piece in draft.pieces)

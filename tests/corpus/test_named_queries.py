@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 from corpus.errors import QueryError
 from corpus.query import find_query, named_queries, parameter_values, run_query
+from corpus.store import Corpus
 from exhume.cli import app
 from tests.corpus.asked import asked, example, records, table
 
@@ -144,7 +145,7 @@ def test_there_are_the_questions_that_people_ask() -> None:
     assert names >= {
         *("bugs", "skeletons-broke-both", "skeletons-came-back", "over-represented", "rules-by-lift"),
         *("rules-new-since", "bug-prone-options", "bug-prone-tactics", "formulas-with", "formulas-like"),
-        *("time-to-fix", "issues-behind-test"),
+        *("time-to-fix", "issues-behind-test", "failing-options", "unsoundness"),
     }
 
 
@@ -554,3 +555,38 @@ def test_the_page_lists_them_all() -> None:
         for parameter in query.parameters:
             assert f"`{parameter.name}`" in parts[name]
             assert parameter.about in parts[name]
+
+
+def test_failing_options(path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        rows = corpus.rows(
+            """select formula_id, issue_id, run.solver, failing, options from formula_run as run
+            join current_formula as formula on formula.id = formula_id order by formula_id, run.position"""
+        )
+    good = {(formula, word) for formula, _, _, failing, options in rows for word in options if not failing}
+    issues: dict[str, set[int]] = defaultdict(set)
+    for formula, issue, solver, failing, options in rows:
+        for word in options:
+            if failing and solver == "z3" and (formula, word) not in good:
+                issues[word.partition("=")[0]].add(issue)
+    found = {row[0]: row[2] for row in asked(path, "failing-options", solver="z3").rows}
+    assert found == {name: len(ids) for name, ids in issues.items()}
+    assert "smt.string_solver" in found
+
+
+def test_unsoundness(path: Path) -> None:
+    with Corpus.open(path) as corpus:
+        rows = corpus.rows(
+            """select id, actual, expected, theories from current_formula
+            where actual is not null and expected is not null"""
+        )
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for _, actual, expected, theories in rows:
+        pairs = list(zip(actual.split(), expected.split(), strict=False))
+        for place, wrong in enumerate([("unsat", "sat"), ("sat", "unsat")]):
+            if wrong in pairs:
+                for theory in theories if len(theories) == 1 else [t for t in theories if t != "Core"]:
+                    counts[theory][place] += 1
+    found = {row[0]: list(row[3:5]) for row in asked(path, "unsoundness").rows}
+    assert found == dict(counts)
+    assert found["ArraysEx"][1] > found["ArraysEx"][0] > 0

@@ -11,7 +11,8 @@ A file of ``labelled/`` holds cases. A line that starts with ``@@`` opens a part
     flags=joined      these flags, and none of the other flags that are checked
     duplicate, reduced    linked to another formula of the issue
 
-The threads (``threads.md``, and ``threads-apart.md``, which was not looked at during development) have the
+The threads (``threads.md``, and ``threads-apart.md`` and
+``threads-later.md``, which were measured before they were looked at) have the
 shapes of whole reports. Their marks are ``failing=z3 -q`` (program and options of the failing run),
 ``expected=unsat`` and ``actual=sat``; the part ``issue`` has ``class=``, ``version=`` and ``commit=``. What a
 mark leaves out must not be found.
