@@ -94,13 +94,9 @@ class Prober:
         """
         found = find_solver(solver) if isinstance(solver, str) else solver
         self.jobs = jobs
-        has_tasks = _tasks_of(found) is not None
-        self._batch = _BATCH if has_tasks and not solve else _SMALL_BATCH
-        self._askers: list[_Asker] = [
-            _Library(found, seconds, megabytes << 20, solve) if has_tasks else _Runs(found, megabytes << 20)
-            for _ in range(jobs)
-        ]
-        self._idle: queue.SimpleQueue[_Asker] = queue.SimpleQueue()
+        self._batch = _BATCH if _tasks_of(found) is not None and not solve else _SMALL_BATCH
+        self._askers = [asker_of(found, seconds, megabytes, solve) for _ in range(jobs)]
+        self._idle: queue.SimpleQueue[Asker] = queue.SimpleQueue()
         for asker in self._askers:
             self._idle.put(asker)
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix=f"probe-{found.name}")
@@ -141,10 +137,25 @@ class Prober:
             self._idle.put(asker)
 
 
-class _Asker(Protocol):
-    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]: ...
+class Asker(Protocol):
+    """A process that asks one solver, for use by one thread."""
 
-    def close(self) -> None: ...
+    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
+        """What the solver says to each text."""
+        ...
+
+    def close(self) -> None:
+        """End the process."""
+        ...
+
+
+def asker_of(
+    solver: Solver, seconds: float = SECONDS, megabytes: int = MEGABYTES, solve: bool = False
+) -> Asker:
+    """A process that asks ``solver``: by its tasks where it has them. See :class:`Prober`."""
+    if _tasks_of(solver) is not None:
+        return _Library(solver, seconds, megabytes << 20, solve)
+    return _Runs(solver, megabytes << 20)
 
 
 class _Library:
@@ -180,7 +191,8 @@ class _Runs:
         verdict = self._runner.judge(self._solver, Script(text), self._limits)
         if verdict.outcome is Outcome.REFUSED:
             return Acceptance(False, "refused", verdict.detail)
-        return Acceptance(True, "accepted")
+        ended = verdict.outcome in (Outcome.TIMEOUT, Outcome.MEMOUT, Outcome.CRASH)
+        return Acceptance(True, str(verdict.outcome.value) if ended else "accepted")
 
     def close(self) -> None:
         self._runner.__exit__(None, None, None)

@@ -10,6 +10,7 @@ from generator.library import Library
 from generator.seeds.source import SeedSource
 from generator.settings import Setting, Value
 from generator.strategy import Strategy
+from generator.targets import Targets, targets_for
 from solvers.registry import REFERENCES
 
 Need = Literal["library", "seeds", "answers"]
@@ -39,6 +40,11 @@ class StrategyInputs:
     values: Mapping[str, Value] = field(default_factory=dict)
     given_library: Library | None = None
     given_seeds: SeedSource | None = None
+
+    @property
+    def targets(self) -> Targets:
+        """The solvers that tests are for, to be asked what they accept."""
+        return targets_for(self.settings.solvers)
 
     @property
     def library(self) -> Library:

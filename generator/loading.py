@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from corpus.learned import atom_of, fingerprint
 from corpus.store import Corpus
-from generator.families import family_of
 from generator.library import Library, RuleTemplate
 from generator.limits import is_suitable
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Skeleton
+from solvers.registry import REFERENCES
+from solvers.specs import parse_spec
 
 RuleKind = Literal["full", "coarse", "off"]
 """Which signatures guide the filling: with widths and formats, without them, or none."""
@@ -72,7 +73,7 @@ def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     >>> target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"])  # doctest: +SKIP
     ['cvc5', 'z3']
     """
-    return sorted({family_of(spec) for spec in solvers} & probed_families(corpus))
+    return sorted({parse_spec(spec).kin for spec in solvers} & probed_families(corpus))
 
 
 def probed_families(corpus: Corpus) -> set[str]:
@@ -83,16 +84,15 @@ def probed_families(corpus: Corpus) -> set[str]:
 
 def load_library(
     corpus: Corpus,
-    solvers: Sequence[str] = ("z3", "cvc5"),
+    solvers: Sequence[str] = REFERENCES,
     rules: RuleKind = "full",
     skeletons_from: Corpus | None = None,
-    theories: Collection[str] | None = None,
 ) -> Library:
     """What generation for these solvers draws on.
 
     An atom or skeleton is in when some formula that holds it is accepted by every solver. Solvers
     whose acceptance the corpus does not hold narrow nothing; where it holds that of none of them, it goes by
-    those that it does hold. Atoms of other theories than ``theories`` are left out (None: of none).
+    those that it does hold.
     ``skeletons_from`` is the paper's variant HistFuzz_n: skeletons of another corpus. Raises
     :class:`GenerationError` where nothing is left.
     """
@@ -104,8 +104,6 @@ def load_library(
     families = select_usable(corpus, solvers)
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
     atoms = [template for template in atoms if is_suitable(template.atom, families)]
-    if theories is not None:
-        atoms = [template for template in atoms if template.atom.theories <= set(theories)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
     name = fingerprint(corpus)
     if skeletons_from is not None:

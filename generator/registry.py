@@ -76,6 +76,9 @@ def make_strategy(
         raise GenerationError(f"{name} needs a learned corpus: name one with --corpus")
     if "seeds" in entry.needs and seeds is None:
         raise GenerationError(f"{name} needs seeds: name a corpus, or a folder with --seeds")
-    if "answers" in entry.needs and seeds is not None:
-        seeds.require_answers(name)
-    return entry.make(StrategyInputs(settings, values, library, seeds))
+    inputs = StrategyInputs(settings, values, library, seeds)
+    if seeds is not None:
+        seeds.targets = inputs.targets
+        if "answers" in entry.needs:
+            seeds.require_answers(name)
+    return entry.make(inputs)

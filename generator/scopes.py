@@ -143,8 +143,7 @@ def names_of(script: SeedScript) -> set[str]:
                 names.add(constructor.declaration.name)
                 names.update(s.name for s in constructor.selectors)
         names.update(v.op.name for d in command.definitions for v in d.params)
-    bodies = [d.body for c in script.prelude for d in c.definitions]
-    for term in postorder([*script.assertions, *bodies]):
+    for term in script.all_terms:
         names.update(v.op.name for v in term.bound)
     return names
 

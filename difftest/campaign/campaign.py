@@ -115,11 +115,10 @@ class Campaign:
     def of(
         cls,
         settings: CampaignSettings,
-        notify: Callable[[str], None] = lambda line: None,
         others: Mapping[str, Callable[[], Strategy]] | None = None,
     ) -> Self:
-        """Find the solvers and make the strategies; ``notify`` gets lines for the user. ``others`` makes
-        strategies that are not about formulas, by name.
+        """Find the solvers and make the strategies. ``others`` makes strategies that are not about formulas,
+        by name.
 
         Raises an ExhumeError where one cannot be found or made.
         """
@@ -127,8 +126,7 @@ class Campaign:
         names = list(dict.fromkeys(settings.strategy))
         others = others or {}
         made = [
-            others[name]() if name in others else _strategy(name, len(names) == 1, settings, notify)
-            for name in names
+            others[name]() if name in others else _strategy(name, len(names) == 1, settings) for name in names
         ]
         return cls(settings, solvers, made)
 
@@ -190,7 +188,7 @@ class Campaign:
         )
 
 
-def _strategy(name: str, alone: bool, settings: CampaignSettings, notify: Callable[[str], None]) -> Strategy:
+def _strategy(name: str, alone: bool, settings: CampaignSettings) -> Strategy:
     """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
     entry = STRATEGIES.get(name)
     given, seeds = settings.settings, settings.seeds
@@ -198,7 +196,7 @@ def _strategy(name: str, alone: bool, settings: CampaignSettings, notify: Callab
         own = {setting.name for setting in entry.settings}
         given = tuple(text for text in given if text.partition("=")[0] in own)
         seeds = seeds if "seeds" in entry.needs else None
-    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds, notify)
+    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds)
     wanted = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given)
     return build_strategy(name, sources, wanted)
 

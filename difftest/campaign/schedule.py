@@ -296,7 +296,9 @@ class _Bandits:
             )
             live = [arm.state.test_class for arm in of_strategy if not arm.state.exhausted]
             self._classes[strategy] = Bandit(live, seed + 1 + number, paid)
-        live_strategies = [s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)]
+        live_strategies = [
+            s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)
+        ]
         self._strategies = Bandit(live_strategies, seed, totals)
 
     def pay(self, arm: _Arm, seconds: float, decided: int, found: int) -> None:

@@ -65,7 +65,7 @@ def demo_command(
     settings = CampaignSettings(
         _solvers(), str(corpus.absolute()), TESTS, bandit=False, modes=ModeKind.DEFAULT
     )
-    campaign = Campaign.of(settings, say)
+    campaign = Campaign.of(settings)
     _generate(campaign, folder / "tests")
     _hunt(campaign, folder / "hunt", jobs)
     hunt = folder / "hunt"

@@ -86,7 +86,7 @@ def generate_command(
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
     chosen = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
-    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds, say), chosen)
+    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds), chosen)
     description: dict[str, object] = {
         "exhume": VERSION,
         "corpus": made.fingerprint,

@@ -180,7 +180,7 @@ def _hunt(
     """Run the campaign under a live screen."""
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = settings.options(out, jobs, seconds)
-    campaign = Campaign.of(settings, say, {"api": lambda: _api(settings, out)})
+    campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)})
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     notes = {"given": to_document(settings)}
     with (

@@ -76,6 +76,17 @@ class SeedScript:
         return tuple(d for command in self.prelude for d in command.declarations)
 
     @cached_property
+    def all_terms(self) -> tuple[Term, ...]:
+        """The terms in the assertions and in the bodies of definitions, arguments first."""
+        bodies = [d.body for command in self.prelude for d in command.definitions]
+        return tuple(postorder([*self.assertions, *bodies]))
+
+    @cached_property
+    def is_quantified(self) -> bool:
+        """Whether a term binds variables."""
+        return any(term.variables for term in self.all_terms)
+
+    @cached_property
     def prelude_text(self) -> str:
         """``set-logic`` and the declarations, one a line."""
         commands = "".join([print_command(command) + "\n" for command in self.prelude])

@@ -16,7 +16,7 @@ import random
 import stat
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -26,6 +26,7 @@ from generator.errors import GenerationError
 from generator.loading import select_usable
 from generator.seeds.script import SeedScript, read_seed
 from generator.strategy import Strategy
+from generator.targets import NO_TARGETS, Targets
 from solvers.registry import REFERENCES
 
 Answer = Literal["sat", "unsat"]
@@ -54,12 +55,14 @@ class Seed:
     ``origin`` is where it stands: ``z3#2650/z3_2650_0.smt2`` in a corpus, a path below the folder, or
     ``skeletons#17``. ``answer`` is what both reference solvers say of it (see :mod:`corpus.answers`), None
     where that is not known; what the text itself claims is not trusted. ``issues`` are those behind it.
+    ``targets`` have to accept it.
     """
 
     origin: str
     text: str
     answer: Answer | None = None
     issues: tuple[str, ...] = ()
+    targets: Targets = field(default=NO_TARGETS, compare=False, repr=False)
 
     def script(self) -> SeedScript:
         """The seed checked and in its one form. Shared: make new terms in ``script.table.copy()`` only.
@@ -69,6 +72,8 @@ class Seed:
         found = _checked.find(self.text)
         if isinstance(found, str):
             raise SeedSkipped(found)
+        if not self.targets.accept_script(self.text, found):
+            raise SeedSkipped("refused by a target")
         return found
 
 
@@ -112,8 +117,10 @@ class SeedSource(Sequence[Seed]):
     """A sequence of seeds with a fingerprint; the same one gives the same draws on every machine.
 
     ``skipped`` tells, by origin, why seeds were passed over so far. ``answers`` are the known answers
-    in the sequence's order.
+    in the sequence's order. Seeds that one of ``targets`` refuses are skipped.
     """
+
+    targets = NO_TARGETS
 
     def __init__(self, name: str, entries: Sequence[_Entry], skipped: Mapping[str, str]) -> None:
         if not entries:
@@ -137,7 +144,7 @@ class SeedSource(Sequence[Seed]):
         """The seed at this place. Raises :class:`SeedSkipped` where its file cannot be read any more."""
         entry = self._entries[index]
         text = entry.text if isinstance(entry.text, str) else _read(entry.text)
-        return Seed(entry.origin, text, entry.answer, entry.issues)
+        return Seed(entry.origin, text, entry.answer, entry.issues, self.targets)
 
     def nth(self, number: int, answer: Answer) -> Seed:
         """The seed with this number among those with an answer. Raises :class:`SeedSkipped`."""
@@ -212,7 +219,7 @@ class _StrategySeeds(SeedSource):
         test = next(iter(self._strategy.generate(index, index + 1)), None)
         if test is None:
             raise SeedSkipped("the strategy has no such test")
-        return Seed(self._origin(index), test.text, None, test.issues)
+        return Seed(self._origin(index), test.text, None, test.issues, self.targets)
 
     def _origin(self, index: int) -> str:
         return f"{self._strategy.name}#{index}"

@@ -1,10 +1,10 @@
 """The strategy ``enumerate``: every filling of one skeleton up to a bound, each once, in a fixed order.
 
-The holes run over the first ``atoms`` atoms of the library (the most frequent ones), the symbols of each
-rank over all ways to identify slots with each other (restricted growth strings, so that no two fillings
-differ by renaming only) with at most ``symbols`` different ones, and each binder over the variables below it
-and one that does not occur. Test ``index`` is the index-th of this order, so an enumeration
-is resumed by the number it had reached.
+The holes run over the first ``atoms`` atoms of the library (the most frequent ones) that the targets accept,
+the symbols of each rank over all ways to identify slots with each other (restricted growth strings, so that
+no two fillings differ by renaming only) with at most ``symbols`` different ones, and each binder over the
+variables below it and one that does not occur. Test ``index`` is the index-th of this order, so an
+enumeration is resumed by the number it had reached.
 
 Source of the growth strings: Zhang et al., "Skeletal Program Enumeration for Rigorous Compiler Testing"
 (PLDI 2017), which the paper of the strategy ``skeletons`` builds on.
@@ -21,6 +21,7 @@ from generator.errors import GenerationError
 from generator.library import Library
 from generator.naming import Declarations
 from generator.strategy import GeneratedTest
+from generator.targets import NO_TARGETS, AcceptedParts, Targets
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
 from generator.text import header
 
@@ -40,10 +41,17 @@ class EnumerationStrategy:
 
     name = "enumerate"
 
-    def __init__(self, library: Library, skeleton: SkeletonTemplate, bound: EnumerationBound) -> None:
+    def __init__(
+        self,
+        library: Library,
+        skeleton: SkeletonTemplate,
+        bound: EnumerationBound,
+        targets: Targets = NO_TARGETS,
+    ) -> None:
         self.library = library
         self.skeleton = skeleton
         self.bound = bound
+        self._parts = AcceptedParts(targets)
 
     @property
     def fingerprint(self) -> str:
@@ -61,7 +69,9 @@ class EnumerationStrategy:
         return sum(1 for _ in self._plans())
 
     def _plans(self) -> Iterator[tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]]:
-        pool = self.library.atoms[: self.bound.atoms]
+        parts = self._parts
+        accepts = parts.accept_bound_atom if self.skeleton.skeleton.binders else parts.accept_atom
+        pool = list(itertools.islice(filter(accepts, self.library.atoms), self.bound.atoms))
         for atoms in itertools.product(pool, repeat=self.skeleton.skeleton.holes):
             for names in self._namings(atoms):
                 for binders in self._binders(atoms, names, 0, []):
@@ -153,7 +163,7 @@ def _make(inputs: StrategyInputs) -> EnumerationStrategy:
     chosen = inputs.settings.skeleton or library.skeletons[0].id
     for skeleton in library.skeletons:
         if skeleton.id == chosen:
-            return EnumerationStrategy(library, skeleton, EnumerationBound())
+            return EnumerationStrategy(library, skeleton, EnumerationBound(), inputs.targets)
     raise GenerationError(f"the corpus has no usable skeleton {chosen}; 'exhume query skeletons' lists them")
 
 

@@ -37,7 +37,7 @@ class OpFuzz(ChainStrategy[HeadChain]):
 
     def start(self, seed: Seed) -> HeadChain:
         """The seed's text, with the heads in it that can be exchanged."""
-        return HeadChain(seed.script(), _sites_of(seed.script(), self.operators))
+        return HeadChain(seed.script(), _sites_of(seed.script(), self.operators), seed.targets)
 
     def mutate(self, chain: HeadChain, chance: random.Random) -> bool:
         """Change one operator, every occurrence as likely as any other."""

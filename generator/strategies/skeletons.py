@@ -16,13 +16,17 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
 from generator.strategy import GeneratedTest
+from generator.targets import NO_TARGETS, AcceptedParts, Targets
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
 from generator.text import header
+
+_T = TypeVar("_T")
 
 ASSERTION_COUNTS = ((1, 0.15), (2, 0.20), (3, 0.42), (4, 0.15), (5, 0.08))
 """How many assertions a test has, and how often: 1 to 5, mostly 3, on average 2.8 (Section III-C)."""
@@ -63,6 +67,9 @@ _SMALLER_SHARE = 0.6
 _GROUND_REDRAWN = 0.7
 """Share of free choices of an atom without a symbol that are drawn again: such an atom is true or false."""
 
+_REDRAWN = 20
+"""How often another part is drawn where a target refuses the one drawn; then a known accepted one is used."""
+
 _UNBINDABLE = ("RegLan",)
 """Sorts that solvers do not quantify over."""
 
@@ -91,18 +98,34 @@ class _Placed:
 
 @dataclass(frozen=True, slots=True)
 class _Theme:
-    """Atoms that a test draws from, and those of them with a slot of each rank."""
+    """Atoms that a test draws from, and those of them with a slot of each rank.
+
+    ``accepted`` are some that the targets accept, ``bound`` some that they accept below quantifiers; no
+    atom where everything is accepted.
+    """
 
     atoms: Sequence[AtomTemplate]
     by_rank: dict[Rank, list[AtomTemplate]]
+    accepted: Sequence[AtomTemplate]
+    bound: Sequence[AtomTemplate]
 
     @classmethod
-    def of(cls, atoms: Sequence[AtomTemplate]) -> _Theme:
+    def of(
+        cls,
+        atoms: Sequence[AtomTemplate],
+        accepted: Sequence[AtomTemplate],
+        bound: Sequence[AtomTemplate],
+    ) -> _Theme:
         by_rank: dict[Rank, list[AtomTemplate]] = {}
         for atom in atoms:
             for rank in dict.fromkeys(atom.ranks):
                 by_rank.setdefault(rank, []).append(atom)
-        return cls(atoms, {rank: found for rank, found in by_rank.items() if len(found) >= _FEW})
+        return cls(
+            atoms,
+            {rank: found for rank, found in by_rank.items() if len(found) >= _FEW},
+            accepted,
+            bound,
+        )
 
     def coupled(self, ranks: Sequence[Rank], chance: Callable[[], float]) -> Sequence[AtomTemplate]:
         """Atoms with a slot of one of these ranks, or all."""
@@ -121,6 +144,8 @@ class _Draft:
     atoms: list[int] = field(default_factory=list)
     rules: list[int] = field(default_factory=list)
     issues: dict[str, None] = field(default_factory=dict)
+    bound: bool = False
+    """Whether the test has quantifiers."""
 
 
 class SkeletonStrategy:
@@ -128,19 +153,41 @@ class SkeletonStrategy:
 
     name = "skeletons"
 
-    def __init__(self, library: Library, seed: int, options: SkeletonOptions | None = None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        seed: int,
+        options: SkeletonOptions | None = None,
+        targets: Targets = NO_TARGETS,
+    ) -> None:
         self.library = library
         self.seed = seed
         self.options = options or SkeletonOptions()
+        self._asks = bool(targets)
+        self._parts = AcceptedParts(targets)
+        parts = self._parts
         themes = library.themes()
-        self.classes = tuple(name for name, _ in themes)
-        """The theories that lead tests; ``class_of`` tells which one a test has."""
-        self._themes = [_Theme.of(atoms) for _, atoms in themes]
+        samples = parts.settle(
+            lambda: [
+                (parts.sample(atoms, parts.accept_atom), parts.sample(atoms, parts.accept_bound_atom))
+                for _, atoms in themes
+            ]
+        )
+        named = [(name, _Theme.of(atoms, *some)) for (name, atoms), some in zip(themes, samples, strict=True)]
+        if self._asks:
+            # Where nothing is accepted at all, the hunt says so.
+            named = [(name, theme) for name, theme in named if theme.accepted] or named
+        self.classes = tuple(name for name, _ in named)
+        """The theories that lead tests; ``class_of`` returns the one that a test has."""
+        self._themes = [theme for _, theme in named]
         # A theme's weight grows slower than its size, so that small theories get their turn.
         self._theme_bounds = list(itertools.accumulate(len(theme.atoms) ** 0.5 for theme in self._themes))
         self._all = _weighted(library.skeletons)
         self._simple = _weighted(
             [s for s in library.skeletons if not s.skeleton.binders] or library.skeletons
+        )
+        self._accepted_skeletons = parts.settle(
+            lambda: parts.sample(library.skeletons, parts.accept_skeleton)
         )
         self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
 
@@ -161,6 +208,9 @@ class SkeletonStrategy:
 
     def test(self, index: int) -> GeneratedTest:
         """The test of this index."""
+        return self._parts.settle(lambda: self._test(index)) if self._asks else self._test(index)
+
+    def _test(self, index: int) -> GeneratedTest:
         rng = random.Random((self.seed << 40) ^ index)
         chance = rng.random
         draft = _Draft(
@@ -172,8 +222,15 @@ class SkeletonStrategy:
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if self.options.incremental:
             count = min(10, count * 2)
-        pool, bounds = self._simple if chance() < _SIMPLE_SHARE else self._all
+        simple = chance() < _SIMPLE_SHARE or bool(draft.theme.accepted and not draft.theme.bound)
+        pool, bounds = self._simple if simple else self._all
         skeletons = [pool[_pick(bounds, chance)] for _ in range(count)]
+        if self._asks:
+            draw, accepts = lambda: pool[_pick(bounds, chance)], self._parts.accept_skeleton
+            skeletons = [
+                _accepted(drawn, draw, accepts, self._accepted_skeletons, chance) for drawn in skeletons
+            ]
+            draft.bound = any(s.skeleton.binders for s in skeletons)
         assertions = [self._fill(skeleton, draft, chance) for skeleton in skeletons]
         body = self._commands(assertions, chance)
         for skeleton in skeletons:
@@ -229,7 +286,7 @@ class SkeletonStrategy:
             while met and atom is None:
                 rule = met.pop(int(chance() * len(met)))
                 used.add(rule.id)
-                atom = self._atom_of_rule(rule, abstract, chance)
+                atom = self._atom_of_rule(rule, abstract, draft.bound, chance)
                 if atom is not None:
                     draft.rules.append(rule.id)
             if atom is None:
@@ -247,6 +304,16 @@ class SkeletonStrategy:
         return chosen
 
     def _random_atom(self, draft: _Draft, chance: Callable[[], float]) -> AtomTemplate:
+        """An atom that the targets accept."""
+        drawn = self._any_atom(draft, chance)
+        if not self._asks:
+            return drawn
+        accepts, known = self._parts.accept_atom, draft.theme.accepted
+        if draft.bound:
+            accepts, known = self._parts.accept_bound_atom, draft.theme.bound
+        return _accepted(drawn, lambda: self._any_atom(draft, chance), accepts, known, chance)
+
+    def _any_atom(self, draft: _Draft, chance: Callable[[], float]) -> AtomTemplate:
         if chance() >= _THEME_SHARE:
             pool: Sequence[AtomTemplate] = self.library.atoms
         elif draft.ranks and chance() < _COUPLED_SHARE:
@@ -263,12 +330,16 @@ class SkeletonStrategy:
         return atom
 
     def _atom_of_rule(
-        self, rule: RuleTemplate, abstract: set[int], chance: Callable[[], float]
+        self, rule: RuleTemplate, abstract: set[int], bound: bool, chance: Callable[[], float]
     ) -> AtomTemplate | None:
         """An atom with a signature of the rule's consequent, one not placed yet where there is one."""
         wanted = [s for s in rule.consequent if s not in abstract] or list(rule.consequent)
         pool = self.library.by_signature.get(wanted[int(chance() * len(wanted))])
-        return pool[int(chance() * len(pool))] if pool else None
+        atom = pool[int(chance() * len(pool))] if pool else None
+        if atom is None or not self._asks:
+            return atom
+        accepts = self._parts.accept_bound_atom if bound else self._parts.accept_atom
+        return atom if accepts(atom) else None
 
     @staticmethod
     def _choose_names(atom: AtomTemplate, draft: _Draft, chance: Callable[[], float]) -> list[str]:
@@ -354,6 +425,21 @@ def _pick(bounds: list[float], chance: Callable[[], float]) -> int:
     return min(bisect.bisect(bounds, chance() * bounds[-1]), len(bounds) - 1)
 
 
+def _accepted(
+    drawn: _T,
+    draw: Callable[[], _T],
+    accepts: Callable[[_T], bool],
+    known: Sequence[_T],
+    chance: Callable[[], float],
+) -> _T:
+    """``drawn`` if it is accepted, else another one; after some draws one of ``known``, if there are any."""
+    for _ in range(_REDRAWN):
+        if accepts(drawn):
+            return drawn
+        drawn = draw()
+    return known[int(chance() * len(known))] if known else drawn
+
+
 def _early(count: int, chance: Callable[[], float]) -> int:
     """An index below ``count``, small ones more often."""
     return int(chance() * chance() * count)
@@ -373,7 +459,7 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
 
 def _make(inputs: StrategyInputs) -> SkeletonStrategy:
     options = SkeletonOptions(incremental=inputs.settings.incremental)
-    return SkeletonStrategy(inputs.library, inputs.settings.seed, options)
+    return SkeletonStrategy(inputs.library, inputs.settings.seed, options, inputs.targets)
 
 
 ENTRY = StrategyEntry(

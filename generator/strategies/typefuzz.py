@@ -27,6 +27,7 @@ from generator.strategies.mutation.strategy import (
     COMMON_SETTINGS,
     MUTATIONS,
     NO_OPERATOR,
+    REFUSED,
     ChainStrategy,
 )
 from smtlib import Kind, Sort, Term
@@ -75,7 +76,7 @@ class TypeFuzz(ChainStrategy[Chain]):
                 return False
             number, place = found
             literal = self._literal(chain, place.term.sort, chance)
-            if literal is not None and literal is not place.term:
+            if literal is not None and literal is not place.term and chain.is_accepted(literal):
                 chain.replace(number, place, literal, "literal")
                 return True
             return False
@@ -88,6 +89,9 @@ class TypeFuzz(ChainStrategy[Chain]):
             return False
         if not chain.keeps_its_size(number, place, new):
             self.counts[WRONG_SIZE] += 1
+            return False
+        if not chain.is_accepted(new):
+            self.counts[REFUSED] += 1
             return False
         chain.replace(number, place, new, "term")
         return True

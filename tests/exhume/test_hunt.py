@@ -292,7 +292,7 @@ def test_a_solver_of_ones_own_is_asked_what_it_can_do(exhume: Any, yes: str) -> 
     assert (row["incremental"], row["models"]) == (False, False)
 
 
-def test_a_solver_that_the_corpus_was_not_probed_with_is_reported(
+def test_a_solver_that_the_corpus_was_not_probed_with_is_asked(
     exhume: Any, corpus: Path, tmp_path: Path
 ) -> None:
     targets = "bitwuzla,z3[smt.relevancy=0,smt.dack=0]"
@@ -300,8 +300,6 @@ def test_a_solver_that_the_corpus_was_not_probed_with_is_reported(
         "generate", "--corpus", corpus, "--solvers", targets, "--count", 5, "--out", tmp_path / "t"
     )
     assert ended.code == 0, ended.err
-    assert "does not know what bitwuzla would accept" in ended.err
-    assert "what z3 accept" in " ".join(ended.err.split())
     tests = [file.read_text("utf-8") for file in (tmp_path / "t").rglob("*.smt2")]
     assert len(tests) == 5
     assert not any(re.search(r"\b(?:Int|Real|String)\b", text) for text in tests)

@@ -166,7 +166,6 @@ EXCEPTIONS = {
     "apifuzz/engines": "an engine is made for one solver's interface",
     "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
     "generator/limits.py": "what a solver refuses although its acceptance was asked",
-    "generator/loading.py": "its default solvers",
     "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
     "generator/strategies/storm": "values seeds by the libraries of two solvers",
     "miner/commandline.py": "a suffix of files is called like a solver",

@@ -37,7 +37,7 @@ from generator.strategies.fusion.functions import (
 from generator.strategies.fusion.halves import Half, Place, Template
 from generator.strategies.storm.openness import open_functions
 from generator.text import comment
-from smtlib import Declaration, Sort
+from smtlib import Declaration, Sort, postorder
 from smtlib.reader import sexp_text
 from solvers.registry import REFERENCES
 
@@ -112,6 +112,7 @@ class FusionStrategy(SeedStrategy):
         self.solvers = tuple(solvers)
         self.pairs = integer(values, "pairs")
         self._ways: dict[tuple[object, ...], _Ways] = {}
+        self._accepted: dict[tuple[object, ...], bool] = {}
         self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
         wanted = values["answer"]
@@ -211,7 +212,7 @@ class FusionStrategy(SeedStrategy):
         if not why:
             first = self._half(seed, "")
             second = self._half(partner, first.ending)
-            if not _fusible(first, second):
+            if not self._fusible(first, second):
                 why = "no variables that a function takes"
         if why:
             self.counts[f"pair: {why}"] += 1
@@ -225,6 +226,25 @@ class FusionStrategy(SeedStrategy):
                 yield Mutant(partial(str, text), seeds, told, (seed.answer,))
             if len(seen) == PER_PAIR:
                 return
+
+    def _fusible(self, first: Half, second: Half) -> bool:
+        xs = {d.result for d in first.occurrences}
+        ys = {d.result for d in second.occurrences}
+        return any(self._functions_for(x, y) for x in xs for y in ys)
+
+    def _functions_for(self, x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Mapping[str, int]]]:
+        """The functions that take variables of these sorts and that the targets accept."""
+        found = functions_for(x, y)
+        return [pair for pair in found if self._is_accepted(*pair)] if self.seeds.targets else found
+
+    def _is_accepted(self, function: FusionFunction, widths: Mapping[str, int]) -> bool:
+        key = (function.name, *widths.items())
+        if key not in self._accepted:
+            constants = {name: values[0] for name, _, values in function.constants}
+            fusion = instantiate(function, widths, {v: v for v in "xyz"}, constants)
+            terms = postorder([fusion.of, *fusion.inverses.values()])
+            self._accepted[key] = self.seeds.targets.accept_terms(terms, bound=False)
+        return self._accepted[key]
 
     def _joined(self, first: Half, second: Half, chance: random.Random) -> tuple[str, str]:
         """One fusion of two halves: its commands, and what the header tells."""
@@ -258,7 +278,7 @@ class FusionStrategy(SeedStrategy):
                 break
             chance.shuffle(ys)
             for y in ys:
-                found = functions_for(x.result, y.result)
+                found = self._functions_for(x.result, y.result)
                 if not found:
                     continue
                 ways = self._find_ways(*found[int(chance.random() * len(found))], chance)
@@ -310,12 +330,6 @@ def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:
     if satisfiable and not open_functions(first).isdisjoint(open_functions(second)):
         return "both may want what the standard leaves open"
     return ""
-
-
-def _fusible(first: Half, second: Half) -> bool:
-    xs = {d.result for d in first.occurrences}
-    ys = {d.result for d in second.occurrences}
-    return any(functions_for(x, y) for x in xs for y in ys)
 
 
 def _new_name(base: str, taken: set[str]) -> str:

@@ -61,6 +61,8 @@ class Chain:
 
     def __init__(self, seed: Seed, operators: Operators) -> None:
         self.script = seed.script()
+        self._targets = seed.targets
+        self._accepted = set(self.script.terms) if seed.targets else set()
         base = pool_of(self.script)
         # A copy of the shared table: terms made in it are numbered the same whenever the chain is made.
         self.table = base.table.copy()
@@ -104,6 +106,10 @@ class Chain:
         old = self._sizes[number]
         after = size(root) - size(place.term) + 1 + sum([size(a) for a in new.args])
         return after * _SHRINKS >= old and after <= _GROWS * old + _ROOM
+
+    def is_accepted(self, new: Term) -> bool:
+        """Whether the targets accept a new term over terms of the pool."""
+        return self._targets.accept_new(new, self._accepted, self.script)
 
     def replace(self, number: int, place: Place, new: Term, what: str, keep: bool = True) -> None:
         """Put ``new`` into a place of an assertion. ``what`` names the mutation.

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from generator.questions import node_with_head
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.chain import Told
 from generator.strategies.mutation.operators import Head, Operators, SeedFunctions
 from generator.strategies.mutation.places import constant_arguments
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
+from generator.targets import NO_TARGETS, Targets
 from smtlib import Kind, Naming, Op, Term, TermTable, postorder, print_term
 
 _NAMING = Naming()
@@ -36,7 +38,7 @@ _LONG = 4096
 
 @dataclass(slots=True)
 class Site:
-    """A head in the text: piece ``piece`` of line ``line``.
+    """A head in the text: piece ``piece`` of line ``line``, and the term that has it in the seed.
 
     ``heads`` are those that fit, ``first`` the number of the one that the seed has (``len(heads)`` where it
     is none of them). ``args`` is how the arguments are told: a template for the pieces ``heads_below``, and
@@ -45,6 +47,7 @@ class Site:
 
     line: int
     piece: int
+    term: Term
     heads: Sequence[Head]
     first: int
     args: str = ""
@@ -153,7 +156,7 @@ class _Finder:
                 text = []
                 piece = len(pieces) - 1
                 told[place] = _tell(head, args, piece)
-                self.sites.append(Site(line, piece, *found))
+                self.sites.append(Site(line, piece, term, *found))
                 below.append((self.sites[-1], inside))
             if not args:
                 continue
@@ -200,7 +203,7 @@ class _Finder:
             places[term] = None if term in places else piece
             found = self.heads(term)
             assert found is not None
-            self.sites.append(Site(line, piece, *found))
+            self.sites.append(Site(line, piece, term, *found))
             below.append((self.sites[-1], term))
         for site, term in below:
             told = [_tell(".." if a in places else _head_text(a), a.args, places.get(a)) for a in term.args]
@@ -260,7 +263,9 @@ def _closed(order: Sequence[Term]) -> Iterator[Term]:
 class HeadChain:
     """The assertions of a seed as their heads change, one at a time."""
 
-    def __init__(self, script: SeedScript, found: Sites) -> None:
+    def __init__(self, script: SeedScript, found: Sites, targets: Targets = NO_TARGETS) -> None:
+        self._script = script
+        self._targets = targets
         self.sites = found.sites
         self.told = Told()
         self._changeable = found.changeable
@@ -277,7 +282,7 @@ class HeadChain:
             yield found[int(chance.random() * len(found))]
 
     def change(self, number: int, chance: random.Random) -> bool:
-        """Give a site another head; False where none fits."""
+        """Give a site another head; False where none fits, or a target refuses the one drawn."""
         site = self.sites[number]
         heads = site.heads
         at = self._at[number]
@@ -288,7 +293,7 @@ class HeadChain:
         if choice >= at:
             choice += 1
         new = heads[choice].text or heads[choice].draw(chance)
-        if new is None:
+        if new is None or not self._is_accepted(site.term, heads[choice], new):
             return False
         line, piece = site.line, site.piece
         pieces = self._pieces[line]
@@ -305,6 +310,13 @@ class HeadChain:
             shown = f"{_shown(old, args)} -> {_shown(new, args)}"
         self.told.add(f"(operator) in assertion {line + 1}: {shown}")
         return True
+
+    def _is_accepted(self, term: Term, head: Head, text: str) -> bool:
+        """Whether the targets accept a head, written ``text``, at the place of a term."""
+        if not self._targets or head.is_own or term.op.kind is Kind.BINDER:
+            return True
+        node = node_with_head(term, text, head.name)
+        return node is None or self._targets.accept_nodes([node], self._script.is_quantified)
 
     def text(self) -> str:
         """The commands as they stand."""

@@ -14,7 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from generator.errors import GenerationError
-from generator.families import family_of
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.indices import choose_indices, is_plain
 from generator.strategies.mutation.literals import is_value
@@ -34,6 +33,7 @@ from smtlib.environment import has_parameters, instantiate, unify
 from smtlib.signature import Bindings, Signature, SortPattern
 from smtlib.sorts import indexed
 from smtlib.theory import Theories
+from solvers.specs import parse_spec
 
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
@@ -77,6 +77,8 @@ class Head:
     signature: Signature | None = None
     sorts: tuple[Sort, ...] = ()
     result: Sort = BOOL
+    is_own: bool = False
+    """Whether it is a function of the seed."""
 
     def draw(self, chance: random.Random) -> str | None:
         """How it is written, with indices that fit; None where none do."""
@@ -90,7 +92,7 @@ class Operators:
     """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
 
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
-        self.families = frozenset(map(family_of, solvers))
+        self.families = frozenset(parse_spec(spec).kin for spec in solvers)
         refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
         self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
         # Elsewhere than in seeds that use their theory, operators of these would make most tests undecidable
@@ -336,7 +338,7 @@ class SeedFunctions:
                 for shape in group
                 if shape.sorts == sorts and shape.declaration is not None
             ]
-            found = self._heads[term.sort, sorts] = [Head(text, text) for text in texts]
+            found = self._heads[term.sort, sorts] = [Head(text, text, is_own=True) for text in texts]
         return found
 
 

@@ -17,6 +17,7 @@ from generator.strategies.mutation.suitable import cvc5_refuses
 NO_OPERATOR = "attempts that found no operator"
 ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
+REFUSED = "attempts that a target refuses"
 UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
 
 _REPEATS = 8

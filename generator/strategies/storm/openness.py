@@ -201,9 +201,8 @@ def open_functions(script: SeedScript) -> frozenset[str]:
 
     Two formulas each satisfiable may not be so together where both choose one of these.
     """
-    bodies = [d.body for c in script.prelude for d in c.definitions]
     found = set()
-    for term in postorder([*script.assertions, *bodies]):
+    for term in script.all_terms:
         op = term.op
         if op.kind is not Kind.OPERATOR:
             continue

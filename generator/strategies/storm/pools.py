@@ -21,6 +21,7 @@ from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.valuation import Valuation
 from smtlib import BOOL, Kind, Term, print_term
+from solvers.registry import REFERENCES
 
 INITIAL_SHARE = 0.3
 """How often a formula is drawn from the initial pool (Section 4)."""
@@ -102,7 +103,7 @@ def fragment(
     valuation: Valuation,
     dmax: int,
     chance: random.Random,
-    solvers: Sequence[str] = ("z3", "cvc5"),
+    solvers: Sequence[str] = REFERENCES,
 ) -> Fragments:
     """The initial pool: the valued subterms of at most this depth that these solvers take."""
     prelude = Prelude(script)

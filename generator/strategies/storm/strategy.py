@@ -22,6 +22,7 @@ from generator.strategies.storm.pools import Bounds, Formula, Fragments, constru
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import VARIANTS, NoValuation, value_terms
 from generator.text import comment
+from solvers.registry import REFERENCES
 
 TURN = 25
 """So many tests in a row come from one seed. Valuing a seed costs as much as making some hundred tests."""
@@ -60,7 +61,7 @@ class StormStrategy(SeedStrategy):
         seed: int,
         settings: Mapping[str, Value] | None = None,
         incremental: bool = False,
-        solvers: Sequence[str] = ("z3", "cvc5"),
+        solvers: Sequence[str] = REFERENCES,
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
         told = values | {"incremental": "yes"} if incremental else values

@@ -93,7 +93,7 @@ class WeakenStrategy(SeedStrategy):
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """``iterations`` mutants in walks of ``walk`` steps. A walk that gets stuck starts again."""
         script = seed.script()
-        walker = Walker(script)
+        walker = Walker(script, targets=seed.targets)
         texts: dict[Term, str] = dict(script.assertion_texts)
         made = stuck = 0
         while made < self.per_seed and not stuck:

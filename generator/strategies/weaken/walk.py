@@ -22,6 +22,7 @@ from generator.strategies.weaken.patterns import Builder, NoTerm
 from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
 from generator.strategies.weaken.ruleset import Rule, common_theories
 from generator.strategies.weaken.site import Site
+from generator.targets import NO_TARGETS, Targets
 from smtlib import Kind, Sort, Term
 from smtlib.application import Applications
 from smtlib.environment import Environment
@@ -72,7 +73,9 @@ class Applied:
 class Walker:
     """Makes walks from one seed."""
 
-    def __init__(self, script: SeedScript, actions: Actions | None = None) -> None:
+    def __init__(
+        self, script: SeedScript, actions: Actions | None = None, targets: Targets = NO_TARGETS
+    ) -> None:
         self.script = script
         self.actions = actions or default_actions()
         self.table = script.table.copy()
@@ -86,6 +89,8 @@ class Walker:
         self._prefix = _unused_prefix(script)
         self.builder = Builder(self.applications, self._fresh)
         self._functions = tuple(d for d in script.declarations if d.params)
+        self._targets = targets
+        self._accepted = set(script.terms) if targets else set()
         self._limit = _GROWTH * len(script.table) + _SLACK
 
     def _fresh(self, sort: Sort) -> Term:
@@ -150,6 +155,9 @@ class Walker:
             self.counts[f"{rule.name}: nothing to choose"] += 1
             return None
         if term is place.term:
+            return None
+        if not self._targets.accept_new(term, self._accepted, self.script):
+            self.counts["refused by a target"] += 1
             return None
         for above, index in path:
             term = self.table.rebuild(above, (*above.args[:index], term, *above.args[index + 1 :]))
