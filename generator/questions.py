@@ -182,11 +182,13 @@ def _question(
     """A script that is about whether each formula is true; ``bound``: below a quantifier over its variables.
 
     Of ``(assert (= r TERM))`` a solver may do away with TERM by eliminating ``r``, of ``(or p FORMULA)`` by
-    setting ``p``.
+    setting ``p``. Each formula has its own ``p`` and ``q``: a true and a false one must not contradict.
     """
-    declared = {"p": _BOOL, "q": _BOOL, **symbols}
-    asserted = ["(or (not p) (not q))"]
-    for variables, formula in formulas:
+    declared = dict(symbols)
+    asserted = []
+    for number, (variables, formula) in enumerate(formulas):
+        p, q = f"p{number}", f"q{number}"
+        declared |= {p: _BOOL, q: _BOOL}
         over = [f"({n} {r})" for n, (params, r) in variables.items() if not params and r not in _UNBINDABLE]
         if bound:
             # Of atoms without variables there are tests with quantifiers, too.
@@ -195,7 +197,8 @@ def _question(
         else:
             around = "%s"
         declared.update(variables)
-        asserted += [around % f"(or p {formula})", around % f"(or q (not {formula}))"]
+        asserted.append(f"(or (not {p}) (not {q}))")
+        asserted += [around % f"(or {p} {formula})", around % f"(or {q} (not {formula}))"]
     lines = [
         *("(set-logic ALL)", *commands),
         *(declaration_text(name, *rank) for name, rank in declared.items()),

@@ -77,25 +77,28 @@ def test_the_question_about_an_operator_applies_it_to_symbols() -> None:
     text = question_of_nodes([Node("=", ("(Seq Int)", "(Seq Int)"), "Bool"), INT], bound=False)
     assert text.splitlines() == [
         "(set-logic ALL)",
-        "(declare-fun p () Bool)",
-        "(declare-fun q () Bool)",
         "(declare-fun r1 () Int)",
+        "(declare-fun p0 () Bool)",
+        "(declare-fun q0 () Bool)",
         "(declare-fun x0_0 () (Seq Int))",
         "(declare-fun x0_1 () (Seq Int))",
+        "(declare-fun p1 () Bool)",
+        "(declare-fun q1 () Bool)",
         "(declare-fun x1_0 () Int)",
         "(declare-fun x1_1 () Int)",
-        "(assert (or (not p) (not q)))",
-        "(assert (or p (= x0_0 x0_1)))",
-        "(assert (or q (not (= x0_0 x0_1))))",
-        "(assert (or p (= r1 (+ x1_0 x1_1))))",
-        "(assert (or q (not (= r1 (+ x1_0 x1_1)))))",
+        "(assert (or (not p0) (not q0)))",
+        "(assert (or p0 (= x0_0 x0_1)))",
+        "(assert (or q0 (not (= x0_0 x0_1))))",
+        "(assert (or (not p1) (not q1)))",
+        "(assert (or p1 (= r1 (+ x1_0 x1_1))))",
+        "(assert (or q1 (not (= r1 (+ x1_0 x1_1)))))",
         "(check-sat)",
     ]
 
 
 def test_below_quantifiers_the_symbols_are_variables() -> None:
     text = question_of_nodes([Node("", ("Int",), "Bool")], bound=True)
-    assert "(assert (forall ((x0_0 Int)) (or p (f0 x0_0))))" in text
+    assert "(assert (forall ((x0_0 Int)) (or p0 (f0 x0_0))))" in text
     assert "(declare-fun f0 (Int) Bool)" in text and "(declare-fun x0_0" not in text
 
 
