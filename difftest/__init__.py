@@ -1,13 +1,12 @@
-"""Differential testing: SMT solvers run against each other, and what is wrong confirmed and written up.
+"""Differential testing: SMT solvers run against each other; bugs are confirmed and reported.
 
 ``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
-runs them on files. ``difftest.reduction.reduce`` makes a finding's formula small, ``difftest.triage.bisect``
-finds the releases it affects. ``difftest.campaign.state`` keeps campaigns and
+runs them on files. ``difftest.triage.reduce`` reduces the formula of a finding, ``difftest.triage.bisect``
+finds the releases that it affects. ``difftest.campaign.state`` keeps campaigns and
 ``difftest.campaign.dask_executor`` runs them on a cluster.
 
-Folders: ``running`` (solvers as processes), ``oracles`` (what counts as wrong), ``models`` (a model put into
-another solver), ``triage`` (from a candidate to a report), ``reduction``, ``campaign`` (hunts), ``profiles``
-(what is known of each solver), ``trackers`` (the forms of their trackers).
+Folders: ``oracles`` (what counts as a bug), ``models`` (a model checked by another solver), ``reduction`` (of
+texts), ``triage`` (from a candidate to a report), ``campaign`` (hunts).
 """
 
 from difftest.campaign.events import (

@@ -10,8 +10,8 @@ class DifftestError(ExhumeError):
 
 
 class BadOutput(DifftestError):
-    """The output folder cannot be made or written."""
+    """The output folder cannot be created or written."""
 
 
 class NotShown(DifftestError):
-    """A file, a trace or a folder that is said to show something wrong does not."""
+    """A file, a trace or a finding does not show the expected bug."""

@@ -1,4 +1,4 @@
-"""Replay: solvers on files that are there already, and what is wrong with their answers."""
+"""Replay: run solvers on existing files and report wrong answers."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def replay(
 ) -> Iterator[ReplayResult]:
     """Run ``solvers`` on ``files``, lazily, results in the order of the files.
 
-    What looks wrong on the fast path is run again in fresh processes, whose verdicts then stand in the rows.
-    What counts as wrong is said by ``oracles``, as ``difftest.oracles.select`` gives them (none: the defaults
-    for these solvers); an answer that the file's ``(set-info :status ...)`` contradicts is wrong, too.
+    Candidates are run again in fresh processes, and the rows then hold those verdicts. ``oracles`` decide
+    what is wrong, as ``difftest.oracles.select`` returns them (none: the defaults for these solvers). An
+    answer that contradicts the file's ``(set-info :status ...)`` is wrong as well.
     """
     limits = limits or Limits()
     names = oracles_on(oracles, solvers)

@@ -78,7 +78,7 @@ class _Answer(CallsClass):
         """The wrong answer, or that solvers disagree."""
         if found.guilty is None and found.answers:
             said = inline(_calls(found).detail.partition("\n")[0])
-            return f"Solvers disagree after the calls below: {said}. Who is wrong is not known yet."
+            return f"Solvers disagree after the calls below: {said}. It is not known yet which is wrong."
         if wrong := found.wrong_answer:
             right = "unsatisfiable" if wrong == "sat" else "satisfiable"
             return f"{name} answers `{wrong}` after the calls below, and what is asserted is {right}."

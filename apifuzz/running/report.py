@@ -74,7 +74,7 @@ class CallsWriter(Writer):
         origin: dict[str, Any] = data.get("origin") or {}
         before, after = self.found.size
         text = f"Found by exhume (API fuzzing, seed {origin.get('seed')}, run {origin.get('run')})"
-        text += f", seen again in a fresh process; minimised from {before} calls to {after}."
+        text += f", reproduced in a fresh process; minimised from {before} calls to {after}."
         if self.found.setup.cross_check:
             parties = f"{self.found.setup.label} and {Setup(self.found.setup.cross_check).label}"
             text += f" Both solvers made the same calls: {parties}."

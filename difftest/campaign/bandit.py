@@ -1,16 +1,16 @@
-"""Which arms get how much of the time: Thompson sampling over what they paid so far.
+"""Allocates time to arms by Thompson sampling over past rewards.
 
-An arm (a strategy, or one class of a strategy's tests) pays in two coins per second of solver time: findings
-with a new key, and decided tests. Findings are what a hunt is for, but they are rare; decided tests come all
-the time and tell early whether an arm's tests say anything at all. Each arm's two rates have a Gamma
+An arm (a strategy, or one class of a strategy's tests) has two rewards per second of solver time: findings
+with a new key, and decided tests. Findings are the goal of a hunt, but they are rare; decided tests are
+frequent and show early whether the tests of an arm are useful. Each arm's two rates have a Gamma
 posterior (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding and one
 decided test. A draw scores an arm by
 
     FOUND_WEIGHT * found rate / mean found rate + (1 - FOUND_WEIGHT) * decided rate / mean decided rate
 
-and an arm's share of the time is how often it scores best, except that ``EVEN`` of the time is split evenly,
-so that every arm keeps being tried. What was paid long ago counts less, by half for each ``HALF_LIFE`` of
-solver time: an arm whose bugs are all found gives way.
+and an arm's share of the time is how often it scores best. ``EVEN`` of the time is split evenly, so that
+every arm is still tried. Old rewards count less, by half for each ``HALF_LIFE`` of solver time, so an arm
+whose bugs are all found gets less time.
 
 Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011).
 The same payments in the same order give the same shares.

@@ -1,8 +1,8 @@
-"""The hunt's book of findings: candidates on their way to confirmation, findings, what shows them again.
+"""The findings of a hunt: candidates that wait for confirmation, findings, and their duplicates.
 
-Several tests may show the same candidate before its first trigger is confirmed; they wait, and step in if
-that one does not show it again. Tests that show a finding again are duplicates, unless a look (a reduction)
-may tell that they have another cause.
+Several tests may show the same candidate before its first test is confirmed. They wait and are tried next if
+that one does not reproduce. Tests that show a known finding are duplicates, unless a quick reduction may show
+a different cause (a *look*).
 """
 
 from __future__ import annotations

@@ -135,6 +135,6 @@ def _workshop(name: str) -> _Workshop:
         if found is None:
             packed = _PACKED.get(name)
             if packed is None:
-                raise EnvironmentProblem("it was not told of this hunt")
+                raise EnvironmentProblem("it has no data of this hunt")
             found = _WORKSHOPS[name] = _Workshop(pickle.loads(packed))
         return found

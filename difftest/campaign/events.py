@@ -1,4 +1,4 @@
-"""What a hunt reports while it runs; console, files and database listen, and change nothing in it."""
+"""The events that a hunt reports. Listeners (console, files, database) do not change the hunt."""
 
 from __future__ import annotations
 

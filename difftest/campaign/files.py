@@ -1,4 +1,4 @@
-"""Formulas that are there already, such as the triggers that another fuzzer found, as the tests of a hunt."""
+"""Existing formulas, such as triggers that another fuzzer found, as the tests of a hunt."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The hunt: tests go to the solvers, what looks wrong is confirmed, and events tell of it.
+"""The hunt: runs tests, confirms candidates, and reports events.
 
-One thread (the caller's, inside the generator) holds all state and decides; workers only run what they are
-given and hand back what came of it. A test first gets a short limit; some of those that run out of it are set
-aside and tried again with longer ones (``difftest.campaign.stages``), so that hard tests neither starve the
-rest nor go unseen.
+One thread (the caller's, inside the generator) holds all state and makes all decisions; workers only run
+tasks and return results. A test first gets a short time limit. Some of the tests that exceed it are run again
+later with longer limits (``difftest.campaign.stages``), so that hard tests are neither lost nor slow down the
+rest.
 
-With a campaign's state (``difftest.campaign.state``) everything that counts is committed about once a second,
-and at once when there is a new finding, before that is told. A hunt that was killed goes on from its last
-commit: tests that were handed out and not done then are run again, and what they had shown already is known.
+With the state of a campaign (``difftest.campaign.state``) the hunt commits about once a second, and before it
+reports a new finding. A hunt that was killed resumes from its last commit: unfinished tests run again, and
+findings that they had already shown are recognised.
 """
 
 from __future__ import annotations

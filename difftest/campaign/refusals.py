@@ -1,4 +1,4 @@
-"""Solvers that refuse the tests of a campaign: they are compared with nothing, so the user must know."""
+"""Solvers that refuse all tests of a campaign: the user must know, as nothing is compared."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Time limits by stages: a test first gets a short one, and some of those that run out of it a longer one.
 
-Which do is drawn by seed and test. Beyond that, a test goes on whenever an oracle says that more time may
-show something (``Oracle.promises``): nobody sees a slow run without waiting for it, and few tests are worth
-that. These may take a fifth of the solvers' time, so that a release that is slow everywhere does not bring
-the hunt to a stop.
+They are drawn by seed and test. In addition, a test gets more time whenever an oracle says that it may show
+something then (``Oracle.promises``), as a slowdown cannot be seen in less. These tests may take a fifth of
+the solvers' time, so that a release that is slow everywhere does not stop the hunt.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ def _compare(out: Path, opened: sqlite3.Connection, settings: Mapping[str, Any])
         if stored.get(name) != wanted:
             raise SettingsDiffer(
                 f"{out}: the campaign there was started with {_named(name, stored.get(name))},"
-                f" not {_named(name, wanted)}; use the same settings to go on, or another folder"
+                f" not {_named(name, wanted)}; use the same settings to resume it, or another folder"
             )
 
 

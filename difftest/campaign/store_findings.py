@@ -1,4 +1,4 @@
-"""Findings go into the corpus as they come, in a thread, whenever nobody else holds the corpus."""
+"""Stores findings in the corpus from a thread, whenever no other process holds the corpus."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LAST_WAIT = 5.0
 class Recorder:
     """Stores the findings that it is given in ``corpus``; use under ``with``.
 
-    While another process holds the corpus, findings wait; those that wait at the end are in ``left`` and are
-    stored when the campaign goes on. ``problem`` says what keeps them out.
+    While another process holds the corpus, findings wait. Those that still wait at the end are in ``left``
+    and are stored when the campaign resumes; ``problem`` is the reason.
     """
 
     def __init__(

@@ -137,7 +137,7 @@ class SettingsDiffer(BadOutput):
 
 
 class NoCampaign(BadOutput):
-    """There is no campaign in the folder to go on with."""
+    """There is no campaign in the folder to resume."""
 
 
 class InUse(BadOutput):

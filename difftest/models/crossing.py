@@ -58,7 +58,7 @@ class Crossing:
     """The model of the solver ``owner`` at check-sat number ``check`` in other solvers.
 
     ``answers`` by solver name: ``sat`` (the model is confirmed), ``unsat`` (refuted), or a word for what came
-    instead. ``cause`` says why the model was not put over at all; ``formula`` is what the others were given.
+    instead. ``cause`` is why the model could not be put in; ``formula`` is what the others were given.
     """
 
     owner: str

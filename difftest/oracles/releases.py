@@ -1,4 +1,4 @@
-"""Which of the solvers is an older release of which."""
+"""Finds solvers that are older releases of other ones."""
 
 from __future__ import annotations
 

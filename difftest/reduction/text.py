@@ -70,7 +70,7 @@ def reduce_text(
 ) -> tuple[str, tuple[Step, ...]]:
     """The smallest text found for which ``shows`` holds, as it does for ``text``, and the steps taken.
 
-    ``earlier`` is what an earlier reduction came to; it is gone on with if it still shows it. ``save`` is
+    ``earlier`` is what an earlier reduction came to; it is the start if it still shows it. ``save`` is
     given each smaller text.
     """
     work = _Reducer(text, shows, plan, save, on_step)

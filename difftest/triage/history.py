@@ -1,4 +1,4 @@
-"""A finding against the history: which issues of the corpus it resembles, so that nobody reports them again.
+"""Compares a finding with the issues of the corpus, so that known bugs are not reported again.
 
 Three things are compared, each giving a score from 0 to 1: where a crash is (the place that an issue's text
 names: 0.9 for the same line, 0.6 for a function or the same file, as lines move from commit to commit), what

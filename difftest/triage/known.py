@@ -1,4 +1,4 @@
-"""Lists of errors that are known already, by key: they are counted, but are no findings."""
+"""Lists of known errors, by key: they are counted, but not reported as findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of strangers in a Markdown page: nothing in it ends a block, starts a tag or moves the cursor."""
+"""Untrusted text in Markdown: it cannot end a block, start a tag or move the cursor."""
 
 from __future__ import annotations
 

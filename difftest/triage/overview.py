@@ -1,4 +1,4 @@
-"""The findings of a campaign at a glance: what is known of each, and which may have the same cause."""
+"""An overview of the findings of a campaign, and which of them may have the same cause."""
 
 from __future__ import annotations
 

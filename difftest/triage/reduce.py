@@ -1,8 +1,8 @@
-"""Reduction: the smallest formula that still shows a finding.
+"""Reduction: a smaller formula that still shows a finding.
 
-The original is never touched: what is reached so far stands in ``reduced.smt2`` after every step, and a
-second reduction goes on from there. A finding that takes the formula which it was made from is reduced with
-it: see ``difftest.reduction.pairs``.
+The original is never changed. ``reduced.smt2`` holds the smallest formula after every step, and a second
+reduction resumes from it. A finding that needs the formula that it was made from is reduced together with it:
+see ``difftest.reduction.pairs``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``report.md``: a finding's folder in the form of its solver's tracker, for a person to read and paste.
 
-A report is made from what is in the folder and from nothing else, so it can be made again at any time
-(``kinds.rewrite_report``): reduction, bisection and the comparison with the corpus each do so when they are
-done. Nothing is sent.
+A report is made from the files in the folder only, so it can be made again at any time
+(``kinds.rewrite_report``): reduction, bisection and the comparison with the corpus each do so at their end.
+Nothing is sent.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Writer:
         if told is None:
             older = f"{profile.family} before {profile.safe_mode_since} has no such mode"
             return (
-                f"Whether it shows with {option} is not known: it was not asked, or could not be ({older})."
+                f"Whether it shows with {option} is not known: that was not tried, or not possible ({older})."
             )
         refusal = str(self.found.data.get("safe_mode_refuses") or "")
         why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
@@ -205,13 +205,13 @@ class Writer:
         if rows is None:
             return ""
         if not rows:
-            return "None of the issues that exhume knows resembles it."
+            return "exhume knows no similar issue."
         lines = [
             f"- {plain(str(row['issue']))}: {plain(str(row['why']))}"
             + (f" ({plain(str(row['title']))[:100]})" if row.get("title") else "")
             for row in rows[:_MOST_RESEMBLED]
         ]
-        head = "It resembles these known issues; whether it is one of them has not been decided:\n\n"
+        head = "Similar known issues; it may be one of them:\n\n"
         return head + "\n".join(lines)
 
     # Facts that several pieces need
@@ -234,7 +234,7 @@ class FormulaWriter(Writer):
         text = found.formula.rstrip("\n")
         note = ""
         if len(text) > _MOST_FORMULA:
-            note = f"The formula has {len(text)} characters; attach `{found.shown_file}`. It begins:\n\n"
+            note = f"The formula has {len(text)} characters: attach `{found.shown_file}`. Its beginning:\n\n"
             text = text[:_MOST_FORMULA].rpartition("\n")[0] or text[:_MOST_FORMULA]
         return note + fenced(printable(text), "smt2")
 
@@ -253,7 +253,7 @@ class FormulaWriter(Writer):
                 note = "is the same formula; only the question or the spelling of strings differs"
                 blocks.append(f"({inline(given)} {note}.)")
         if self.found.is_reduced and "runs" not in self.found.data["reduced"]:
-            blocks.append(f"(Printed for `{ORIGINAL}`, before it was reduced; positions differ.)")
+            blocks.append(f"(Printed for `{ORIGINAL}`, before reduction; positions differ.)")
         return "\n\n".join(blocks)
 
     def _command(self) -> str:
@@ -269,8 +269,8 @@ class FormulaWriter(Writer):
             told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
             lines.append(f"- {plain(str(name))}: {told}")
         if not any((self.found.data["reduced"].get("options") or {}).values()):
-            return "It takes no options." if lines else ""
-        head = "Options without which the formula above does not show it:\n\n"
+            return "It needs no options." if lines else ""
+        head = "The formula needs these options:\n\n"
         return head + "\n".join(lines) if lines else ""
 
     def _origin(self) -> str:
@@ -280,13 +280,13 @@ class FormulaWriter(Writer):
         text = f"Found by exhume (test {test.get('index')} of strategy `{test.get('strategy')}`{bones})"
         if test.get("origin"):
             text = f"Found with {inline(Path(str(test['origin'])).name)} by exhume"
-        text += ", and seen again in a fresh process."
+        text += ", and reproduced in a fresh process."
         if self.found.is_reduced:
             told = self.found.data["reduced"]
             text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
             shown, tries = told.get("shown"), told.get("tries")
             if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
-                text += f" It is a matter of chance: of {tries} runs {shown} showed it."
+                text += f" It is flaky: {shown} of {tries} runs show it."
         return plain(text)
 
     def _is_like_another(self, name: str) -> bool:
@@ -326,7 +326,7 @@ def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:
 
 
 def _version_of(entry: Mapping[str, Any]) -> str:
-    """What a solver says of its version, with its commit; that it does not say one is said, too."""
+    """The version that a solver prints, with its commit or a note that it prints none."""
     version, commit = plain(str(entry.get("version", "unknown"))), entry.get("commit")
     if commit:
         return version if str(commit) in version else f"{version}, git {plain(str(commit))}"

@@ -1,4 +1,4 @@
-"""From a candidate that fresh processes show again to one with its evidence."""
+"""Confirms a candidate in fresh processes, with no more options than it needs, and gathers its evidence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Splitting: tests of one key that other releases tell apart become findings of their own.
 
-Two faults may have one key: the same operator may be wrong in two ways. They were rarely mended in the same
+Two faults may have one key: the same operator may be wrong in two ways. They were rarely fixed in the same
 release, though. So the tests that a hunt kept with a finding (``difftest.triage.triggers``) are run with the
 releases at the edges of what bisection found: the first and the last affected one and their free neighbours.
 Where one of these behaves otherwise on a test than on the finding, the test has a cause of its own, and the
@@ -10,7 +10,7 @@ the newest where that has only this one (``...|still in 5.4.0``), or else the fi
 
 A release that cannot run a test says nothing of it, and a test that does not show what the finding shows, by
 the finding's own release and options, is left where it is. What was compared stands in ``split.json``; a
-search that was killed half-way goes on from there.
+search that was killed resumes from there.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _Splitter:
             record = self._write(trigger, key)
         elif not _is_of(record, trigger.test) and str(trigger.test.index) not in duplicates_of(record):
             note_duplicate(record, trigger.test.index)
-        # Reduction goes on from what there is; a killed run may have left it at that.
+        # Reduction resumes from what a killed run may have left.
         if record is not None and not FindingFolder.read(record.path).bisection:
             if not (record.path / REDUCED).exists():
                 put_text(record.path / REDUCED, trigger.reduced)

@@ -167,7 +167,7 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
     update_finding(path, {"guilty": None, "reason": "", "lines": [9, 3]})
     text = (path / "report.md").read_text()
     assert "# cvc5: soundness issue" in text
-    assert "Who is wrong is not known yet." in text
+    assert "It is not known yet which is wrong." in text
     assert [FindingFolder.read(record.path).size for record in read_findings(tmp_path)] == [(9, 3)]
 
 

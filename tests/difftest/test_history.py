@@ -103,7 +103,7 @@ def test_it_is_written_into_the_finding_and_its_report(path: Path, tmp_path: Pat
         "url": "x://1",
     }
     assert "- Z3Prover/z3#1: crash at the same place" in (first / "report.md").read_text()
-    assert "None of the issues that exhume knows resembles it." in (second / "report.md").read_text()
+    assert "exhume knows no similar issue." in (second / "report.md").read_text()
     assert not list(first.glob(".*"))
 
 

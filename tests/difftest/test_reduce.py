@@ -243,7 +243,7 @@ say('sat')
     assert (report.confirmed, report.tries) == (True, 3)
     assert report.shown == 2
     assert report.size_after < report.size_before
-    assert "It is a matter of chance: of 3 runs 2 showed it." in (folder / "report.md").read_text()
+    assert "It is flaky: 2 of 3 runs show it." in (folder / "report.md").read_text()
     data = json.loads((folder / "finding.json").read_text())
     assert "SIGABRT" in data["reduced"]["runs"]["fake"]["ending"]
     # Whoever looks again tries as often.

@@ -241,9 +241,8 @@ OLDER = {
         (
             {"class": "soundness", "oracle": "soundness", "check": 0, "guilty": None, "reason": ""},
             "unsat",
-            "Solvers disagree on the formula below: z3 `unsat`, z3-4.8.5 `sat`. Who is wrong is not known"
-            " yet.",
-            "The same answer from all; which one is right is not known.",
+            "Solvers disagree on the formula below: z3 `unsat`, z3-4.8.5 `sat`. It is not known yet yet.",
+            "The same answer from all solvers; it is not known which is right.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The classes of findings, a file each: whatever stands in this folder is found.
+"""The classes of findings, one file each; every file in this folder is found.
 
 A file holds one ``FindingClass`` as ``CLASS``. Classes of findings that are about something else than a
 formula are added with ``add``.

@@ -48,7 +48,7 @@ class Crash(FindingClass):
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Anything else."""
-        return "An answer, or a message that it cannot give one."
+        return "An answer, or an error message."
 
 
 CLASS = Crash()

@@ -57,7 +57,7 @@ class InvalidModel(FindingClass):
         """A right model."""
         if found.data.get("oracle") == _CROSSED:
             return f"A model that satisfies the assertions. {found.reason}".rstrip()
-        return "A model that satisfies the assertions; the one it has does not, by its own check."
+        return "A model that satisfies the assertions. The solver's own check refutes its model."
 
 
 CLASS = InvalidModel()

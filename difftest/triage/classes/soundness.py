@@ -96,16 +96,17 @@ class Soundness(FindingClass):
         """The wrong answer, or that solvers disagree."""
         if found.guilty is None:
             told = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
-            return (
-                f"Solvers disagree on the formula below{found.where}: {told}. Who is wrong is not known yet."
-            )
+            known = "It is not known yet which is wrong."
+            return f"Solvers disagree on the formula below{found.where}: {told}. {known}"
         right = "unsatisfiable" if found.wrong_answer == "sat" else "satisfiable"
         return f"{name} answers `{found.wrong_answer}` to the formula below, which is {right}{found.where}."
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """The other answer, where it is known who is wrong."""
         if found.guilty is None:
-            return f"The same answer from all; which one is right is not known. {found.reason}".rstrip()
+            return (
+                f"The same answer from all solvers; it is not known which is right. {found.reason}".rstrip()
+            )
         right = "unsat" if found.wrong_answer == "sat" else "sat"
         return f"`{right}`. {found.reason}".rstrip()
 
