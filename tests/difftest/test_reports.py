@@ -241,7 +241,7 @@ OLDER = {
         (
             {"class": "soundness", "oracle": "soundness", "check": 0, "guilty": None, "reason": ""},
             "unsat",
-            "Solvers disagree on the formula below: z3 `unsat`, z3-4.8.5 `sat`. It is not known yet which is wrong.",
+            "Solvers disagree on the formula below: z3 `unsat`, z3-4.8.5 `sat`. It is not known yet which is",
             "The same answer from all solvers; it is not known which is right.",
         ),
     ],
