@@ -322,7 +322,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
             "cvc5",
             "s",
             {"safe_mode": True, "reduced": {"confirmed": True, "size_before": 9}},
-            "Whether it shows with `--safe-mode=safe` is not known: it was",
+            "Whether it shows with `--safe-mode=safe` is not known: that was",
         ),
         ("z3", "s", {"safe_mode": True}, ""),
     ],
