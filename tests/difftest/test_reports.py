@@ -309,7 +309,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
             {"safe_mode": False, "safe_mode_refuses": "no `sets`"},
             "With `--safe-mode=safe` it does not show: that refuses it (`` no `sets` ``).",
         ),
-        ("cvc5", "s", {"safe_mode": None}, "Whether it shows with `--safe-mode=safe` is not known: it was"),
+        ("cvc5", "s", {"safe_mode": None}, "Whether it shows with `--safe-mode=safe` is not known: that was"),
         ("cvc5", None, {"safe_mode": True}, "With `--safe-mode=safe` it shows, too."),
         # What is said of the original is not said of the formula that is shown.
         (
