@@ -42,6 +42,12 @@ class Candidate:
         """The solver it is filed under."""
         return self.guilty or "+".join(self.solvers)
 
+    def blaming(self, guilty: str | None, reason: str) -> Candidate:
+        """The same with ``guilty`` as the solver that is wrong, in its key, too."""
+        found = replace(self, guilty=guilty, reason=reason)
+        finding_class, _, *rest = self.key.split("|")
+        return replace(found, key="|".join([finding_class, found.label, *rest]))
+
     def renamed(self, names: Mapping[str, str]) -> Candidate:
         """The same of solvers by other names, in its key, too."""
 

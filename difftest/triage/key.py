@@ -291,8 +291,8 @@ def _operators(checked: CheckedScript) -> set[str]:
 
 
 def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
-    """The script with fresh functions, one per rank, in place of operator ``name`` in its assertions;
-    ``number`` keeps their names apart from those of other operators.
+    """The script with fresh functions, one per rank, in place of operator ``name`` in its assertions and
+    definitions; ``number`` keeps their names apart from those of other operators.
     """
     fresh: dict[tuple[Sort, ...], Declaration] = {}
 
@@ -308,11 +308,14 @@ def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
 
     lines = []
     for command in checked.commands:
+        known = len(fresh)
         if command.name == "assert" and len(command.terms) == 1:
-            known = len(fresh)
-            body = print_term(rewrite(checked.table, command.terms[0], change))
-            lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
-            lines.append(f"(assert {body})")
+            text = f"(assert {print_term(rewrite(checked.table, command.terms[0], change))})"
+        elif command.definitions:
+            made = (replace(d, body=rewrite(checked.table, d.body, change)) for d in command.definitions)
+            text = print_command(replace(command, definitions=tuple(made)))
         else:
-            lines.append(print_command(command))
+            text = print_command(command)
+        lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
+        lines.append(text)
     return "\n".join(lines) + "\n"

@@ -136,8 +136,12 @@ class _Settling:
             return None
         # What was said when the model was put in comes first.
         told = tuple(dict.fromkeys((*settled.evidence, *result.candidate.evidence)))
+        candidate = replace(result.candidate, evidence=told)
+        if candidate.guilty is None and settled.guilty in candidate.solvers:
+            # The owner of the model is not among these solvers, but its answer speaks against one of them.
+            candidate = candidate.blaming(settled.guilty, settled.reason)
         shown = replace(result.shown, files={**result.shown.files, PARENT: seen.text})
-        return Settled(replace(result.candidate, evidence=told), shown, test)
+        return Settled(candidate, shown, test)
 
     def _renamed(self, involved: Sequence[Solver]) -> Candidate:
         pairs = zip(self._involved, involved, strict=True)

@@ -37,11 +37,9 @@ def weigh(
     # A formula that follows from another one means nothing without what its oracle said of that.
     stays = candidate.evidence if candidate.oracle == "implication" else ()
     evidence = tuple(dict.fromkeys((*stays, *found.sentences)))
-    settled = replace(candidate, guilty=guilty, reason=reason, evidence=evidence)
     if guilty != candidate.guilty:
-        parts = candidate.key.split("|")
-        settled = replace(settled, key="|".join([parts[0], settled.label, *parts[2:]]))
-    return settled, found
+        candidate = candidate.blaming(guilty, reason)
+    return replace(candidate, reason=reason, evidence=evidence), found
 
 
 def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:

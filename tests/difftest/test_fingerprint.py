@@ -159,6 +159,35 @@ def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> N
     assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
 
 
+def test_an_operator_that_only_makes_the_formula_unsatisfiable_is_left_out() -> None:
+    """The solver lies about one operator; the other one matters because the right answer is unsat."""
+    text = '(assert (str.in_re (str.replace_all "a" "b" "c") re.none))(check-sat)'
+    found = Candidate("soundness", ("bad",), "soundness|bad|String", "bad", oracle="soundness")
+
+    def shows(trial: str) -> bool:
+        unsat = "(assert false)" in trial or ("str.in_re" in trial and "re.none" in trial)
+        return "(str.replace_all " in trial and unsat
+
+    assert fingerprint(found, text, shows).key.endswith("|str.replace_all")
+    # Of a fault that false hides, both operators are part.
+    hidden = fingerprint(found, text, lambda trial: shows(trial) and "(assert false)" not in trial)
+    assert hidden.key.endswith("|str.in_re,str.replace_all")
+
+
+def test_an_operator_in_a_definition_is_left_out_too() -> None:
+    text = "(define-fun a () (Array Int Int) (store ((as const (Array Int Int)) 0) 1 2))(check-sat)"
+    found = Candidate("soundness", ("bad",), "soundness|bad|Array+Int", "bad", oracle="soundness")
+    assert fingerprint(found, text, lambda trial: "(store " in trial).key == "soundness|bad|Array+Int|store"
+
+
+def test_of_the_same_operators_one_theory_in_common_is_enough() -> None:
+    known = "soundness|a|Array+BV|select"
+    assert fold(Fingerprint("soundness|a|Array+Int|select", "", True), [known]) == known
+    assert fold(Fingerprint("soundness|a|Core|select", "", True), [known]) == known
+    for other in ("soundness|a|Int+Quantifier|+", "soundness|a|Array+Int|store"):
+        assert fold(Fingerprint(other, "", True), [known, "soundness|a|Quantifier+Real|+"]) == other
+
+
 def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
     """Of operators a solver that gives up has any mixture, so they tell nothing."""
     text = "(declare-const x Int)(declare-const y Real)(assert (> (* x x) 5))(assert (> y 1.0))(check-sat)"
