@@ -129,10 +129,21 @@ def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> Non
         say(f"skipped {count} assertions: {reason}")
 
 
-def stats_command(corpus: CorpusFile, json: Json = False) -> None:
+def stats_command(
+    corpus: CorpusFile,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Also write an HTML page with plots.")
+    ] = None,
+    json: Json = False,
+) -> None:
     """Count what a corpus holds."""
     with Corpus.open(corpus) as opened:
         totals = stats(opened)
+        if page is not None:
+            # Drawing takes a second to load.
+            from exhume.pages.corpus import write_corpus_page
+
+            write_corpus_page(opened, totals, corpus.name, page)
     if json:
         print_json(totals)
     else:

@@ -16,14 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
 from apifuzz.running.migration import read_any
-from base.files import put_bytes
-from base.version import VERSION
-from difftest import BadOutput
 from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
@@ -34,6 +29,7 @@ from difftest.triage.report import since, until
 from difftest.triage.store import FindingRecord
 from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
+from exhume.pages.rendering import write_html
 
 MAX_BYTES = 5_000_000
 """Maximum size of the page for a thousand findings; formulas and outputs are cut to fit."""
@@ -43,7 +39,6 @@ _LONGEST_PRINTED = 6_000
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 # Options whose name differs from the name of the setting.
 _OPTIONS = {"duration": "time", "settings": "set"}
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +72,11 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
     found = [_Finding(record, _state_of(record, campaign)) for record in records]
     found.sort(key=lambda f: f.order)
     missing += _still_to_do(found)
-    text = _environment().get_template("campaign.html").render(
+    size = write_html(
+        out,
+        "campaign.html",
         name=folder.resolve().name,
         folder=str(folder),
-        version=VERSION,
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         top=_top(campaign),
         facts=_facts(campaign),
         cards=_cards(campaign, found) + call_cards(counts),
@@ -95,28 +90,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         findings=[f.shown(len(found)) for f in found],
         strategies=_strategy_table(campaign),
     )  # fmt: skip
-    data = text.encode("utf-8", "replace")
-    try:
-        put_bytes(out, data)
-    except OSError as problem:
-        raise BadOutput(f"cannot write {out}: {problem.strerror or problem}") from problem
-    return Page(out, len(data), len(found), tuple(missing))
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _printable(value: Any) -> Any:
-    """A value of the template without control characters."""
-    return _CONTROLS.sub("�", value) if type(value) is str else value
+    return Page(out, size, len(found), tuple(missing))
 
 
 # Findings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,30 @@ def test_a_query_needs_a_corpus(exhume: Any) -> None:
     ended = exhume("query", "theories")
     assert ended.code == 2
     assert "--corpus" in ended.err
+
+
+def test_the_page_of_a_corpus_shows_it_by_theory_operator_and_year(
+    exhume: Any, starter: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "corpus.html"
+    ended = exhume("stats", "--corpus", starter, "--page", page, "--json")
+    assert (ended.code, ended.json["issues"]) == (0, 89)
+    text = page.read_text("utf-8")
+    for words in (
+        "Formulas by theory",
+        "Formulas by atom operator",
+        "Issues by year",
+        "UnicodeStrings",
+        "soundness",
+    ):
+        assert words in text
+    assert "<td>Ints</td>" in text
+    assert not re.search(r"(?:src|href)=.?(?:https?:)?//|<script", text)
+
+
+def test_the_page_of_an_empty_corpus_has_no_plots(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    exhume("import", tmp_path / "none", "--corpus", tmp_path / "c.duckdb")
+    page = tmp_path / "corpus.html"
+    assert exhume("stats", "--corpus", tmp_path / "c.duckdb", "--page", page).code == 0
+    assert "<svg" not in page.read_text("utf-8")

@@ -1,0 +1,41 @@
+"""Writes a page from its template. Text is escaped by Jinja; only plots are inserted as they are."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from base.files import put_bytes
+from base.version import VERSION
+from difftest import BadOutput
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def write_html(out: Path, template: str, **values: Any) -> int:
+    """Write a page in one step; its size in bytes. Raises BadOutput."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    text = environment.get_template(template).render(version=VERSION, made=made, **values)
+    data = text.encode("utf-8", "replace")
+    try:
+        put_bytes(out, data)
+    except OSError as problem:
+        raise BadOutput(f"cannot write {out}: {problem.strerror or problem}") from problem
+    return len(data)
+
+
+def _printable(value: Any) -> Any:
+    """A value of the template without control characters."""
+    return _CONTROLS.sub("\ufffd", value) if type(value) is str else value
