@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from difftest import EnvironmentProblem, find_solver
 from exhume.cli import app, run
 from smtlib import default_theories
 from smtlib.labels import known_labels
+from tests.conftest import make_starter
 from tests.releases import no_release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,16 +100,21 @@ def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 @pytest.fixture
 def place(starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder as the documents suppose it: the demo's corpus, and formulas of the reader."""
-    folder = tmp_path
+    shutil.copy(starter, tmp_path / "starter.duckdb")
+    set_up(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def set_up(folder: Path) -> None:
+    """The files that the documents suppose, beside ``starter.duckdb``."""
     (folder / "exhume-demo").mkdir()
-    shutil.copy(starter, folder / "exhume-demo" / "corpus.duckdb")
-    shutil.copy(starter, folder / "bugs.duckdb")
+    shutil.copy(folder / "starter.duckdb", folder / "exhume-demo" / "corpus.duckdb")
+    shutil.copy(folder / "starter.duckdb", folder / "bugs.duckdb")
     shutil.copytree(
         ROOT / "docs" / "findings", folder / "formulas", ignore=shutil.ignore_patterns("*.txt", "*.md")
     )
     (folder / "bug.smt2").write_text(similar_file(), "utf-8")
-    monkeypatch.chdir(folder)
-    return folder
 
 
 def similar_file() -> str:
@@ -132,6 +139,12 @@ def test_commands_and_options_exist(page: str, line: str) -> None:
     assert set(used) <= known
 
 
+def arguments(example: Example) -> list[str]:
+    words = shlex.split(example.line, comments=True)[1:]
+    named = "query" not in words or "--corpus" in words  # docs/queries.md leaves it out
+    return words if named else [*words, "--corpus", "bugs.duckdb"]
+
+
 def is_quick(example: Example) -> bool:
     words = shlex.split(example.line, comments=True)[1:]
     return bool(words) and words[0] in QUICK and "install" not in words and NOT_RUN.isdisjoint(example[:2])
@@ -142,10 +155,7 @@ def test_quick_commands_run_and_print_what_the_page_shows(
     page: str, place: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for example in (example for example in ALL if example.page == page and is_quick(example)):
-        words = shlex.split(example.line, comments=True)[1:]
-        if "query" in words and "--corpus" not in words:  # as docs/queries.md says
-            words += ["--corpus", "bugs.duckdb"]
-        code = run(words)
+        code = run(arguments(example))
         printed = capfd.readouterr()
         assert code == 0, f"{example.line}: {printed.err}"
         if example.output:
@@ -257,3 +267,36 @@ def test_documents_and_help_use_plain_words() -> None:
         if match[0].lower() not in ALLOWED.get(name, ())
     ]
     assert found == [], AVOIDED
+
+
+def update(folder: Path) -> None:
+    """Rewrite the outputs of quick commands in the documents, as ``python -m tests.test_docs`` does.
+
+    Each keeps its number of lines and their length.
+    """
+    set_up(folder)
+    os.chdir(folder)
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for example in (e for e in ALL if e.page == page.name and e.output and is_quick(e)):
+            done = subprocess.run(
+                [sys.executable, "-c", "from exhume.cli import main; main()", *arguments(example)],
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+            )
+            printed = (done.stdout + done.stderr).splitlines()
+            if matches(example.output, printed):
+                continue
+            shown = [line for line in example.output if line != "..."]
+            width = max(map(len, shown)) if any(line.endswith("...") for line in shown) else 1000
+            lines = [x if len(x) <= width else x[: width - 3] + "..." for x in printed[: len(shown)]]
+            lines += ["..."] * (len(printed) > len(shown))
+            text = text.replace("\n".join(example.output), "\n".join(lines))
+        page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        make_starter(Path(made))
+        update(Path(made))
