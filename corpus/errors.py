@@ -28,7 +28,7 @@ class NotACorpus(CorpusError):
 
 
 class SchemaMismatch(CorpusError):
-    """The file's schema is newer than this exhume, or older and opened read-only."""
+    """The file's schema is newer than this exhume, or older and cannot be written now."""
 
     def __init__(self, message: str, path: Path, found: int, known: int) -> None:
         super().__init__(message, path)

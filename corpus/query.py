@@ -27,9 +27,8 @@ from rich.text import Text
 
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
-from corpus import schema
 from corpus.errors import QueryError, QueryTimeout
-from corpus.store import connect
+from corpus.store import connect_current
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("table", "json", "ndjson", "csv", "parquet")
@@ -152,9 +151,8 @@ def run_query(
         sql, values = query.sql, parameter_values(query, parameters or {})
     else:
         sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
-    connection = connect(path, read_only=True, settings=_CONFINED)
+    connection = connect_current(path, _CONFINED)
     try:
-        schema.require_current(connection, path)
         _require_question(connection, sql, values)
         return _fetch(connection, sql, values, deadline, max_rows)
     finally:

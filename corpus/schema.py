@@ -67,7 +67,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     if found < known:
         raise SchemaMismatch(
             f"{path} has schema {found}, older than this exhume's ({known}):"
-            " any command that writes to it (such as exhume import) brings it up to date",
+            " make it writable, and end what else uses it; the next command brings it up to date",
             path,
             found,
             known,

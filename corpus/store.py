@@ -26,6 +26,7 @@ from corpus.errors import (
     CorpusLocked,
     CorpusMissing,
     ReadOnly,
+    SchemaMismatch,
     StorageFull,
     explain_open_failure,
     storage_full,
@@ -90,12 +91,10 @@ class Corpus:
             _create(path)
         elif not path.exists():
             raise CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
-        connection = connect(path, read_only=not write)
+        connection = connect(path, read_only=False) if write else connect_current(path)
         try:
             if write:
                 schema.migrate(connection, path)
-            else:
-                schema.require_current(connection, path)
             return cls(path, connection, write)
         except duckdb.Error as error:
             connection.close()
@@ -296,6 +295,33 @@ def connect(
         return duckdb.connect(str(path), read_only=read_only, config=_SETTINGS | (settings or {}))
     except duckdb.Error as error:
         raise explain_open_failure(error, path) from error
+
+
+def connect_current(
+    path: Path, settings: dict[str, str | bool | int | float | list[str]] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A connection for reading. A file with an older schema is brought up to date first.
+
+    Raises a subclass of :class:`CorpusError`; :class:`SchemaMismatch` for a file with a newer schema, and for
+    an older one that cannot be written now.
+    """
+    connection = connect(path, read_only=True, settings=settings)
+    try:
+        schema.require_current(connection, path)
+        return connection
+    except SchemaMismatch as mismatch:
+        connection.close()
+        if mismatch.found > mismatch.known:
+            raise
+        try:
+            with contextlib.closing(connect(path, read_only=False)) as writer:
+                schema.migrate(writer, path)
+        except (CorpusError, duckdb.Error):
+            raise mismatch from None
+        return connect(path, read_only=True, settings=settings)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _create(path: Path) -> None:

@@ -20,6 +20,7 @@ from corpus.errors import (
     ReadOnly,
     SchemaMismatch,
 )
+from corpus.query import run_query
 from corpus.store import Corpus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +54,7 @@ def test_migrations_are_recorded_with_names_and_times(tmp_path: Path) -> None:
     assert rows == [(m.number, m.name, True) for m in schema.migrations()]
 
 
-def test_an_older_corpus_is_migrated_by_a_writer_and_refused_by_a_reader(
+def test_an_older_corpus_is_brought_up_to_date_unless_another_process_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "c"
@@ -67,12 +68,21 @@ def test_an_older_corpus_is_migrated_by_a_writer_and_refused_by_a_reader(
         "alter table issue add column mood varchar; create table extra(id int);"
     )
     monkeypatch.setattr(schema, "MIGRATIONS", steps)
-    with pytest.raises(SchemaMismatch, match="older") as caught:
-        Corpus.open(path)
-    assert (caught.value.found, caught.value.known) == (number - 1, number)
-    with Corpus.open(path, write=True) as corpus:
+    reader = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", reader, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(SchemaMismatch, match="older") as caught:
+            Corpus.open(path)
+        assert (caught.value.found, caught.value.known) == (number - 1, number)
+        other.communicate(b"\n")
+    first = tmp_path / "first"
+    first.write_bytes(path.read_bytes())
+    assert run_query(first, "select mood from issue").rows == []
+    with Corpus.open(path) as corpus:
         assert corpus.rows("select mood from issue") == []
-    Corpus.open(path).close()
     monkeypatch.undo()
     for write in (False, True):
         with pytest.raises(SchemaMismatch, match="upgrade exhume"):
@@ -118,6 +128,7 @@ def test_a_place_that_cannot_be_written_is_told() -> None:
 def test_a_full_disk_at_the_start_makes_no_corpus(tmp_path: Path) -> None:
     code = """
 import resource, sys
+from corpus.query import run_query
 from corpus.store import Corpus
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 Corpus.open(sys.argv[1], write=True)
@@ -288,6 +299,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "c"
     code = """
 import resource, sys
+from corpus.query import run_query
 from corpus.store import Corpus
 from corpus.errors import StorageFull
 corpus = Corpus.open(sys.argv[1], write=True)
