@@ -332,7 +332,9 @@ def test_what_was_found_once_is_known_to_another_campaign(
 ) -> None:
     known = copy("calls-planted") / "known.json"
     told = exhume(*calls(tmp_path / "new", 4, 20, "--known", known)).json
-    assert told["findings"] == []
+    keys = {error["key"] for error in json.loads(known.read_text("utf-8"))["errors"]}
+    # The third planted fault is in no list: it is a finding in whatever runs the seed draws today.
+    assert keys.isdisjoint(finding["key"] for finding in told["findings"])
     assert sum(told["statistics"]["known"].values()) > 0
 
 

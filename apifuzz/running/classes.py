@@ -10,7 +10,7 @@ from typing import cast
 from apifuzz.running.folder import CallsFolder
 from difftest.triage.classes import add
 from difftest.triage.classes.base import FindingClass
-from difftest.triage.classes.crash import death_words
+from difftest.triage.classes.crash import crashes
 from difftest.triage.folder import FindingFolder
 from difftest.triage.markdown import inline, plain
 
@@ -62,9 +62,8 @@ class _Crash(CallsClass):
         calls = _calls(found)
         said = inline(calls.detail.partition("\n")[0])
         where = f" at {inline(calls.place)}" if calls.place else ""
-        how = f"dies of a {death_words(calls.detail, '').lower()}" if "SIG" in said else "crashes"
         message = f": {said}" if calls.message else "."
-        return f"{name} {how}{where} in `{calls.call}`, after the calls below{message}"
+        return f"{name} {crashes(said)}{where} in `{calls.call}`, after the calls below{message}"
 
 
 class _Answer(CallsClass):

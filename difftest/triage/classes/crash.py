@@ -43,8 +43,7 @@ class Crash(FindingClass):
         location = found.accused.get("location")
         said = inline(str(found.accused.get("detail", "")).partition("\n")[0])
         place = f" at {inline(str(location))}" if location else ""
-        how = f"dies of a {death_words(said, '').lower()}" if "signal SIG" in said else "crashes"
-        return f"{name} {how}{place} on the formula below: {said}"
+        return f"{name} {crashes(said)}{place} on the formula below: {said}"
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Anything else."""
@@ -52,6 +51,11 @@ class Crash(FindingClass):
 
 
 CLASS = Crash()
+
+
+def crashes(said: str) -> str:
+    """The verb of a crash, with its signal if the solver's ending ``said`` one."""
+    return f"crashes ({death_words(said, '').lower()})" if "SIG" in said else "crashes"
 
 
 def death_words(detail: str, ending: str) -> str:
