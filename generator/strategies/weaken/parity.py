@@ -1,4 +1,5 @@
-"""Parity: whether weakening a position weakens the whole formula, strengthens it, or says nothing.
+"""Parity: whether weakening a position weakens the whole formula (1), strengthens it (-1), or neither is
+known (0: only an equivalent may stand there).
 
 Source: Bringolf, "Fuzz-testing SMT Solvers with Formula Weakening and Strengthening" (2021), Definition 2
 and 3.1.4, extended to all of our terms and to positions of sort RegLan, where weaker means a larger
@@ -8,26 +9,13 @@ language. A position is an occurrence: our terms share subterms instead of using
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import IntEnum
+from collections.abc import Callable
 
 from smtlib import BOOL, Kind, Term, TermTable, default_theories, rewrite
 from smtlib.sorts import REGLAN
 
-
-class Parity(IntEnum):
-    """What weakening a position does to the whole."""
-
-    NEGATIVE = -1
-    """Strengthens it."""
-    AMBIGUOUS = 0
-    """Nothing is known: only an equivalent may stand there."""
-    POSITIVE = 1
-    """Weakens it."""
-
-
 Step = tuple[int, int]
-"""An argument's index, and the factor by which the parity above it counts there."""
+"""An argument's index, and the factor by which the parity above it is multiplied there."""
 
 _MONOTONE = frozenset("and or re.++ re.union re.inter re.* re.+ re.opt re.loop re.^".split())
 
@@ -75,20 +63,6 @@ def _operator_steps(term: Term) -> tuple[Step, ...]:
     if name.startswith("to_fp"):
         closed = tuple(i for i, a in enumerate(term.args) if a.sort.name == "Real")
     return tuple([(i, 0) for i in range(count) if i not in closed])
-
-
-def parities(roots: Iterable[Term]) -> dict[Term, set[Parity]]:
-    """The parities of every term that stands at a position below ``roots``; the roots are positive."""
-    found: dict[Term, set[Parity]] = {}
-    waiting = [(root, Parity.POSITIVE) for root in roots]
-    while waiting:
-        term, parity = waiting.pop()
-        known = found.setdefault(term, set())
-        if parity in known:
-            continue
-        known.add(parity)
-        waiting.extend((term.args[i], Parity(parity * factor)) for i, factor in steps(term))
-    return found
 
 
 _CONNECTIVES = ("=>", "and", "or")

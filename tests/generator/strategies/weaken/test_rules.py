@@ -8,10 +8,10 @@ import pytest
 
 from generator.errors import GenerationError
 from generator.strategies.weaken.binders import CHANGES
-from generator.strategies.weaken.obligations import obligations, premises
 from generator.strategies.weaken.patterns import variables_of
 from generator.strategies.weaken.ruleset import Rule, common_theories, default_rules, read_rules, rewrites_of
 from smtlib import check_script, read_script
+from tests.generator.strategies.weaken.obligations import obligations, premises
 from tests.generator.strategies.weaken.proving import answer, ask_z3
 
 RULES = default_rules().rules

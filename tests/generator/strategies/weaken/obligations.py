@@ -12,12 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from generator.strategies.weaken.conditions import holds
-from generator.strategies.weaken.patterns import (
-    Builder,
-    Match,
-    Run,
-    variables_of,
-)
+from generator.strategies.weaken.patterns import Builder, Match, Run, variables_of
 from generator.strategies.weaken.ruleset import Law, Rule, common_theories, read_ground
 from smtlib import (
     BOOL,
