@@ -13,7 +13,7 @@ from smtlib.sorts import BOOL, Sort, indexed, make_sort
 Bindings = dict[str, "Sort | int | str"]
 """The values of the sort parameters and index variables of a signature."""
 
-_ARITHMETIC: dict[str, Callable[..., int]] = {
+INDEX_FUNCTIONS: dict[str, Callable[..., int]] = {
     "+": lambda *a: sum(a),
     "-": operator.sub,
     "*": operator.mul,
@@ -29,6 +29,7 @@ _ARITHMETIC: dict[str, Callable[..., int]] = {
     "and": lambda *a: all(a),
     "or": lambda *a: any(a),
 }
+"""The functions of index expressions, by name."""
 
 
 def evaluate_index(expression: SExp, bindings: Bindings) -> int:
@@ -40,7 +41,7 @@ def evaluate_index(expression: SExp, bindings: Bindings) -> int:
         if not isinstance(value, int):
             raise KeyError(expression)
         return value
-    return _ARITHMETIC[expression[0]](*(evaluate_index(e, bindings) for e in expression[1:]))
+    return INDEX_FUNCTIONS[expression[0]](*(evaluate_index(e, bindings) for e in expression[1:]))
 
 
 def match_index(expression: SExp, value: int | str, bindings: Bindings) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import attrgetter
 from typing import Final
 
 from smtlib.sorts import Sort, indexed
@@ -209,10 +210,15 @@ class TermTable:
         return self.make(term.op, args, term.sort, term.variables, term.patterns)
 
 
-def postorder(roots: Iterable[Term], done: set[Term] | None = None) -> Iterator[Term]:
+def postorder(
+    roots: Iterable[Term],
+    done: set[Term] | None = None,
+    below: Callable[[Term], Iterable[Term]] = attrgetter("args"),
+) -> Iterator[Term]:
     """Every term below ``roots``, each once, arguments before what uses them.
 
-    Terms in ``done`` and their subterms are skipped; each yielded term is added to it.
+    Terms in ``done`` and their subterms are skipped; each yielded term is added to it. ``below`` gives the
+    arguments of a term that the walk enters.
     """
     done = set() if done is None else done
     for root in roots:
@@ -222,7 +228,7 @@ def postorder(roots: Iterable[Term], done: set[Term] | None = None) -> Iterator[
             if term in done:
                 stack.pop()
                 continue
-            pending = [a for a in term.args if a not in done]
+            pending = [a for a in below(term) if a not in done]
             if pending:
                 stack.extend(reversed(pending))
                 continue

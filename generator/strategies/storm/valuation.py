@@ -13,8 +13,8 @@ that the standard, or another solver, allows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -22,7 +22,7 @@ from generator.scopes import Endings, Prelude
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.openness import Openness
 from generator.strategies.storm.solving import SolvingProcess
-from smtlib import BOOL, Declaration, Kind, Term, print_term
+from smtlib import BOOL, Kind, Term, postorder, print_term
 
 RLIMIT = 500_000
 """z3's units of work for finding a model; about a second."""
@@ -113,10 +113,14 @@ class _Problem:
         if script.logic != "ALL":
             raise NoValuation("higher order")
         self.script = script
-        self.prelude = Prelude(script)
+        prelude = Prelude(script)
         self.naming = Endings(script)
         self.openness = Openness(script)
-        self.terms = _closed_terms(script.assertions)
+        self.declared = prelude.text(prelude.everything & ~self.openness.recursive(prelude))
+        declared = [d for d in script.declarations if d.origin == "declare"]
+        self.constants = [d for d in declared if not d.params]
+        self.functions = [d for d in declared if d.params]
+        self.terms = list(_closed_terms(script.assertions))
         self.faults: dict[Term, str] = {}
         self.quantifiers: dict[Term, int] = {}
         self.hangs_on: dict[Term, int] = {}
@@ -141,29 +145,24 @@ class _Problem:
         hangs = 0
         for arg in args:
             hangs |= self.hangs_on[arg]
-        if kind is Kind.BINDER and term.op.name in ("forall", "exists"):
+        if kind in (Kind.BINDER, Kind.MATCH):
             fault = self.openness.fault_below(term)
-            if fault:
-                self.faults[term] = fault
-            elif len(self.quantifiers) >= MAX_QUANTIFIERS:
-                self.faults[term] = "too many quantifiers"
-            else:
-                hangs = 1 << len(self.quantifiers)
-                self.quantifiers[term] = len(self.quantifiers)
-        elif kind in (Kind.BINDER, Kind.MATCH):
-            self.faults[term] = self.openness.fault_below(term) or (
-                "a binder other than a quantifier" if kind is Kind.BINDER else ""
-            )
-            if not self.faults[term]:
-                del self.faults[term]
+            if kind is Kind.BINDER and not fault:
+                if term.op.name not in ("forall", "exists"):
+                    fault = "a binder other than a quantifier"
+                elif len(self.quantifiers) >= MAX_QUANTIFIERS:
+                    fault = "too many quantifiers"
+                else:
+                    hangs = 1 << len(self.quantifiers)
+                    self.quantifiers[term] = len(self.quantifiers)
         else:
             fault = self.openness.fault(term)
             if not fault and not is_connective(term):
                 fault = next((self.faults[a] for a in args if a in self.faults), "")
-            if fault:
-                self.faults[term] = fault
-            elif self.openness.is_partial(term):
+            if not fault and self.openness.is_partial(term):
                 self.watched.append(term)
+        if fault:
+            self.faults[term] = fault
         self.hangs_on[term] = hangs
         if self.openness.is_undefinable(term) or any(a in self.absent for a in args):
             self.absent.add(term)
@@ -172,7 +171,7 @@ class _Problem:
 
     def request(self, variant: int) -> dict[str, Any]:
         """What z3 is asked."""
-        lines = [self.prelude.text(self.prelude.everything & ~self.openness.recursive(self.prelude))]
+        lines = [self.declared]
         prefix = self._prefix()
         stands = []
         for term in self.terms:
@@ -189,7 +188,7 @@ class _Problem:
             *(("assert", names[a]) for a in asserted),
             *(("atom", names[a]) for a in self._valued_atoms()),
             *(("watch", names[t]) for t in watched),
-            *(("constant", self.naming.symbol(d.name)) for d in self._constants()),
+            *(("constant", self.naming.symbol(d.name)) for d in self.constants),
         ]
         lines += [f"(assert (= {name} {name}))\n" for _, name in interest]
         text = "".join(lines)
@@ -200,7 +199,7 @@ class _Problem:
             "script": text,
             "roles": [role for role, _ in interest],
             "quantifier_free": [not _has_quantifier(a) for a in asserted],
-            "functions": [d.name.strip("|") for d in self._functions()],
+            "functions": [d.name.strip("|") for d in self.functions],
             "variant": variant,
             "rlimit": RLIMIT,
             "quantifier_rlimit": QUANTIFIER_RLIMIT,
@@ -208,12 +207,6 @@ class _Problem:
 
     def _valued_atoms(self) -> list[Term]:
         return [a for a in self.atoms if a in self.names]
-
-    def _constants(self) -> list[Declaration]:
-        return [d for d in self.script.declarations if d.origin == "declare" and not d.params]
-
-    def _functions(self) -> list[Declaration]:
-        return [d for d in self.script.declarations if d.origin == "declare" and d.params]
 
     def _prefix(self) -> str:
         prefix = "e!"
@@ -255,7 +248,7 @@ class _Problem:
                 left_out["holds a quantified term without a value"] += 1
             elif value is None:
                 left_out["not valued by z3"] += 1
-            elif inconsistent and not inconsistent.isdisjoint(_below(atom)):
+            elif inconsistent and not inconsistent.isdisjoint(_closed_terms([atom])):
                 left_out["a partial function with two values"] += 1
             else:
                 values[atom] = value
@@ -305,12 +298,12 @@ class _Problem:
         """``valuation`` with what cvc5 says of it; atoms that it values otherwise are taken out."""
         lines = self._model_lines(reply)
         if isinstance(lines, str):
-            return _with(valuation, lines)
+            return replace(valuation, checked=lines)
         valued = [a for a in self._valued_atoms() if a in valuation.values]
         claims = [self._claim(a, valuation.values[a]) for a in valued]
         said = self._ask_cvc5(lines + claims, process)
         if said != "unsat":
-            return _with(valuation, said)
+            return replace(valuation, checked=said)
         wrong = [
             a for a, claim in zip(valued, claims, strict=True)
             if self._ask_cvc5([*lines, claim], process) == "unsat"
@@ -319,13 +312,12 @@ class _Problem:
         if not wrong or self._ask_cvc5(lines + right, process) == "unsat":
             # Only together: which is wrong cannot be told, so none is used.
             raise NoValuation("cvc5 rejects the values")
-        shown = tuple(print_term(a)[:500] for a in wrong)
         bad = set(wrong)
-        values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_below(t))}
-        left_out = valuation.left_out + Counter(
-            {"valued otherwise by cvc5": len(valuation.values) - len(values)}
-        )
-        return Valuation(values, valuation.how, left_out, said, shown, valuation.contradictions)
+        values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_closed_terms([t]))}
+        lost = Counter({"valued otherwise by cvc5": len(valuation.values) - len(values)})
+        shown = tuple(print_term(a)[:500] for a in wrong)
+        left_out = valuation.left_out + lost
+        return replace(valuation, values=values, left_out=left_out, checked=said, disagreements=shown)
 
     def _claim(self, atom: Term, value: bool) -> str:
         name = self.names[atom]
@@ -339,17 +331,17 @@ class _Problem:
 
     def _model_lines(self, reply: dict[str, Any]) -> list[str] | str:
         """The definitions of the question with the model's values, or why they cannot be written."""
-        lines = [self.prelude.text(self.prelude.everything & ~self.openness.recursive(self.prelude))]
+        lines = [self.declared]
         for sort, members in reply["universes"].items():
             # Members of universes are no SMT-LIB values; here they are symbols, told apart.
             lines += [f"(declare-fun {m} () {sort})\n" for m in members]
             if len(members) > 1:
                 lines.append(f"(assert (distinct {' '.join(members)}))\n")
-        for declaration, value in zip(self._constants(), reply["constants"], strict=True):
+        for declaration, value in zip(self.constants, reply["constants"], strict=True):
             if not _is_standard(value):
                 return "not asked: a value that only z3 can write"
             lines.append(f"(assert (= {declaration.name} {value}))\n")
-        by_name = {d.name.strip("|"): d for d in self._functions()}
+        by_name = {d.name.strip("|"): d for d in self.functions}
         for name, table in reply["interpretations"].items():
             if table is None or not all(_is_standard(t) for t in _texts(table)):
                 return "not asked: a function that only z3 can write"
@@ -369,12 +361,6 @@ class _Problem:
         return lines
 
 
-def _with(valuation: Valuation, checked: str) -> Valuation:
-    return Valuation(
-        valuation.values, valuation.how, valuation.left_out, checked, (), valuation.contradictions
-    )
-
-
 def _is_standard(text: str) -> bool:
     """Whether z3's text for a value is SMT-LIB."""
     return not any(word in text for word in ("root-obj", "as-array", "lambda", "(_ Char"))
@@ -391,35 +377,13 @@ def _closed_args(term: Term) -> Sequence[Term]:
     return term.args[:1] if term.op.kind is Kind.ANNOTATION else term.args
 
 
-def _closed_terms(roots: Sequence[Term]) -> list[Term]:
+def _closed_terms(roots: Sequence[Term]) -> Iterator[Term]:
     """Every term below ``roots`` that stands under no binder, arguments first."""
-    return list(_walk(roots))
-
-
-def _below(root: Term) -> list[Term]:
-    return _walk([root])
-
-
-def _walk(roots: Sequence[Term]) -> list[Term]:
-    done: dict[Term, None] = {}
-    for root in roots:
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in done:
-                stack.pop()
-                continue
-            pending = [a for a in _closed_args(term) if a not in done]
-            if pending:
-                stack.extend(reversed(pending))
-                continue
-            stack.pop()
-            done[term] = None
-    return list(done)
+    return postorder(roots, below=_closed_args)
 
 
 def _has_quantifier(term: Term) -> bool:
-    return any(t.op.kind is Kind.BINDER for t in _walk([term]))
+    return any(t.op.kind is Kind.BINDER for t in _closed_terms([term]))
 
 
 def _connective(name: str, values: Sequence[bool | None]) -> bool | None:

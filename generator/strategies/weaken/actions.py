@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from generator.strategies.weaken.binders import CHANGES, Changer, Finder, apply_change
+from generator.strategies.weaken.binders import CHANGES, Changer, Finder
 from generator.strategies.weaken.conditions import holds
 from generator.strategies.weaken.patterns import (
     Application,
@@ -20,7 +20,6 @@ from generator.strategies.weaken.patterns import (
     Run,
     Variable,
     match,
-    sort_fits,
 )
 from generator.strategies.weaken.ruleset import (
     KEEPS,
@@ -45,17 +44,9 @@ class RuleUse:
     """A pattern rule, used one way."""
 
     number: int
+    rule: Rule
+    effect: int
     rewrite: Rewrite
-
-    @property
-    def rule(self) -> Rule:
-        """The rule it is a use of."""
-        return self.rewrite.rule
-
-    @property
-    def effect(self) -> int:
-        """What it does to the place."""
-        return self.rewrite.effect
 
     def applies(self, term: Term) -> bool:
         """Whether the pattern fits and its condition holds as far as it can be told."""
@@ -64,8 +55,8 @@ class RuleUse:
     def _matched(self, term: Term, chance: random.Random | None) -> Match | None:
         rewrite = self.rewrite
         law = rewrite.law
-        found = Match()
-        if not match(rewrite.source, term, found, law.domains, chance):
+        found = Match(domains=law.domains, chance=chance)
+        if not match(rewrite.source, term, found):
             return None
         if law.condition is not None and not rewrite.needs_drawn_constants:
             if not holds(law.condition, _values(found)):
@@ -122,14 +113,11 @@ class RuleUse:
         try:
             return variable.sort.instantiate(found.sorts)
         except KeyError:
-            domains = self.rewrite.law.domains
-            fitting = [
-                s for s in site.terms.sorts() if sort_fits(variable.sort, s, dict(found.sorts), domains)
-            ]
+            fitting = [s for s in site.terms.sorts() if found.copy().fits(variable.sort, s)]
             if not fitting:
                 raise NoTerm from None
             sort = site.chance.choice(fitting)
-            sort_fits(variable.sort, sort, found.sorts, domains)
+            found.fits(variable.sort, sort)
             return sort
 
 
@@ -150,7 +138,10 @@ class Change:
     def apply(self, term: Term, site: Site) -> Term:
         """The changed term. Raises :class:`NoTerm`."""
         site.effect = self.effect
-        return apply_change(self.changer, term, site)
+        try:
+            return self.changer(term, site)
+        except SortError as error:
+            raise NoTerm from error
 
 
 Action: TypeAlias = RuleUse | Change
@@ -164,12 +155,17 @@ def _values(found: Match) -> dict[str, Value]:
 class Profile:
     """Actions that apply to the same terms, by what a place needs (see :meth:`at`)."""
 
-    _actions: tuple[dict[Rule, list[Action]], dict[Rule, list[Action]], dict[Rule, list[Action]]]
+    _actions: tuple[dict[Rule, list[Action]], ...]
 
     @classmethod
     def of(cls, actions: Sequence[Action]) -> Profile:
         """The profile of terms to which just these apply."""
-        return cls((_by_rule(actions, (0,)), _by_rule(actions, (0, 1)), _by_rule(actions, (0, -1))))
+        # The last one is at -1.
+        found: tuple[dict[Rule, list[Action]], ...] = ({}, {}, {})
+        for action in actions:
+            for need in (0, 1, -1) if action.effect == KEEPS else (action.effect,):
+                found[need].setdefault(action.rule, []).append(action)
+        return cls(found)
 
     def at(self, need: int) -> dict[Rule, list[Action]]:
         """The actions by rule, where the place's parity times the walk's direction is ``need``."""
@@ -185,7 +181,7 @@ class Actions:
 
     def __init__(self, rules: RuleSet) -> None:
         numbers = itertools.count()
-        self.all: list[Action] = [RuleUse(next(numbers), rewrite) for rewrite in rules.rewrites]
+        self.all: list[Action] = [RuleUse(next(numbers), r.rule, r.effect, r) for r in rules.rewrites]
         self._by_head: dict[str, list[Action]] = {}
         self._of_any_head: list[Action] = []
         for action in self.all:
@@ -292,14 +288,6 @@ def _may_apply(action: Action, term: Term) -> bool:
         elif isinstance(pattern, Number | Bits) and _outside(arg) != "0":
             return False
     return True
-
-
-def _by_rule(actions: Sequence[Action], effects: tuple[int, ...]) -> dict[Rule, list[Action]]:
-    found: dict[Rule, list[Action]] = {}
-    for action in actions:
-        if action.effect in effects:
-            found.setdefault(action.rule, []).append(action)
-    return found
 
 
 @lru_cache(maxsize=1)

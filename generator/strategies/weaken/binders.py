@@ -9,13 +9,13 @@ get names of their own, and terms that are copied to other places have no binder
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
 from generator.strategies.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, common_theories
 from generator.strategies.weaken.site import Site, open_terms, replaced
-from smtlib import BOOL, Kind, Sort, SortError, Term, TermTable, rewrite
+from smtlib import BOOL, Kind, Sort, Term, TermTable, rewrite
 from smtlib.signature import Bindings, Signature
 
 Effects = tuple[int, ...]
@@ -79,12 +79,9 @@ def _instantiate(term: Term, site: Site) -> Term:
 # p[x := e] => exists x. p
 
 
-def _find_generalise(term: Term) -> Effects:
-    return (WEAKENS, STRENGTHENS) if term.sort is BOOL and term.args else _NONE
-
-
-def _find_name_term(term: Term) -> Effects:
-    return (KEEPS,) if term.sort is BOOL and term.args else _NONE
+def _find_composed(*effects: int) -> Finder:
+    """Finds Boolean terms with arguments."""
+    return lambda term: effects if term.sort is BOOL and term.args else _NONE
 
 
 def _some_subterm(term: Term, site: Site) -> Term:
@@ -136,7 +133,7 @@ def _dual(term: Term, site: Site) -> Term:
     return site.operator("not", made) if inner is term else made
 
 
-_SPLITS = {"forall": "and", "exists": "or"}
+_SPLITS = {"forall": ("and", KEEPS), "exists": ("or", KEEPS)}
 _LOOSENS = {"forall": ("or", STRENGTHENS), "exists": ("and", WEAKENS)}
 
 
@@ -144,17 +141,14 @@ def _is_junction(term: Term, name: str) -> bool:
     return term.op.kind is Kind.OPERATOR and term.op.name == name and len(term.args) > 1
 
 
-def _find_split(term: Term) -> Effects:
-    name = _quantifier(term)
-    return (KEEPS,) if name and _is_junction(_body(term), _SPLITS[name]) else _NONE
+def _find_quantified(junctions: Mapping[str, tuple[str, int]]) -> Finder:
+    """Finds quantifiers over a junction; ``junctions`` has its name and the effect for each quantifier."""
 
+    def find(term: Term) -> Effects:
+        junction, effect = junctions.get(_quantifier(term), ("", KEEPS))
+        return (effect,) if junction and _is_junction(_body(term), junction) else _NONE
 
-def _find_loosen(term: Term) -> Effects:
-    name = _quantifier(term)
-    if not name:
-        return _NONE
-    junction, effect = _LOOSENS[name]
-    return (effect,) if _is_junction(_body(term), junction) else _NONE
+    return find
 
 
 def _over_parts(term: Term, site: Site) -> Term:
@@ -326,22 +320,14 @@ def _replace_equal(term: Term, site: Site) -> Term:
 CHANGES: dict[str, tuple[tuple[str, ...], Finder, Changer]] = {
     "forall_exists": (("forall", "exists"), _find_forall_exists, _forall_exists),
     "instantiate": (("forall", "exists"), _find_forall_exists, _instantiate),
-    "generalise": ((), _find_generalise, _generalise),
-    "name_term": ((), _find_name_term, _name_term),
+    "generalise": ((), _find_composed(WEAKENS, STRENGTHENS), _generalise),
+    "name_term": ((), _find_composed(KEEPS), _name_term),
     "dual_quantifier": (("forall", "exists", "not"), _find_dual, _dual),
-    "split_quantifier": (("forall", "exists"), _find_split, _over_parts),
-    "loosen_quantifier": (("forall", "exists"), _find_loosen, _over_parts),
+    "split_quantifier": (("forall", "exists"), _find_quantified(_SPLITS), _over_parts),
+    "loosen_quantifier": (("forall", "exists"), _find_quantified(_LOOSENS), _over_parts),
     "nest_quantifier": (("forall", "exists"), _find_nest, _nest),
     "empty_quantifier": ((), _find_empty, _empty),
     "congruence": (("=", "distinct"), _find_congruence, _congruence),
     "replace_equal": (("and",), _find_replace_equal, _replace_equal),
 }
 """By the name in ``:by``: the heads of terms it can apply to (none: all), its finder and its changer."""
-
-
-def apply_change(changer: Changer, term: Term, site: Site) -> Term:
-    """The changed term. Raises :class:`NoTerm` where it cannot be made."""
-    try:
-        return changer(term, site)
-    except SortError as error:
-        raise NoTerm from error

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smtlib.reader import SExp
+from smtlib.signature import INDEX_FUNCTIONS
 from smtlib.values import Value, read_number, read_string
 
 
@@ -15,19 +16,10 @@ def _implies(*values: Any) -> bool:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "and": lambda *a: all(a),
-    "or": lambda *a: any(a),
+    **INDEX_FUNCTIONS,
     "not": operator.not_,
     "=>": _implies,
-    "=": operator.eq,
     "distinct": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
     "str.len": len,
     "str.<=": operator.le,
     "bvule": operator.le,

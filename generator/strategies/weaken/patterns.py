@@ -90,51 +90,50 @@ class NoTerm(Exception):
     """There is no term to put in a free variable's place, or no fitting literal."""
 
 
-@dataclass(slots=True)
-class Match:
-    """What a pattern's variables stand for."""
-
-    terms: dict[str, Term] = field(default_factory=dict)
-    runs: dict[str, tuple[Term, ...]] = field(default_factory=dict)
-    sorts: Bindings = field(default_factory=dict)
-
-    def copy(self) -> Match:
-        """One that can be changed on its own."""
-        return Match(dict(self.terms), dict(self.runs), dict(self.sorts))
-
-
 Domains: TypeAlias = Mapping[str, frozenset[str]]
 """What a sort parameter may stand for, by the names of sorts; none given: any ordinary sort."""
 
 
 def is_ordinary(sort: Sort) -> bool:
     """Whether terms of ``sort`` can be compared, quantified and chosen between by both solvers."""
-    if sort.name in ("RegLan", "->", "Unicode"):
-        return False
-    return all(is_ordinary(a) for a in sort.args)
+    return sort.name not in ("RegLan", "->", "Unicode") and all(map(is_ordinary, sort.args))
 
 
-def sort_fits(pattern: SortPattern, sort: Sort, sorts: Bindings, domains: Domains) -> bool:
-    """Whether ``sort`` is an instance of ``pattern``; binds its parameters."""
-    if pattern.is_parameter:
-        allowed = domains.get(pattern.name)
-        if not (is_ordinary(sort) if allowed is None else sort.name in allowed):
-            return False
-    return pattern.match(sort, sorts)
+@dataclass(slots=True)
+class Match:
+    """What a pattern's variables stand for.
+
+    Where runs can be cut in several ways, ``chance`` picks one, else the first that fits is taken.
+    """
+
+    terms: dict[str, Term] = field(default_factory=dict)
+    runs: dict[str, tuple[Term, ...]] = field(default_factory=dict)
+    sorts: Bindings = field(default_factory=dict)
+    domains: Domains = field(default_factory=dict)
+    chance: random.Random | None = None
+
+    def copy(self) -> Match:
+        """One that can be changed on its own."""
+        return Match(dict(self.terms), dict(self.runs), dict(self.sorts), self.domains, self.chance)
+
+    def fits(self, pattern: SortPattern, sort: Sort) -> bool:
+        """Whether ``sort`` is an instance of ``pattern``; binds its parameters."""
+        if pattern.is_parameter:
+            allowed = self.domains.get(pattern.name)
+            if not (is_ordinary(sort) if allowed is None else sort.name in allowed):
+                return False
+        return pattern.match(sort, self.sorts)
 
 
-def match(
-    pattern: Pattern, term: Term, into: Match, domains: Domains, chance: random.Random | None = None
-) -> bool:
+def match(pattern: Pattern, term: Term, into: Match) -> bool:
     """Whether ``term`` is an instance of ``pattern``; binds its variables in ``into``.
 
-    Where runs can be cut in several ways, ``chance`` picks one, else the first that fits is taken. After
-    a failure ``into`` holds remains.
+    After a failure what ``into`` holds remains.
     """
     if isinstance(pattern, Variable):
-        return _match_variable(pattern, term, into, domains)
+        return _match_variable(pattern, term, into)
     if isinstance(pattern, Application):
-        return _match_application(pattern, term, into, domains, chance)
+        return _match_application(pattern, term, into)
     if term.op.kind is not Kind.LITERAL:
         return False
     if isinstance(pattern, Number):
@@ -147,74 +146,53 @@ def match(
     return False
 
 
-def _match_variable(pattern: Variable, term: Term, into: Match, domains: Domains) -> bool:
+def _match_variable(pattern: Variable, term: Term, into: Match) -> bool:
     known = into.terms.get(pattern.name)
     if known is not None:
         return known is term
-    if not sort_fits(pattern.sort, term.sort, into.sorts, domains):
-        return False
-    if pattern.constant and literal_value(term) is None:
+    if not into.fits(pattern.sort, term.sort) or (pattern.constant and literal_value(term) is None):
         return False
     into.terms[pattern.name] = term
     return True
 
 
-def _match_application(
-    pattern: Application, term: Term, into: Match, domains: Domains, chance: random.Random | None
-) -> bool:
+def _match_application(pattern: Application, term: Term, into: Match) -> bool:
     op = term.op
     if op.name != pattern.name or op.kind is not Kind.OPERATOR or len(op.indices) != len(pattern.indices):
         return False
-    for wanted, index in zip(pattern.indices, op.indices, strict=True):
-        if not match_index(wanted, index, into.sorts):
+    for expected, index in zip(pattern.indices, op.indices, strict=True):
+        if not match_index(expected, index, into.sorts):
             return False
-    if pattern.qualifier is not None and not sort_fits(pattern.qualifier, term.sort, into.sorts, domains):
+    if pattern.qualifier is not None and not into.fits(pattern.qualifier, term.sort):
         return False
     if not pattern.has_runs:
-        if len(term.args) != len(pattern.args):
-            return False
-        for wanted_arg, arg in zip(pattern.args, term.args, strict=True):
-            if not match(wanted_arg, arg, into, domains, chance):
-                return False
-        return True
-    return _match_runs(pattern, term, into, domains, chance)
-
-
-def _match_runs(
-    pattern: Application, term: Term, into: Match, domains: Domains, chance: random.Random | None
-) -> bool:
+        return len(term.args) == len(pattern.args) and _match_split(pattern, term, (), into)
     runs = sum(isinstance(p, Run) for p in pattern.args)
     free = len(term.args) - (len(pattern.args) - runs)
     if free < 0:
         return False
-    cuts = _splits(free, runs) if chance is None else _drawn_splits(free, runs, chance)
+    cuts = _splits(free, runs) if into.chance is None else _drawn_splits(free, runs, into.chance)
     for lengths in cuts:
         trial = into.copy()
-        if _match_split(pattern, term, lengths, trial, domains, chance):
+        if _match_split(pattern, term, lengths, trial):
             into.terms, into.runs, into.sorts = trial.terms, trial.runs, trial.sorts
             return True
     return False
 
 
-def _match_split(
-    pattern: Application,
-    term: Term,
-    lengths: tuple[int, ...],
-    into: Match,
-    domains: Domains,
-    chance: random.Random | None,
-) -> bool:
+def _match_split(pattern: Application, term: Term, lengths: tuple[int, ...], into: Match) -> bool:
+    """Whether the arguments fit where the runs have these ``lengths``."""
     position = run = 0
-    for wanted in pattern.args:
-        if not isinstance(wanted, Run):
-            if not match(wanted, term.args[position], into, domains, chance):
+    for expected in pattern.args:
+        if not isinstance(expected, Run):
+            if not match(expected, term.args[position], into):
                 return False
             position += 1
             continue
         taken = term.args[position : position + lengths[run]]
-        if into.runs.setdefault(wanted.name, taken) != taken:
+        if into.runs.setdefault(expected.name, taken) != taken:
             return False
-        if not all(sort_fits(wanted.sort, a.sort, into.sorts, domains) for a in taken):
+        if not all(into.fits(expected.sort, a.sort) for a in taken):
             return False
         position += lengths[run]
         run += 1
@@ -273,7 +251,7 @@ class Builder:
         if isinstance(pattern, Binding):
             return self._binding(pattern, found, bound or {})
         if isinstance(pattern, Run):
-            raise SortError(f"{pattern.name} stands where one term is wanted")
+            raise SortError(f"{pattern.name} stands where one term is expected")
         args: list[Term] = []
         for arg in pattern.args:
             if isinstance(arg, Run):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from generator.strategies.weaken.parity import steps
 from generator.strategies.weaken.patterns import Builder
 from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
-from smtlib import Declaration, Kind, Sort, Term, TermTable
+from smtlib import Declaration, Kind, Sort, Term, TermTable, postorder
 from smtlib.application import Applications
 
 
@@ -42,22 +42,9 @@ class Site:
         return self.table.make(self.table.op(Kind.BINDER, name), (body,), body.sort, variables)
 
 
-def open_terms(root: Term) -> list[Term]:
+def open_terms(root: Term) -> Iterator[Term]:
     """Every term below ``root`` that stands where something may be changed, arguments before users."""
-    done: dict[Term, None] = {}
-    stack = [root]
-    while stack:
-        term = stack[-1]
-        if term in done:
-            stack.pop()
-            continue
-        pending = [a for i, _ in steps(term) if (a := term.args[i]) not in done]
-        if pending:
-            stack.extend(reversed(pending))
-            continue
-        stack.pop()
-        done[term] = None
-    return list(done)
+    return postorder([root], below=lambda term: [term.args[i] for i, _ in steps(term)])
 
 
 def replaced(table: TermTable, root: Term, old: Term, new: Term) -> Term:
