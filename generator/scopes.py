@@ -155,3 +155,11 @@ def free_ending(names: Iterable[str]) -> str:
     while any(name.endswith(ending) for name in known):
         ending += "2"
     return ending
+
+
+def free_prefix(prefix: str, names: Iterable[str]) -> str:
+    """``prefix`` with ``!`` added to it until none of ``names`` starts with it."""
+    known = [name.lstrip("|") for name in names]
+    while any(name.startswith(prefix) for name in known):
+        prefix += "!"
+    return prefix

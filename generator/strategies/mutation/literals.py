@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, TermTable
 from smtlib.sorts import REGLAN, ROUNDING_MODE
@@ -32,6 +33,8 @@ _NEAR_SHARE = 0.6
 _FAR_SHARE = 0.15
 _DEPTH = 4
 
+_T = TypeVar("_T")
+
 
 def new_literal(
     table: TermTable, sort: Sort, near: Sequence[Term], chance: random.Random, depth: int = 0
@@ -43,7 +46,7 @@ def new_literal(
     make = _MAKERS.get(sort.name)
     if make is None or depth > _DEPTH:
         return None
-    known = near[int(chance.random() * len(near))] if near else None
+    known = _one_of(near, chance) if near else None
     return make(table, sort, known, chance, depth)
 
 
@@ -58,7 +61,7 @@ def is_value(term: Term) -> bool:
     return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
 
 
-def _one_of(options: Sequence[str], chance: random.Random) -> str:
+def _one_of(options: Sequence[_T], chance: random.Random) -> _T:
     return options[int(chance.random() * len(options))]
 
 
@@ -68,31 +71,24 @@ def _boolean(table: TermTable, sort: Sort, near: Term | None, chance: random.Ran
 
 def _number_of(term: Term | None) -> str | None:
     """The digits of a number literal of bearable length, with its sign."""
-    if term is None:
+    sign = ""
+    if term is not None and term.op.name == "-" and len(term.args) == 1:
+        sign, term = "-", term.args[0]
+    if term is None or term.op.kind is not Kind.LITERAL or len(term.op.text) > _MAX_DIGITS:
         return None
-    if term.op.kind is Kind.LITERAL:
-        text = term.op.text
-        return text if len(text) <= _MAX_DIGITS else None
-    if term.op.name == "-" and len(term.args) == 1 and term.args[0].op.kind is Kind.LITERAL:
-        text = term.args[0].op.text
-        return "-" + text if len(text) <= _MAX_DIGITS else None
-    return None
+    return sign + term.op.text
 
 
 def _integer(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
     known = _number_of(near)
     if known is not None and chance.random() < _NEAR_SHARE:
-        value = _near_integer(int(known), chance)
+        v = int(known)
+        value = _one_of((v + 1, v - 1, -v, 2 * v, v // 2, v * v, v + 2, v - 2), chance)
     elif chance.random() < _FAR_SHARE:
-        value = _FAR_INTEGERS[int(chance.random() * len(_FAR_INTEGERS))]
+        value = _one_of(_FAR_INTEGERS, chance)
     else:
-        value = _INTEGERS[int(chance.random() * len(_INTEGERS))]
+        value = _one_of(_INTEGERS, chance)
     return number_term(table, Fraction(value), INT)
-
-
-def _near_integer(value: int, chance: random.Random) -> int:
-    choice = int(chance.random() * 8)
-    return (value + 1, value - 1, -value, 2 * value, value // 2, value * value, value + 2, value - 2)[choice]
 
 
 def _real(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
@@ -111,16 +107,14 @@ def _real(table: TermTable, sort: Sort, near: Term | None, chance: random.Random
 
 def _near_real(text: str, chance: random.Random) -> str:
     whole, _, part = text.partition(".")
-    choice = int(chance.random() * 5)
-    if choice == 0:
-        return f"{whole}.{part.rstrip('0')}5" if part.strip("0") else f"{whole}.5"
-    if choice == 1:
-        return f"{int(whole) + 1}.{part or '0'}"
-    if choice == 2:
-        return f"{int(whole) - 1}.{part or '0'}"
-    if choice == 3:
-        return f"{whole}.{'0' * 6}1"
-    return text[1:] if text[0] == "-" else "-" + text
+    options = (
+        f"{whole}.{part.rstrip('0')}5",
+        f"{int(whole) + 1}.{part or '0'}",
+        f"{int(whole) - 1}.{part or '0'}",
+        f"{whole}.{'0' * 6}1",
+        text[1:] if text[0] == "-" else "-" + text,
+    )
+    return _one_of(options, chance)
 
 
 def _bits(width: int, known: int | None, chance: random.Random) -> int:
@@ -158,13 +152,12 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
         value = 0
         for part in near.args:
             value = value << part.sort.indices[0] | (_known_bits(part) or 0)
-        value = (
-            (value + (1 if chance.random() < 0.5 else -1))
-            if chance.random() < 0.5
-            else value ^ (1 << int(chance.random() * (exponent + significand)))
-        )
+        if chance.random() < 0.5:
+            value += 1 if chance.random() < 0.5 else -1
+        else:
+            value ^= 1 << int(chance.random() * (exponent + significand))
     else:
-        value = boundary_floats(sort)[int(chance.random() * 5)]
+        value = _one_of(boundary_floats(sort), chance)
         value |= int(chance.random() * 2) << (exponent + significand - 1)
     return float_term(table, value, sort)
 
@@ -205,10 +198,8 @@ def _regex(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
     if choice < 3:
         return table.operator(("re.none", "re.all", "re.allchar")[choice], (), REGLAN)
     if choice == 3:
-        ends = (
-            table.literal('"a"', STRING),
-            table.literal('"z"' if chance.random() < 0.5 else '"b"', STRING),
-        )
+        last = '"z"' if chance.random() < 0.5 else '"b"'
+        ends = (table.literal('"a"', STRING), table.literal(last, STRING))
         return table.operator("re.range", ends, REGLAN)
     return table.operator("str.to_re", (_string(table, STRING, None, chance, depth),), REGLAN)
 
@@ -229,7 +220,7 @@ def _array(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
 
 def _field(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
     order = sort.indices[0]
-    value = (0, 1, order - 1, 2, order // 2)[int(chance.random() * 5)] % order
+    value = _one_of((0, 1, order - 1, 2, order // 2), chance) % order
     return table.literal(f"#f{value}m{order}", sort)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from smtlib import Kind, Naming, Term, print_term
+from smtlib import Kind, Naming, Term, postorder, print_term
 
 LARGEST = 400
 """Larger assertions are printed with ``let``: some 3,000 characters."""
@@ -40,17 +40,11 @@ class Fragments:
                 found = self._large[root] = print_term(root)
             return found
         texts = self._texts
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in texts:
-                stack.pop()
-                continue
-            missing = [a for a in term.args if a not in texts]
-            if missing and not is_special(term):
-                stack.extend(missing)
-                continue
-            stack.pop()
+
+        def missing(term: Term) -> list[Term]:
+            return [] if is_special(term) else [a for a in term.args if a not in texts]
+
+        for term in postorder([root], below=missing):
             texts[term] = self._joined(term)
         return texts[root]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from generator.errors import GenerationError
@@ -142,19 +143,15 @@ class _Search:
                     fragments.prelude, fragments.initial, pool, bounds.amax, self.incremental, chance
                 )
                 made = f"(set-logic ALL)\n{made}"
-                if made not in shown and self._check(made):
-                    shown[made] = None
+                if made not in shown:
+                    self.checks += 1
+                    if self.shows(made):
+                        shown[made] = None
         instances = []
         for made in shown:
-            try:
+            with suppress(GenerationError):
                 instances.append(self._instance(made, flattened(made)[0]))
-            except GenerationError:
-                continue
         return min(instances, key=size, default=None)
-
-    def _check(self, text: str) -> bool:
-        self.checks += 1
-        return self.shows(text)
 
 
 def flattened(text: str) -> tuple[str, int]:

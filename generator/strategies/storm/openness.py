@@ -28,12 +28,7 @@ from smtlib.sorts import subsorts
 
 _PARTIAL = frozenset(("div", "mod", "/"))
 
-_SORTS = frozenset(
-    (
-        *("Bool", "Int", "Real", "BitVec", "FloatingPoint", "RoundingMode", "String", "RegLan", "Array"),
-        "Seq",
-    )
-)
+_SORTS = frozenset("Bool Int Real BitVec FloatingPoint RoundingMode String RegLan Array Seq".split())
 
 _INFINITE = frozenset(("Int", "Real", "String", "Seq"))
 

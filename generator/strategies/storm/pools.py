@@ -20,7 +20,7 @@ from generator.limits import refusal
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.valuation import Valuation
-from smtlib import BOOL, Kind, Term, print_term
+from smtlib import BOOL, Kind, Term, postorder, print_term
 from solvers.registry import REFERENCES
 
 INITIAL_SHARE = 0.3
@@ -131,24 +131,15 @@ def fragment(
 
 def _depths(roots: Sequence[Term]) -> dict[Term, int]:
     """How deep Boolean terms stand in each other; binders and matches are atoms."""
+
+    def args(term: Term) -> Sequence[Term]:
+        return () if term.op.kind in (Kind.BINDER, Kind.MATCH) else term.args
+
     found: dict[Term, int] = {}
-    for root in roots:
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in found:
-                stack.pop()
-                continue
-            opaque = term.op.kind in (Kind.BINDER, Kind.MATCH)
-            args = () if opaque else term.args
-            pending = [a for a in args if a not in found]
-            if pending:
-                stack.extend(pending)
-                continue
-            stack.pop()
-            below = max([found[a] for a in args], default=0)
-            leaf = not term.args and term.op.kind is Kind.OPERATOR
-            found[term] = below + (term.sort is BOOL and term.op.kind is not Kind.ANNOTATION and not leaf)
+    for term in postorder(roots, below=args):
+        leaf = not term.args and term.op.kind is Kind.OPERATOR
+        counts = term.sort is BOOL and term.op.kind is not Kind.ANNOTATION and not leaf
+        found[term] = max([found[a] for a in args(term)], default=0) + counts
     return found
 
 

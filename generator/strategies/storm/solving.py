@@ -78,9 +78,8 @@ def _task(request: dict[str, Any]) -> tuple[str, list[str]]:
     """The module and the arguments of the task that answers a request."""
     if request["task"] == "z3":
         return "solvers.z3.tasks", ["value"]
-    options = [
-        f"--{name}={value}" for name, value in {"rlimit": request["rlimit"], **request["options"]}.items()
-    ]
+    named = {"rlimit": request["rlimit"], **request["options"]}
+    options = [f"--{name}={value}" for name, value in named.items()]
     return "solvers.cvc5.tasks", ["answer", find_solver("cvc5").loadable or "", *options]
 
 

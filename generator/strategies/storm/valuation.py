@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from generator.scopes import Endings, Prelude
+from generator.scopes import Endings, Prelude, free_prefix
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.openness import Openness
 from generator.strategies.storm.solving import SolvingProcess
@@ -172,7 +172,8 @@ class _Problem:
     def request(self, variant: int) -> dict[str, Any]:
         """What z3 is asked."""
         lines = [self.declared]
-        prefix = self._prefix()
+        heads = {self.naming.head(t) for t in self.terms}
+        prefix = free_prefix("e!", heads.union(d.name for d in self.script.declarations))
         stands = []
         for term in self.terms:
             if term in self.absent:
@@ -207,14 +208,6 @@ class _Problem:
 
     def _valued_atoms(self) -> list[Term]:
         return [a for a in self.atoms if a in self.names]
-
-    def _prefix(self) -> str:
-        prefix = "e!"
-        names = {self.naming.head(t).lstrip("|") for t in self.terms}
-        names.update(d.name.lstrip("|") for d in self.script.declarations)
-        while any(n.startswith(prefix) for n in names):
-            prefix += "!"
-        return prefix
 
     def _define(self, term: Term, prefix: str, lines: list[str]) -> str:
         """Define ``term`` under a name of its own, unless it is a leaf; return the name."""

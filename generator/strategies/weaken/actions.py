@@ -184,8 +184,9 @@ class Actions:
         self.all: list[Action] = [RuleUse(next(numbers), r.rule, r.effect, r) for r in rules.rewrites]
         self._by_head: dict[str, list[Action]] = {}
         self._of_any_head: list[Action] = []
-        for action in self.all:
-            self._file(action, _heads(action))
+        for action, rewrite in zip(self.all, rules.rewrites, strict=True):
+            source = rewrite.source
+            self._file(action, (source.name,) if isinstance(source, Application) else ())
         for rule in rules.rules:
             if rule.by:
                 heads, finder, changer = CHANGES[rule.by]
@@ -232,17 +233,9 @@ class Actions:
             if len(self._shapes) > _MOST_KEPT:
                 self._shapes.clear()
             certain = tuple(a for a in fitting if a.number in self._shallow and a.applies(term))
-            found = self._shapes[key] = (
-                certain,
-                tuple(a for a in fitting if a.number not in self._shallow),
-            )
+            possible = tuple(a for a in fitting if a.number not in self._shallow)
+            found = self._shapes[key] = (certain, possible)
         return found
-
-
-def _heads(action: Action) -> tuple[str, ...]:
-    assert isinstance(action, RuleUse)
-    source = action.rewrite.source
-    return (source.name,) if isinstance(source, Application) else ()
 
 
 def _outside(term: Term) -> str:

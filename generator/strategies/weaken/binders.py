@@ -100,21 +100,24 @@ def _some_subterm(term: Term, site: Site) -> Term:
     return site.chance.choice(found)
 
 
-def _generalise(term: Term, site: Site) -> Term:
+def _abstracted(term: Term, site: Site) -> tuple[tuple[Term], Term, Term]:
+    """A new variable, the subterm it stands for, and ``term`` with it in the subterm's place."""
     value = _some_subterm(term, site)
     variable = site.fresh(value.sort)
-    binder = "exists" if site.effect == WEAKENS else "forall"
-    return site.binder(binder, (variable,), replaced(site.table, term, value, variable))
+    return (variable,), value, replaced(site.table, term, value, variable)
+
+
+def _generalise(term: Term, site: Site) -> Term:
+    variables, _, body = _abstracted(term, site)
+    return site.binder("exists" if site.effect == WEAKENS else "forall", variables, body)
 
 
 def _name_term(term: Term, site: Site) -> Term:
-    value = _some_subterm(term, site)
-    variable = site.fresh(value.sort)
-    body = replaced(site.table, term, value, variable)
-    same = site.operator("=", variable, value)
+    variables, value, body = _abstracted(term, site)
+    same = site.operator("=", *variables, value)
     if site.chance.random() < 0.5:
-        return site.binder("exists", (variable,), site.operator("and", same, body))
-    return site.binder("forall", (variable,), site.operator("=>", same, body))
+        return site.binder("exists", variables, site.operator("and", same, body))
+    return site.binder("forall", variables, site.operator("=>", same, body))
 
 
 # Equivalences of quantifiers

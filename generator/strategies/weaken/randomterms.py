@@ -90,22 +90,16 @@ class RandomTerms:
 
     def term(self, sort: Sort, scope: frozenset[Term], chance: random.Random) -> Term:
         """A term of ``sort`` whose variables are in ``scope``. Raises :class:`NoTerm`."""
-        lists = [found for pool in self._pools if (found := pool.get(sort))]
-        total = sum(map(len, lists))
-        if total and chance.random() >= _LITERAL_SHARE:
+        known = [t for pool in self._pools for t in pool.get(sort, ())]
+        if known and chance.random() >= _LITERAL_SHARE:
             for _ in range(6):
-                place = int(chance.random() * total)
-                for found in lists:
-                    if place < len(found):
-                        term = found[place]
-                        if self.facts.of(term).free <= scope:
-                            return term
-                        break
-                    place -= len(found)
+                term = known[int(chance.random() * len(known))]
+                if self.facts.of(term).free <= scope:
+                    return term
         try:
             return self.literal(sort, chance)
         except NoTerm:
-            allowed = [t for found in lists for t in found if self.facts.of(t).free <= scope]
+            allowed = [t for t in known if self.facts.of(t).free <= scope]
             if not allowed:
                 raise
             return chance.choice(allowed)

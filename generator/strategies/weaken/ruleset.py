@@ -36,10 +36,7 @@ _EQUAL_WEIGHT = 0.5
 """Of rules that change nothing but the form: the others are what weakening is about."""
 
 _ATTRIBUTES = frozenset(
-    (
-        *(":about", ":paper", ":for", ":vars", ":sorts", ":with", ":where", ":if", ":use", ":weight"),
-        *(":prove", ":bounded", ":law", ":by"),
-    )
+    ":about :paper :for :vars :sorts :with :where :if :use :weight :prove :bounded :law :by".split()
 )
 
 
@@ -119,12 +116,9 @@ class _Reader:
         self.parts = parts
         self.variables: dict[str, Variable | Run] = {}
         for entry in parts.get(":vars", ()):
-            sort = self._sort(entry[1])
-            marks = entry[2:]
-            if "*" in marks:
-                self.variables[entry[0]] = Run(entry[0], sort)
-            else:
-                self.variables[entry[0]] = Variable(entry[0], sort, "const" in marks)
+            name, sort, marks = entry[0], self._sort(entry[1]), entry[2:]
+            constant = "const" in marks
+            self.variables[name] = Run(name, sort) if "*" in marks else Variable(name, sort, constant)
 
     def _sort(self, sexp: SExp) -> SortPattern:
         return read_sort_pattern(sexp, frozenset(_parameters(sexp, self.theories)))

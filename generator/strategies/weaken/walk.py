@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from generator.scopes import names_of
+from generator.scopes import free_prefix, names_of
 from generator.seeds.script import SeedScript
 from generator.strategies.weaken.actions import Actions, Profile, default_actions
 from generator.strategies.weaken.parity import steps
@@ -86,7 +86,7 @@ class Walker:
         self._profiles: dict[Term, tuple[Profile, ...]] = {}
         self._surveys: dict[tuple[Term, int], _Survey] = {}
         self._numbers = itertools.count(1)
-        self._prefix = _unused_prefix(script)
+        self._prefix = free_prefix("w!", names_of(script))
         self.builder = Builder(self.applications, self._fresh)
         self._functions = tuple(d for d in script.declarations if d.params)
         self._targets = targets
@@ -219,11 +219,3 @@ def _way_up(place: _Place, chance: random.Random) -> tuple[list[tuple[Term, int]
         path.append((term, index))
         scope.update(term.bound_at(index))
     return path, frozenset(scope)
-
-
-def _unused_prefix(script: SeedScript) -> str:
-    prefix = "w!"
-    names = names_of(script)
-    while any(name.startswith(prefix) for name in names):
-        prefix += "!"
-    return prefix
