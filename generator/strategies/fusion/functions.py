@@ -13,10 +13,10 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from generator.errors import GenerationError
-from smtlib import Sort, Term, check_script, make_sort, read_script, read_sexps, sexp_text
+from smtlib import Sort, Term, check_script, read_script, read_sexps, sexp_text
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp
-from smtlib.signature import evaluate_index
+from smtlib.signature import Bindings, SortPattern, evaluate_index, read_sort_pattern
 
 MAX_WIDTH = 4096
 """Bit-vectors that would be wider are not made."""
@@ -29,23 +29,24 @@ class FusionFunction:
     """One entry of the file. ``sorts`` are the patterns of x, y and z; ``inverses`` has x, y or both."""
 
     name: str
-    sorts: tuple[SExp, SExp, SExp]
+    sorts: tuple[SortPattern, ...]
     of: SExp
     inverses: Mapping[str, SExp]
     constants: tuple[tuple[str, Sort, tuple[SExp, ...]], ...]
 
-    def match(self, x: Sort, y: Sort) -> dict[str, int] | None:
+    def match(self, x: Sort, y: Sort) -> Bindings | None:
         """The widths with which this takes variables of these sorts; None where it does not."""
-        widths: dict[str, int] = {}
-        fits = _match(self.sorts[0], x, widths) and _match(self.sorts[1], y, widths)
-        return widths if fits and _sort(self.sorts[2], widths).indices <= (MAX_WIDTH,) else None
+        widths: Bindings = {}
+        of_x, of_y, of_z = self.sorts
+        fits = of_x.match(x, widths) and of_y.match(y, widths)
+        return widths if fits and of_z.instantiate(widths).indices <= (MAX_WIDTH,) else None
 
-    def text(self, widths: Mapping[str, int], names: Mapping[str, str], constants: Mapping[str, SExp]) -> str:
+    def text(self, widths: Bindings, names: Mapping[str, str], constants: Mapping[str, SExp]) -> str:
         """A script that declares x, y and z under these names and has ``:of`` and the inverses, in the order
         of :attr:`inverses`, as operands of one assertion each: ``(= t t)``."""
         lines = ["(set-logic ALL)"]
         for variable, pattern in zip("xyz", self.sorts, strict=True):
-            lines.append(f"(declare-fun {names[variable]} () {_sort(pattern, widths)})")
+            lines.append(f"(declare-fun {names[variable]} () {pattern.instantiate(widths)})")
         for body in (self.of, *self.inverses.values()):
             shown = _instantiate(body, widths, {**names, **{c: sexp_text(v) for c, v in constants.items()}})
             lines.append(f"(assert (= {shown} {shown}))")
@@ -65,10 +66,7 @@ class Fusion:
 
 
 def instantiate(
-    function: FusionFunction,
-    widths: Mapping[str, int],
-    names: Mapping[str, str],
-    constants: Mapping[str, SExp],
+    function: FusionFunction, widths: Bindings, names: Mapping[str, str], constants: Mapping[str, SExp]
 ) -> Fusion:
     """``function`` with these widths, names for x, y and z, and constants, as checked terms."""
     checked = check_script(read_script(function.text(widths, names, constants)))
@@ -86,7 +84,7 @@ def choose_constants(function: FusionFunction, chance: random.Random) -> dict[st
 
 
 @lru_cache(maxsize=4096)
-def functions_for(x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Mapping[str, int]]]:
+def functions_for(x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Bindings]]:
     """The functions that take variables of these sorts, with their widths."""
     return [(f, w) for f in fusion_functions() if (w := f.match(x, y)) is not None]
 
@@ -114,35 +112,24 @@ def _read(entry: SExp) -> FusionFunction:
     _, name, *variables = entry[:5]
     items = dict(zip(entry[5::2], entry[6::2], strict=True))
     if [v[0] for v in variables] != ["x", "y", "z"] or any(key not in _KEYS for key in items):
-        raise ValueError(f"{name}: variables x, y, z and the keys {', '.join(_KEYS)} are wanted")
+        raise ValueError(f"{name}: variables x, y, z and the keys {', '.join(_KEYS)} are required")
     inverses = {v: items[f":{v}"] for v in "xy" if f":{v}" in items}
     if ":of" not in items or not inverses:
-        raise ValueError(f"{name}: :of and one of :x and :y are wanted")
-    constants = tuple((c[0], _sort(c[1], {}), tuple(c[2:])) for c in items.get(":constants", ()))
-    return FusionFunction(
-        str(name), (variables[0][1], variables[1][1], variables[2][1]), items[":of"], inverses, constants
-    )
+        raise ValueError(f"{name}: :of and one of :x and :y are required")
+    constants = tuple((c[0], _sort(c[1]).instantiate({}), tuple(c[2:])) for c in items.get(":constants", ()))
+    sorts = tuple(_sort(variable[1]) for variable in variables)
+    return FusionFunction(str(name), sorts, items[":of"], inverses, constants)
 
 
-def _match(pattern: SExp, sort: Sort, widths: dict[str, int]) -> bool:
-    if isinstance(pattern, str):
-        return sort.name == pattern and not sort.args and not sort.indices
-    if sort.name != pattern[1] or len(sort.indices) != 1:
-        return False
-    return widths.setdefault(pattern[2], sort.indices[0]) == sort.indices[0]
+def _sort(sexp: SExp) -> SortPattern:
+    return read_sort_pattern(sexp, frozenset())
 
 
-def _sort(pattern: SExp, widths: Mapping[str, int]) -> Sort:
-    if isinstance(pattern, str):
-        return make_sort(pattern)
-    return make_sort(str(pattern[1]), (evaluate_index(pattern[2], dict(widths)),))
-
-
-def _instantiate(body: SExp, widths: Mapping[str, int], names: Mapping[str, str]) -> str:
+def _instantiate(body: SExp, widths: Bindings, names: Mapping[str, str]) -> str:
     """``body`` as text, with names and constants for the variables, and numerals for index expressions."""
     if isinstance(body, str):
         return names.get(body, body)
     if body and body[0] == "_":
-        indices = [str(evaluate_index(i, dict(widths))) for i in body[2:]]
+        indices = [str(evaluate_index(i, widths)) for i in body[2:]]
         return f"(_ {body[1]} {' '.join(indices)})"
     return f"({' '.join(_instantiate(part, widths, names) for part in body)})"

@@ -39,6 +39,7 @@ from generator.strategies.storm.openness import open_functions
 from generator.text import comment
 from smtlib import Declaration, Sort, postorder
 from smtlib.reader import sexp_text
+from smtlib.signature import Bindings
 from solvers.registry import REFERENCES
 
 PER_PAIR = 10
@@ -232,12 +233,12 @@ class FusionStrategy(SeedStrategy):
         ys = {d.result for d in second.occurrences}
         return any(self._functions_for(x, y) for x in xs for y in ys)
 
-    def _functions_for(self, x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Mapping[str, int]]]:
+    def _functions_for(self, x: Sort, y: Sort) -> Sequence[tuple[FusionFunction, Bindings]]:
         """The functions that take variables of these sorts and that the targets accept."""
         found = functions_for(x, y)
         return [pair for pair in found if self._is_accepted(*pair)] if self.seeds.targets else found
 
-    def _is_accepted(self, function: FusionFunction, widths: Mapping[str, int]) -> bool:
+    def _is_accepted(self, function: FusionFunction, widths: Bindings) -> bool:
         key = (function.name, *widths.items())
         if key not in self._accepted:
             constants = {name: values[0] for name, _, values in function.constants}
@@ -288,7 +289,7 @@ class FusionStrategy(SeedStrategy):
                 break
         return ties
 
-    def _find_ways(self, function: FusionFunction, widths: Mapping[str, int], chance: random.Random) -> _Ways:
+    def _find_ways(self, function: FusionFunction, widths: Bindings, chance: random.Random) -> _Ways:
         constants = choose_constants(function, chance)
         key = (function.name, *widths.items(), *((n, sexp_text(v)) for n, v in constants.items()))
         found = self._ways.get(key)

@@ -16,13 +16,14 @@ from generator.strategies.fusion.functions import (
 )
 from smtlib import print_term
 from smtlib.reader import SExp
+from smtlib.signature import Bindings
 
 NAMES = {"x": "x", "y": "y", "z": "z"}
 WIDTHS = (1, 4, 13)
 
 
-def widths_of(function: FusionFunction) -> list[dict[str, int]]:
-    names = sorted({p[2] for p in function.sorts[:2] if not isinstance(p, str)})
+def widths_of(function: FusionFunction) -> list[Bindings]:
+    names = sorted({str(p.indices[0]) for p in function.sorts[:2] if p.indices})
     return [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(WIDTHS, repeat=len(names))]
 
 
@@ -32,7 +33,7 @@ def constants_of(function: FusionFunction) -> list[dict[str, SExp]]:
     return [dict(zip(names, chosen, strict=True)) for chosen in choices]
 
 
-def wrong_text(function: FusionFunction, widths: dict[str, int], constants: dict[str, SExp]) -> str:
+def wrong_text(function: FusionFunction, widths: Bindings, constants: dict[str, SExp]) -> str:
     """A script that is satisfiable where an inverse gives something else than was put in."""
     made = instantiate(function, widths, NAMES, constants)
     lines = ["(set-logic ALL)"]
