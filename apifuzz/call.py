@@ -249,8 +249,8 @@ def some(most: int, least: int = 1, of: Draw | None = None) -> Drawn:
 
 
 def draw_formula(run: Any) -> ApiTerm | None:
-    """A closed formula; its truth rarely follows from its values alone."""
-    found: ApiTerm | None = run.store.pick_formula(run.random)
+    """A closed formula."""
+    found: ApiTerm | None = run.store.pick_closed(BOOL, run.random)
     return found
 
 

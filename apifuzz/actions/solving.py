@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from apifuzz.actions import MAY_CHANGE, Action, Made, Need
-from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_formula, draw_term, some
+from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_term, some
 from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour
 from apifuzz.run import Run
 from smtlib import BOOL
 
 _MOST_ASSUMPTIONS = 5
 _MOST_VALUES = 4
+
+
+def draw_open_question(run: Run) -> ApiTerm | None:
+    """A closed formula whose truth rarely follows from its values alone."""
+    return run.store.pick_formula(run.random)
 
 
 class Assert(Action[Any]):
@@ -31,7 +36,7 @@ class Assert(Action[Any]):
         latest = [t for t in made if t.args and not t.uses and not run.store.is_ground(t)]
         if latest and run.random.happens(0.7):
             return cls(run.random.pick(latest))
-        term = draw_formula(run)
+        term = draw_open_question(run)
         return None if term is None else cls(term)
 
     def keep(self, run: Run, result: Any) -> None:
@@ -61,7 +66,7 @@ class CheckSatAssuming(CheckSat):
 
     method = "check_sat"
     feature = Feature.ASSUMPTIONS
-    assumptions: Annotated[Formulas, some(_MOST_ASSUMPTIONS)]
+    assumptions: Annotated[Formulas, some(_MOST_ASSUMPTIONS, of=draw_open_question)]
 
 
 def check(assumptions: Sequence[ApiTerm] | None) -> Action[Answer]:
