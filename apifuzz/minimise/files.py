@@ -119,8 +119,7 @@ def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> 
     None where the solver, given the text, does not go wrong: then the error needs the interface. A solver
     that is only compared with the first one takes part.
     """
-    specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
     try:
-        return reduce(formula, find_solvers(specs), seconds, out=result)
+        return reduce(formula, find_solvers(setup.specs), seconds, out=result)
     except ExhumeError:
         return None

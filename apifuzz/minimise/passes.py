@@ -39,6 +39,11 @@ def changed(trace: Trace, index: int, line: Line | None) -> Trace:
     return replace(trace, lines=tuple(lines))
 
 
+def _less(parts: Sequence[str], place: int) -> tuple[str, ...]:
+    """The parts without the one at a place; the same where there is none."""
+    return (*parts[:place], *parts[place + 1 :])
+
+
 def _from_the_end(count: int, start: int, grain: int) -> Iterator[tuple[int, int, range]]:
     """Ranges of ``grain`` indices below ``count``, the last first, with their positions; the last ``start``
     indices were looked at.
@@ -232,31 +237,13 @@ def _with_fewer(trace: Trace, index: int) -> Iterator[Trace]:
     for place in range(len(line.args) - 1, -1, -1):
         argument = line.args[place]
         if is_id(argument) and argument[0] == "t":
-            rest = (*line.args[:place], *line.args[place + 1 :])
-            yield changed(trace, index, replace(line, args=rest))
+            yield changed(trace, index, replace(line, args=_less(line.args, place)))
         elif argument.startswith("("):
             parts = split_line(argument[1:-1])
             for part in range(len(parts) - 1, -1, -1):
-                left = f"({' '.join([*parts[:part], *parts[part + 1 :]])})"
-                args = (*line.args[:place], left, *line.args[place + 1 :])
-                fewer = changed(trace, index, replace(line, args=args))
-                yield _callers_too(fewer, line, part)
-
-
-def _callers_too(trace: Trace, function: Line, part: int) -> Trace:
-    """Where ``function`` makes a function, its applications lose argument number ``part``, too."""
-    if "function" not in function.action or len(function.returns) != 1:
-        return trace
-    name = function.returns[0]
-    lines = []
-    for line in trace.lines:
-        if "apply" in line.args:
-            head = line.args.index("apply")
-            if line.args[head + 1 : head + 2] == (name,) and len(line.args) > head + 2 + part:
-                args = (*line.args[: head + 2 + part], *line.args[head + 3 + part :])
-                line = replace(line, args=args)
-        lines.append(line)
-    return replace(trace, lines=tuple(lines))
+                fewer = _regrouped(trace, index, place, _less(parts, part))
+                is_function = "function" in line.action and len(line.returns) == 1
+                yield _applied_to_fewer(fewer, ("apply", *line.returns), part) if is_function else fewer
 
 
 @_at_each_line
@@ -265,31 +252,33 @@ def drop_members(trace: Trace, index: int) -> Iterator[Trace]:
     line = trace.lines[index]
     for place in range(len(line.args) - 1, -1, -1) if line.action == "declare-datatypes" else ():
         if len(line.returns) == len(line.args) > 1:
-            args, returns = (pair[:place] + pair[place + 1 :] for pair in (line.args, line.returns))
-            yield changed(trace, index, replace(line, args=args, returns=returns))
+            fewer = replace(line, args=_less(line.args, place), returns=_less(line.returns, place))
+            yield changed(trace, index, fewer)
         # Name, parameters, then a list for each constructor: its name, then its fields.
         parts = split_line(line.args[place][1:-1]) if line.args[place].startswith("(") else []
         for part in range(len(parts) - 1, 1, -1):
-            yield _regrouped(trace, index, place, [*parts[:part], *parts[part + 1 :]])
+            yield _regrouped(trace, index, place, _less(parts, part))
             name, *fields = split_line(parts[part][1:-1]) if parts[part].startswith("(") else [""]
             for field in range(len(fields) - 1, -1, -1):
-                left = f"({' '.join([name, *fields[:field], *fields[field + 1 :]])})"
-                fewer = _regrouped(trace, index, place, [*parts[:part], left, *parts[part + 1 :]])
-                yield collected(_applied_to_fewer(fewer, f"(constructor {name})", field))
+                left = f"({' '.join([name, *_less(fields, field)])})"
+                regrouped = _regrouped(trace, index, place, [*parts[:part], left, *parts[part + 1 :]])
+                yield collected(_applied_to_fewer(regrouped, (f"(constructor {name})",), field))
 
 
-def _regrouped(trace: Trace, index: int, place: int, parts: list[str]) -> Trace:
+def _regrouped(trace: Trace, index: int, place: int, parts: Sequence[str]) -> Trace:
+    """The trace with a list of other parts as an argument of line ``index``."""
     line = trace.lines[index]
     args = (*line.args[:place], f"({' '.join(parts)})", *line.args[place + 1 :])
     return changed(trace, index, replace(line, args=args))
 
 
-def _applied_to_fewer(trace: Trace, head: str, part: int) -> Trace:
-    """The trace with applications of a head that lose argument number ``part``."""
+def _applied_to_fewer(trace: Trace, head: tuple[str, ...], part: int) -> Trace:
+    """The trace with applications of a head (one or two arguments) that lose argument number ``part``."""
     lines = []
     for line in trace.lines:
-        at = line.args.index(head) + 1 + part if head in line.args else len(line.args)
-        lines.append(replace(line, args=(*line.args[:at], *line.args[at + 1 :])))
+        at = line.args.index(head[0]) if head[0] in line.args else len(line.args)
+        is_applied = line.args[at : at + len(head)] == head
+        lines.append(replace(line, args=_less(line.args, at + len(head) + part)) if is_applied else line)
     return replace(trace, lines=tuple(lines))
 
 

@@ -231,24 +231,6 @@ class Proxy:
         text: str = self._exhume_recorder.call(lambda texts: f"str({texts[0]})", str, [self])
         return text
 
-    def __repr__(self) -> str:
-        return repr(self._exhume_real)
-
-    def __hash__(self) -> int:
-        return hash(self._exhume_real)
-
-    def __bool__(self) -> bool:
-        return bool(self._exhume_real)
-
-    def __int__(self) -> int:
-        return int(self._exhume_real)
-
-    def __float__(self) -> float:
-        return float(self._exhume_real)
-
-    def __len__(self) -> int:
-        return len(self._exhume_real)
-
     def __mul__(self, other: Any) -> Any:
         if isinstance(self._exhume_real, type):
             # An array type of C.
@@ -269,6 +251,8 @@ def _add_operators() -> None:
             setattr(Proxy, f"__{name}__", lambda self, *args, name=name: _operated(name, self, *args))
     for name in _SIGNS:
         setattr(Proxy, f"__r{name}__", lambda self, other, name=name: _operated(name, other, self))
+    for look in (repr, hash, bool, int, float, len):
+        setattr(Proxy, f"__{look.__name__}__", lambda self, look=look: look(self._exhume_real))
 
 
 _add_operators()

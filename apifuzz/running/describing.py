@@ -52,7 +52,7 @@ def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | No
     a safe mode.
     """
     modes = {family: profile.safe_mode for family, profile in PROFILES.items() if profile.safe_mode}
-    if not modes.keys() & {setup.solver, setup.cross_check}:
+    if not modes.keys() & set(setup.specs):
         return {}
     if program is not None:
         return ask_safe_mode(fault, program)
@@ -72,7 +72,7 @@ def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> st
     """
     if setup.factory is not None:
         return ""
-    solvers = [name for name in (setup.solver, setup.cross_check) if name in DISTRIBUTIONS]
+    solvers = [name for name in setup.specs if name in DISTRIBUTIONS]
     if found.guilty is not None:
         solvers = [name for name in solvers if name == found.guilty]
     kept = ""
@@ -86,9 +86,8 @@ def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> st
 
 def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
     """Whether the solvers go wrong in the same way when they are given the script as a file."""
-    specs = [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
     try:
-        seen = observe(script, find_solvers(specs), _TEXT_SECONDS)
+        seen = observe(script, find_solvers(setup.specs), _TEXT_SECONDS)
     except ExhumeError:
         return False
     if fault.kind == CRASH:

@@ -15,7 +15,7 @@ there is a program to ask them with (``describing``, ``older``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from apifuzz.engines import ENGINES, EngineMissing
@@ -42,17 +42,8 @@ _OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
 # Options of SMT-LIB's own, which every solver takes.
 _STANDARD = frozenset((*PRODUCERS, "global-declarations"))
 # Calls without which a check is still the same check.
-_QUESTIONS = frozenset(
-    (
-        "inspect-sort",
-        "inspect-term",
-        "read-back",
-        "get-value",
-        "print-model",
-        "unsat-core",
-        "unsat-assumptions",
-    )
-)
+_QUESTIONS = {"inspect-sort", "inspect-term", "read-back", "get-value"}
+_QUESTIONS |= {"print-model", "unsat-core", "unsat-assumptions"}
 _HARMLESS = _QUESTIONS | {"set-option", "set-logic"}
 _TEXT_LIMITS = Limits(seconds=5.0)
 
@@ -97,15 +88,10 @@ def _answer(result: RunResult | None, trace: Trace) -> str | None:
     return answer if not left_out or answer == "unsat" else None
 
 
-def _others(setup: Setup) -> Iterator[str]:
-    """Solvers with an interface that take no part."""
-    yield from (name for name in ENGINES if name not in (setup.solver, setup.cross_check, "smtlib"))
-
-
 def _ask_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:
-    """What the others say to the last check, asked the same calls."""
+    """What solvers with an interface that take no part say to the last check, asked the same calls."""
     said = {}
-    for name in _others(setup):
+    for name in (name for name in ENGINES if name not in (*setup.specs, "smtlib")):
         if answer := _answer(_replay(Setup(name), trace, limits), trace):
             said[name] = answer
             found.note(f"{name} answers {answer} to the last check after the same calls")
@@ -145,10 +131,7 @@ class _Lockstep:
                     self.found.blame(name, f"{' and '.join(others)} {verb} {right} as the other one does")
 
     def _parties(self) -> list[Setup]:
-        assert self.setup.cross_check is not None
-        return [
-            Setup(name, None, self.setup.witnesses) for name in (self.setup.solver, self.setup.cross_check)
-        ]
+        return [Setup(name, None, self.setup.witnesses) for name in self.setup.specs]
 
     def _look_alone(self, alone: dict[str, RunResult | None]) -> None:
         """Who shows the error alone, too."""

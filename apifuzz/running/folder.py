@@ -51,7 +51,7 @@ class CallsFolder(FindingFolder):
         if not isinstance(data.get("solvers"), list):
             # Of a finding written before solvers were asked for their versions one by one.
             version = {"version": str(data.get("version", "unknown"))}
-            data["solvers"] = [_entry(spec, data["fault"]) | version for spec in _specs(setup)]
+            data["solvers"] = [_entry(spec, data["fault"]) | version for spec in setup.specs]
         if "guilty" not in data and setup.cross_check is None:
             data["guilty"] = setup.label
         return data
@@ -177,10 +177,6 @@ class CallsFolder(FindingFolder):
         return f"exhume apifuzz replay {shlex.quote(MINIMISED)}"
 
 
-def _specs(setup: Setup) -> list[str]:
-    return [setup.solver] + ([setup.cross_check] if setup.cross_check else [])
-
-
 def _entry(spec: str, fault: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of a solver without asking it."""
     name = spec.partition("=")[0]
@@ -201,7 +197,7 @@ def _entry(spec: str, fault: Mapping[str, Any]) -> dict[str, Any]:
 def solver_entries(setup: Setup, fault: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The solvers of a finding as ``finding.json`` holds them, with versions and commits."""
     entries = []
-    for spec in _specs(setup):
+    for spec in setup.specs:
         entry = _entry(spec, fault)
         try:
             solver = find_solver(spec)

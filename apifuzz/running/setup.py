@@ -35,17 +35,21 @@ class Setup:
         return self.solver.partition("=")[0]
 
     @property
+    def specs(self) -> tuple[str, ...]:
+        """The solvers that make the calls."""
+        return (self.solver, self.cross_check) if self.cross_check else (self.solver,)
+
+    @property
     def title(self) -> str:
-        """The solvers that make the calls, for people."""
-        return "+".join(spec.partition("=")[0] for spec in (self.solver, self.cross_check) if spec)
+        """The same, for people."""
+        return "+".join(spec.partition("=")[0] for spec in self.specs)
 
     @property
     def interfaces(self) -> tuple[str, ...]:
         """What a program with the calls is written with: the Python modules of the solvers, and the class of
         :mod:`apifuzz.programs.talking` for those behind a command line; empty where a solver has neither.
         """
-        solvers = filter(None, (self.solver, self.cross_check))
-        names = tuple(dict.fromkeys(SPEAKER if "=" in spec else spec for spec in solvers))
+        names = tuple(dict.fromkeys(SPEAKER if "=" in spec else spec for spec in self.specs))
         return names if all(name in (*MODULES, SPEAKER) for name in names) else ()
 
     def make(self) -> Engine:
