@@ -36,14 +36,13 @@ _FED_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How runs are drawn.
+class Drawing:
+    """How runs are drawn, as plain data.
 
     ``theories``: names of theory files to draw on; empty: a random subset per run. ``quantifiers``: with,
     without, or (None) at random. ``options``: whether options are drawn. ``fixed_options`` are set in every
     run, and never drawn; ``only_options``: draw only options whose name contains one of these words.
-    ``calls``: the maximum number of calls; the shortest runs make two fifths of that. ``feed``: terms of a
-    corpus to draw on.
+    ``calls``: the maximum number of calls; the shortest runs make two fifths of that.
     """
 
     theories: tuple[str, ...] = ()
@@ -52,6 +51,12 @@ class Settings:
     fixed_options: tuple[tuple[str, str], ...] = ()
     only_options: tuple[str, ...] = ()
     calls: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Drawing):
+    """The same with the ``feed``: terms of a corpus to draw on."""
+
     feed: Feed | None = None
 
 
@@ -226,11 +231,6 @@ class Run:
         if self.engine.answers and self.answer not in answers:
             now = self.answer or "no answer"
             raise Unsupported(f"asked after {' or '.join(answers)} only; there is {now}")
-
-    def require_change(self) -> None:
-        """Raise :class:`Unsupported` unless assertions can be added and checked."""
-        if not self.may_change:
-            raise Unsupported("a second check, without incremental solving")
 
     def require(self, feature: Feature) -> None:
         """Raise :class:`Unsupported` unless the solver has the feature now."""

@@ -33,7 +33,3 @@ class Statistics:
         """Count what ``other`` counted, too."""
         for part in fields(self):
             getattr(self, part.name).update(getattr(other, part.name))
-
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        """The counts as plain data, in the order of their names."""
-        return {part.name: dict(sorted(getattr(self, part.name).items())) for part in fields(self)}

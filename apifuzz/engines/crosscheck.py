@@ -8,7 +8,7 @@ sorts are handed to each solver's engine as its own ``ApiTerm`` and ``ApiSort``,
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from apifuzz.calls import (
@@ -79,15 +79,22 @@ class CrossCheck(Engine):
 
     def capabilities(self) -> Capabilities:
         one, two = self.first.capabilities(), self.second.capabilities()
+        nothing: frozenset[str] = frozenset()
         return Capabilities(
             theories=one.theories & two.theories,
             features=one.features & two.features,
             without=one.without | two.without,
-            sorts_without=_united(one.sorts_without, two.sorts_without),
+            sorts_without={
+                use: one.sorts_without.get(use, nothing) | two.sorts_without.get(use, nothing)
+                for use in {**one.sorts_without, **two.sorts_without}
+            },
             max_width=min(one.max_width, two.max_width),
             required_options=one.required_options,
             binders=tuple(binder for binder in one.binders if binder in two.binders),
-            value_arguments=_all_places(one.value_arguments, two.value_arguments),
+            value_arguments={
+                name: tuple(sorted({*one.value_arguments.get(name, ()), *two.value_arguments.get(name, ())}))
+                for name in {**one.value_arguments, **two.value_arguments}
+            },
         )
 
     def options(self) -> tuple[Option, ...]:
@@ -305,17 +312,3 @@ class _Twin(Chance):
     def seed(self, a: Any = None, version: int = 2) -> None:
         super().seed(a, version)
         self.other.seed(a, version)
-
-
-def _united(
-    one: Mapping[str, frozenset[str]], two: Mapping[str, frozenset[str]]
-) -> dict[str, frozenset[str]]:
-    uses = dict.fromkeys([*one, *two])
-    return {use: one.get(use, frozenset()) | two.get(use, frozenset()) for use in uses}
-
-
-def _all_places(
-    one: Mapping[str, tuple[int, ...]], two: Mapping[str, tuple[int, ...]]
-) -> dict[str, tuple[int, ...]]:
-    operators = dict.fromkeys([*one, *two])
-    return {name: tuple(sorted({*one.get(name, ()), *two.get(name, ())})) for name in operators}

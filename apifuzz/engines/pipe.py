@@ -28,14 +28,7 @@ from apifuzz.interface import (
     Rejected,
     Unsupported,
 )
-from smtlib import (
-    ReadError,
-    Signature,
-    SmtLibError,
-    Sort,
-    Term,
-    read_sexps,
-)
+from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
 from solvers.running.outcomes import tells_of_a_crash
 from solvers.specs import parse_spec
@@ -111,11 +104,8 @@ class PipeEngine(TextEngine):
     def version(self) -> str:
         """What it answers to ``(get-info :version)``, or ``unknown``."""
         with contextlib.suppress(OSError, Ended, NoAnswer, ReadError):
-            talk = Conversation(self._argv)
-            try:
+            with contextlib.closing(Conversation(self._argv)) as talk:
                 parts = read_sexps(talk.ask("(get-info :version)"))[0]
-            finally:
-                talk.close()
             if len(parts) == 2 and isinstance(parts[1], str):
                 return parts[1].strip('"')
         return "unknown"

@@ -18,6 +18,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,10 @@ from apifuzz.engines.coverage import calls_counted
 from apifuzz.engines.kept import KEPT
 from apifuzz.feeding.terms import Feed
 from apifuzz.programs.recording import Recorder
-from apifuzz.run import Ending, Settings
+from apifuzz.run import Drawing, Ending, Settings
 from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, TraceError, read_trace
+from apifuzz.trace import TraceError, read_trace
+from base.documents import from_document, to_document
 
 
 def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
@@ -62,42 +64,29 @@ def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
         document = {"kind": "trace", "detail": str(error)}
     except Exception as error:  # noqa: BLE001 (the parent reports it: it is an error of ours)
         document = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
-    data = json.dumps(document).encode()
-    while data:
-        data = data[os.write(channel, data) :]
+    _put(channel, json.dumps(document).encode())
     return 0
 
 
+def _put(fd: int, data: bytes) -> None:
+    """Write all of it."""
+    while data:
+        data = data[os.write(fd, data) :]
+
+
 def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
-    drawn = request["settings"]
-    settings = Settings(
-        tuple(drawn["theories"]),
-        drawn["quantifiers"],
-        drawn["options"],
-        tuple((name, value) for name, value in drawn["fixed_options"]),
-        tuple(drawn["only_options"]),
-        drawn["calls"],
-        feed,
-    )
-    with _Writer(request["file"], setup) as writer, _counting(setup, request.get("count", False)) as called:
-        document = _document(generate(setup.make(), settings, request["seed"], writer.write))
-    return {**document, "called": sorted(called)}
+    settings = Settings(**asdict(from_document(request["settings"], Drawing)), feed=feed)
+    nothing: set[str] = set()
+    counting = calls_counted(setup.solver) if request.get("count") else contextlib.nullcontext(nothing)
+    with _writing(request["file"], setup) as write, counting as called:
+        ending = generate(setup.make(), settings, request["seed"], write)
+    return {**to_document(ending), "called": sorted(called)}
 
 
-@contextlib.contextmanager
-def _counting(setup: Setup, is_on: bool) -> Iterator[set[str]]:
-    """If ``is_on``, the set collects the names of the solver's functions that are called inside."""
-    if not is_on:
-        yield set()
-        return
-    with calls_counted(setup.solver) as called:
-        yield called
-
-
-def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
     trace = read_trace(request["trace"])
-    with _Writer(request["file"], None) as writer:
-        return _document(replay(setup.make(), trace, writer.write))
+    with _writing(request["file"]) as write:
+        return to_document(replay(setup.make(), trace, write))
 
 
 def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
@@ -106,17 +95,14 @@ def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[st
     ending: Ending | None = None
     resident = []
     for _ in range(request["times"]):
-        ending = _once(setup, trace)
+        ending = replay(setup.make(), trace)
         gc.collect()
         KEPT.clear()
-        _give_back()
+        # Freed memory is given back, where the C library is one that can.
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         resident.append(pages * os.sysconf("SC_PAGESIZE"))
-    return {**_document(ending), "resident": resident} if ending else {"kind": "done"}
-
-
-def _once(setup: Setup, trace: Trace) -> Ending:
-    return replay(setup.make(), trace)
+    return {**to_document(ending), "resident": resident} if ending else {"kind": "done"}
 
 
 def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
@@ -124,12 +110,12 @@ def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
     return {"kind": "done", "detail": setup.make().version}
 
 
-def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
     """Make the calls of a trace once more, writing those on the solver's own interface to the file."""
     trace = read_trace(request["trace"])
-    with _Writer(request["file"], None) as writer:
-        _RECORDER.write, _RECORDER.is_on = writer.write, True
-        return _document(replay(setup.make(), trace))
+    with _writing(request["file"]) as write:
+        _RECORDER.write, _RECORDER.is_on = write, True
+        return to_document(replay(setup.make(), trace))
 
 
 _RECORDER = Recorder()
@@ -145,18 +131,6 @@ _MODES = {
 }
 
 
-def _document(ending: Ending) -> dict[str, Any]:
-    return {
-        "kind": ending.kind,
-        "error": ending.error,
-        "detail": ending.detail,
-        "answers": list(ending.answers),
-        "calls": ending.calls,
-        "refused": [list(pair) for pair in ending.refused],
-        "statistics": ending.statistics.as_dict(),
-    }
-
-
 def _where(error: Exception) -> str:
     """An error of ours in a line, with the file and line that it comes from."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -164,34 +138,21 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}{last}: {error}"
 
 
-def _give_back() -> None:
-    """Have the C library give freed memory back, where it is one that can."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+@contextlib.contextmanager
+def _writing(file: str, setup: Setup | None = None) -> Iterator[Callable[[str], None]]:
+    """A function that writes text to a file, unbuffered; the setup's settings go below the first line."""
+    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    settings = setup.settings() if setup is not None else []
 
+    def write(text: str) -> None:
+        text += "".join(f"set {name} {value}\n" for name, value in settings)
+        settings.clear()
+        _put(fd, text.encode("utf-8", "backslashreplace"))
 
-class _Writer:
-    """Writes a trace to a file, at once and unbuffered; the setup's settings go below its first line."""
-
-    def __init__(self, file: str, setup: Setup | None) -> None:
-        self._fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        self._setup = setup
-
-    def __enter__(self) -> _Writer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-
-    def write(self, text: str) -> None:
-        """Put ``text`` down."""
-        if self._setup is not None:
-            text += "".join(f"set {name} {value}\n" for name, value in self._setup.settings())
-            self._setup = None
-        data = text.encode("utf-8", "backslashreplace")
-        while data:
-            data = data[os.write(self._fd, data) :]
+    try:
+        yield write
+    finally:
+        os.close(fd)
 
 
 def main() -> None:

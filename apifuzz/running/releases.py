@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 from apifuzz.running.faults import Fault
-from apifuzz.running.folder import REDUCED, SCRIPT, CallsFolder
+from apifuzz.running.folder import REDUCED, SCRIPT
 from apifuzz.running.runs import ends_in
 from base.documents import from_document
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
 from difftest.triage.bisect import LookBack, look_back, release_of, try_formula
 from difftest.triage.expectation import observe
-from difftest.triage.folder import read_some
+from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.kinds import State, Subject
 from solvers.errors import ReleaseNotFound, SolverMissing
 from solvers.releases import fetch_release
@@ -77,7 +77,7 @@ def ask_older(
     return asked
 
 
-def subject_of_calls(found: CallsFolder) -> Subject:
+def subject_of_calls(found: FindingFolder) -> Subject:
     """What releases are given of a finding about calls.
 
     DifftestError for one whose solver is not known or has no releases, and where neither a program nor a

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -23,10 +23,12 @@ from typing import Any, Literal, Self
 from apifuzz.programs.ending import shows
 from apifuzz.programs.leaking import REPEATS, leak_of
 from apifuzz.programs.programs import Program, dressed, logged, programs, shorter
+from apifuzz.run import Drawing
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT, print_trace, read_trace
+from base.documents import from_document
 from solvers.running.crash_places import file_of
 from solvers.running.process import Limits, Run, Supervisor
 
@@ -56,18 +58,6 @@ _CORRUPTED = re.compile(
     r"SIG(?:SEGV|ABRT|BUS)(?: (?:malloc|free|realloc|double free|corrupted|munmap_chunk).*)?\Z"
 )
 _NO_MEMORY = "bad_alloc", "out of memory", "memory exhausted"
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """How the runs of a campaign are drawn; the fields are those of ``apifuzz.run.Settings``."""
-
-    theories: tuple[str, ...] = ()
-    quantifiers: bool | None = None
-    options: bool = True
-    fixed_options: tuple[tuple[str, str], ...] = ()
-    only_options: tuple[str, ...] = ()
-    calls: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +229,12 @@ def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
     document = _document(run)
     if document is None:
         return _died(run, trace)
-    kind = document["kind"]
-    common: dict[str, Any] = {
-        "answers": tuple(document.get("answers", ())),
-        "calls": document.get("calls", 0),
-        "refused": tuple((number, reason) for number, reason in document.get("refused", ())),
-        "statistics": document.get("statistics", {}),
-        "printed": run.stderr,
-        "detail": str(document.get("detail", "")),
-        "resident": tuple(document.get("resident", ())),
-        "called": frozenset(document.get("called", ())),
-    }
-    if kind == "trace":
-        return RunResult("trace", trace, run.seconds, **common)
-    fault = _fault(document, trace, common["resident"], run.stderr)
-    return RunResult("fault" if fault else "done", trace, run.seconds, fault, **common)
+    seen = {"outcome": "trace", "trace": trace, "seconds": run.seconds, "printed": run.stderr}
+    result = from_document(document | seen, RunResult)
+    if document["kind"] == "trace":
+        return result
+    fault = _fault(document, trace, result.resident, run.stderr)
+    return replace(result, outcome="fault" if fault else "done", fault=fault)
 
 
 def _document(run: Run) -> dict[str, Any] | None:

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.engines import ENGINES, EngineMissing
+from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
 from apifuzz.running.examine import QUICK_SECONDS, examine
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, filing_of
 from apifuzz.running.folder import STRATEGY, CallsFolder
 from apifuzz.running.keys import needs_operators, shipped, stem_of
-from apifuzz.running.runs import RUN_LIMITS, Drawing, Runner, RunResult, run_seed
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
 from base.version import VERSION
@@ -88,8 +89,10 @@ class CallsStrategy:
 
     @property
     def classes(self) -> Sequence[str]:
-        """A class per setup."""
+        """A class per setup, by which counts name the solvers, too."""
         return [setup.title for setup in self.setups]
+
+    labels = classes
 
     def class_of(self, index: int) -> str:
         """The setup of a run."""
@@ -102,11 +105,6 @@ class CallsStrategy:
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Their numbers: a run is drawn where it is made."""
         return (GeneratedTest(index, "", self.name) for index in range(start, stop))
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """What counts call the solvers."""
-        return [setup.title for setup in self.setups]
 
     @property
     def known(self) -> KnownErrors:

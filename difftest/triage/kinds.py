@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
 from base.files import put_text
 from difftest.errors import DifftestError
 from difftest.triage.folder import REPORT, FindingFolder
+from difftest.triage.report import Writer, form_of_finding
 
 
 class State(StrEnum):
@@ -35,20 +35,14 @@ class Subject:
     look: Callable[[str], State]
 
 
-class Kind(Protocol):
-    """What differs between findings about formulas and findings about calls."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What differs between findings about formulas and findings about calls: what writes their reports, and
+    what releases are given (``subject`` raises DifftestError where there is nothing to try).
+    """
 
-    def title(self, found: FindingFolder) -> str:
-        """The title of a finding's report."""
-        ...
-
-    def report(self, found: FindingFolder) -> str:
-        """Its report."""
-        ...
-
-    def subject(self, found: FindingFolder) -> Subject:
-        """What releases are given; DifftestError where there is nothing to try."""
-        ...
+    writer: type[Writer]
+    subject: Callable[[FindingFolder], Subject]
 
 
 KINDS: dict[str, Kind] = {}
@@ -62,9 +56,13 @@ def kind_of(found: FindingFolder) -> Kind:
     return KINDS[found.kind]
 
 
+def _writer(found: FindingFolder) -> Writer:
+    return kind_of(found).writer(found, form_of_finding(found))
+
+
 def title_of(found: FindingFolder) -> str:
     """The title of a finding's report."""
-    return kind_of(found).title(found)
+    return _writer(found).title()
 
 
 def rewrite_report(folder: Path) -> str:
@@ -73,6 +71,6 @@ def rewrite_report(folder: Path) -> str:
     The file is there whole or not at all. DifftestError where the folder holds no finding.
     """
     found = FindingFolder.read(folder)
-    text = kind_of(found).report(found)
+    text = _writer(found).text()
     put_text(folder / REPORT, text)
     return text

@@ -10,9 +10,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from apifuzz.engines import ENGINES
+from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
 from apifuzz.running.migration import upgrade
-from apifuzz.running.runs import RUN_LIMITS, Drawing
+from apifuzz.running.runs import RUN_LIMITS
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
 from base.documents import to_document

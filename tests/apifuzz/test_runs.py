@@ -20,12 +20,13 @@ from typing import Any
 import pytest
 
 from apifuzz.programs.leaking import REPEATS
+from apifuzz.run import Drawing
 from apifuzz.running import faults, migration
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
 from apifuzz.running.keys import key_of, needs_operators, shipped
-from apifuzz.running.runs import Drawing, Runner, last_action, run_seed
+from apifuzz.running.runs import Runner, last_action, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
 from apifuzz.trace import TraceError, read_trace
