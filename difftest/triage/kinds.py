@@ -56,13 +56,14 @@ def kind_of(found: FindingFolder) -> Kind:
     return KINDS[found.kind]
 
 
-def _writer(found: FindingFolder) -> Writer:
+def writer_of(found: FindingFolder) -> Writer:
+    """What writes a finding's report."""
     return kind_of(found).writer(found, form_of_finding(found))
 
 
 def title_of(found: FindingFolder) -> str:
     """The title of a finding's report."""
-    return _writer(found).title()
+    return writer_of(found).title()
 
 
 def rewrite_report(folder: Path) -> str:
@@ -71,6 +72,6 @@ def rewrite_report(folder: Path) -> str:
     The file is there whole or not at all. DifftestError where the folder holds no finding.
     """
     found = FindingFolder.read(folder)
-    text = _writer(found).text()
+    text = writer_of(found).text()
     put_text(folder / REPORT, text)
     return text

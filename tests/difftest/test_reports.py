@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.triage.folder import FindingFolder
-from difftest.triage.kinds import kind_of, rewrite_report, title_of
+from difftest.triage.kinds import rewrite_report, title_of, writer_of
 from difftest.triage.reduce import reduce
 from difftest.triage.report import logic_name
 from generator.strategy import GeneratedTest
@@ -28,7 +28,7 @@ TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(chec
 
 def _text(folder: Path) -> str:
     found = FindingFolder.read(folder)
-    return kind_of(found).report(found)
+    return writer_of(found).text()
 
 
 def _title(folder: Path) -> str:
