@@ -30,7 +30,7 @@ from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
-from difftest.triage.folder import FindingFolder, read_document
+from difftest.triage.folder import DOCUMENT, FindingFolder, read_document
 from difftest.triage.key import fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
 from difftest.triage.store import (
@@ -145,8 +145,7 @@ class Book:
         for record in list(self.known.values()):
             row = rows.get(record.id)
             if row is None:
-                test = _test_json(record)
-                row = _state_of(record, test, earlier=is_new, found_at=_written_at(record))
+                row = _row_of(record, is_new)
                 self.tally.find(row)
             if not row.earlier:
                 self.records[record.key] = record
@@ -228,7 +227,9 @@ class Book:
         record = self.records.get(key)
         shown = _Shown(name, candidate, test)
         if record is None and key in self.known:
-            yield FindingConfirmed(self._recognise(key), name.index)
+            # Of an earlier hunt, and now seen in this one, too.
+            record = self.records[key] = self.known[key]
+            yield FindingConfirmed(record, name.index)
         elif record is not None and not self._is_worth_a_look(candidate):
             yield self._duplicate(record, name)
         elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
@@ -259,11 +260,6 @@ class Book:
             return False
         allowed = _LOOK_SHARE * self.worker_seconds()
         return self.looks[candidate.key] < _LOOKS and self._confirm_seconds <= allowed
-
-    def _recognise(self, key: str) -> FindingRecord:
-        """The finding of an earlier hunt, now seen in this one, too."""
-        record = self.records[key] = self.known[key]
-        return record
 
     def take_confirmation(self, result: Confirmation) -> Iterator[Event]:
         """A candidate was looked at in fresh processes."""
@@ -297,7 +293,8 @@ class Book:
                 self._keep_trigger(record, result)
             yield self._duplicate(record, name)
         elif candidate.key in self.known:
-            yield FindingConfirmed(self._recognise(candidate.key), name.index)
+            record = self.records[candidate.key] = self.known[candidate.key]
+            yield FindingConfirmed(record, name.index)
         else:
             yield FindingConfirmed(self._write(result, candidate), name.index)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
@@ -364,24 +361,16 @@ class Book:
         return DuplicateSeen(record, name.index)
 
 
-def _test_json(record: FindingRecord) -> dict[str, Any]:
-    try:
-        test = json.loads((record.path / "finding.json").read_text("utf-8"))["test"]
-        return dict(test)
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _state_of(record: FindingRecord, test: dict[str, Any], earlier: bool, found_at: float) -> FindingState:
+def _row_of(record: FindingRecord, earlier: bool) -> FindingState:
+    """The row of a finding that has none, as far as its folder can be read."""
+    found_at = time.time()
+    test: dict[str, Any] = {}
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        file = record.path / DOCUMENT
+        found_at = file.stat().st_mtime
+        test = dict(json.loads(file.read_text("utf-8"))["test"])
     return FindingState(
-        *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),
+        *(record.id, record.finding_class, record.solver, record.key, record.path.name),
         *(str(test.get("strategy", "")), int(test.get("index", 0)), int(test.get("seed", 0))),
         *(found_at, 0, earlier),
     )
-
-
-def _written_at(record: FindingRecord) -> float:
-    try:
-        return (record.path / "finding.json").stat().st_mtime
-    except OSError:
-        return time.time()

@@ -14,14 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.errors import DifftestError
-from difftest.oracles import examine, hunting_oracles, observe_test
-from difftest.oracles.base import Candidate
+from difftest.oracles import examine, hunting_oracles
+from difftest.oracles.base import Candidate, observe_test
 from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import expectation_of
@@ -401,9 +400,7 @@ class LocalExecutor:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def submit(self, task: Task) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -164,7 +164,8 @@ class _Hunt:
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
-            *(self._paid_finding, loaded, KnownErrors.of([made.known for made in own])),
+            lambda name: self.schedule.paid(name, 0.0, 0, 0, 1),
+            *(loaded, KnownErrors.of([made.known for made in own])),
         )
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
@@ -241,9 +242,6 @@ class _Hunt:
         """How much time the workers had in this run."""
         return max(1, self.executor.jobs) * (self.clock() - self.started)
 
-    def _paid_finding(self, name: TestName) -> None:
-        self.schedule.paid(name, 0.0, 0, 0, 1)
-
     def summary(self) -> HuntSummary:
         """What has come of it so far."""
         return HuntSummary(
@@ -268,9 +266,6 @@ class _Hunt:
         if now - self.measured >= _MEASURE_SECONDS or not tally.memory:
             self.measured = now
             tally.measure()
-        classes: dict[str, int] = {}
-        for record in book.records.values():
-            classes[str(record.finding_class)] = classes.get(str(record.finding_class), 0) + 1
         return Progress(
             tally.tests,
             tally.decided,
@@ -279,7 +274,7 @@ class _Hunt:
             now - self.started,
             tally.solver_seconds,
             tally.outcomes,
-            classes,
+            Counter(record.finding_class for record in book.records.values()),
             tally.found_in_hour(),
             tally.duplicates,
             tally.unconfirmed,
@@ -358,9 +353,8 @@ class _Hunt:
         return task
 
     def _is_over(self) -> bool:
-        if self.stop.is_set():
-            return True
-        return self.options.seconds is not None and self.clock() - self.started >= self.options.seconds
+        end = self.options.seconds
+        return self.stop.is_set() or (end is not None and self.clock() - self.started >= end)
 
     def _take(self, result: Result) -> Iterator[Event]:
         if isinstance(result, Notice):

@@ -205,7 +205,10 @@ class Schedule:
 
     def _take(self, arm: _Arm, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
         """The arm's next test; None if it has no more."""
-        index = self._find(arm) if arm.state.test_class else arm.state.next_index
+        index: int | None = arm.state.next_index
+        if arm.state.test_class:
+            ahead, start = self._ahead[arm.strategy.name], arm.state.next_index
+            index = ahead.find(arm.state.test_class, start, start + _LONGEST_SCAN)
         if index is None:
             self.exhausted(TestName(*arm.key, arm.state.next_index))
             return None
@@ -220,10 +223,6 @@ class Schedule:
             name = TestName(test.strategy, arm.state.test_class, test.index)
         arm.state.next_index = index + 1
         return name, test
-
-    def _find(self, arm: _Arm) -> int | None:
-        ahead = self._ahead[arm.strategy.name]
-        return ahead.find(arm.state.test_class, arm.state.next_index, arm.state.next_index + _LONGEST_SCAN)
 
     @staticmethod
     def _in_order(arm: _Arm) -> GeneratedTest | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import socket
@@ -14,7 +15,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from base.locks import lock_folder
@@ -88,9 +88,7 @@ class CampaignState:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -199,16 +197,9 @@ def ranges(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
     >>> list(ranges([4, 1, 2, 9]))
     [(1, 3), (4, 5), (9, 10)]
     """
-    start = stop = None
-    for index in sorted(indices):
-        if stop is not None and index == stop:
-            stop += 1
-            continue
-        if start is not None and stop is not None:
-            yield start, stop
-        start, stop = index, index + 1
-    if start is not None and stop is not None:
-        yield start, stop
+    for _, group in itertools.groupby(enumerate(sorted(indices)), lambda pair: pair[1] - pair[0]):
+        found = [index for _, index in group]
+        yield found[0], found[-1] + 1
 
 
 def lock_campaign(out: Path) -> int:
@@ -281,7 +272,7 @@ def _setting(opened: sqlite3.Connection, name: str) -> str | None:
 def _merge_buckets(opened: sqlite3.Connection, width: int) -> None:
     """Make one of each two buckets until there are few enough."""
     first = width
-    while _count_buckets(opened) > MAX_BUCKETS:
+    while opened.execute("select count(*) from bucket").fetchone()[0] > MAX_BUCKETS:
         width *= 2
         for table, merged in (("bucket", _MERGED_BUCKETS), ("outcome", _MERGED_OUTCOMES)):
             opened.execute(f"create temp table merged as {merged}", (width,))
@@ -290,11 +281,6 @@ def _merge_buckets(opened: sqlite3.Connection, width: int) -> None:
             opened.execute("drop table merged")
     if width != first:
         opened.execute("update setting set value = ? where name = 'bucket_seconds'", (json.dumps(width),))
-
-
-def _count_buckets(opened: sqlite3.Connection) -> int:
-    (count,) = opened.execute("select count(*) from bucket").fetchone()
-    return int(count)
 
 
 _MERGED_BUCKETS = (

@@ -121,7 +121,7 @@ def isolate(polynomial: Polynomial, number: int) -> tuple[Fraction, Fraction]:
     chain = _sturm(polynomial)
     if len(chain[-1]) > 1:
         # At a multiple root the whole chain vanishes; without its multiplicity it is the same root.
-        polynomial = _quotient(polynomial, chain[-1])
+        polynomial, _ = _divide(polynomial, chain[-1])
         chain = _sturm(polynomial)
     bound = 1 + max(abs(value / polynomial[-1]) for value in polynomial[:-1])
     low, high = -bound, bound
@@ -141,20 +141,12 @@ def _sturm(polynomial: Polynomial) -> list[Polynomial]:
     derivative = tuple(power * value for power, value in enumerate(polynomial))[1:]
     chain = [polynomial, derivative]
     while len(chain[-1]) > 1:
-        rest = _remainder(chain[-2], chain[-1])
+        _, rest = _divide(chain[-2], chain[-1])
         if not rest:
             break
         # Any positive factor will do, and a small one keeps the numbers short.
         chain.append(tuple(-value / abs(rest[-1]) for value in rest))
     return chain
-
-
-def _remainder(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
-    return _divide(dividend, divisor)[1]
-
-
-def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
-    return _divide(dividend, divisor)[0]
 
 
 def _divide(dividend: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:

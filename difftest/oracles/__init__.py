@@ -12,14 +12,7 @@ from importlib import import_module
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import model_cross_check
-from difftest.oracles.base import (
-    Candidate,
-    Observation,
-    Oracle,
-    finding_id,
-    is_same,
-    observe_test,
-)
+from difftest.oracles.base import Candidate, Observation, Oracle
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -142,25 +135,3 @@ def find_candidates(
     given the answers ``known`` beforehand.
     """
     return look(Observation(text, solvers, verdicts, known), PLAIN)
-
-
-__all__ = [
-    "ORACLES",
-    "PLAIN",
-    "Candidate",
-    "Observation",
-    "Oracle",
-    "UnknownOracle",
-    "default_oracles",
-    "examine",
-    "find_candidates",
-    "finding_id",
-    "hunting_oracles",
-    "is_same",
-    "look",
-    "observe_test",
-    "oracles_on",
-    "probe",
-    "promises",
-    "select",
-]

@@ -90,6 +90,23 @@ class Observation:
         """The solver of this name."""
         return next(solver for solver in self.solvers if solver.name == name)
 
+    def accuse(
+        self,
+        finding_class: str,
+        guilty: str,
+        reason: str,
+        check: int | None = None,
+        beside: str = "",
+        oracle: str = "",
+        evidence: tuple[str, ...] = (),
+    ) -> Candidate:
+        """A candidate against the solver ``guilty``; ``beside`` is another one that it takes to show it."""
+        solvers = tuple(solver.name for solver in self.judged if solver.name in (guilty, beside))
+        key = f"{finding_class}|{guilty}|{self.where}"
+        return Candidate(
+            finding_class, solvers, key, guilty, reason, check, oracle or finding_class, evidence
+        )
+
     @property
     def judged(self) -> list[Solver]:
         """The solvers that ran."""
@@ -128,7 +145,7 @@ class Oracle:
     name: str
     about: str
     look: Callable[[Observation], list[Candidate]]
-    is_default: Callable[[Sequence[Solver]], bool]
+    is_default: Callable[[Sequence[Solver]], bool] = lambda solvers: True
     probe: Probe | None = None
     measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
     promises: Callable[[Observation, float], bool] | None = None

@@ -21,10 +21,4 @@ def look(seen: Observation) -> list[Candidate]:
     return found
 
 
-ORACLE = Oracle(
-    "crash",
-    "signals, failed assertions, internal errors, sanitizers",
-    look,
-    lambda solvers: True,
-    rank=1,
-)
+ORACLE = Oracle("crash", "signals, failed assertions, internal errors, sanitizers", look, rank=1)

@@ -61,7 +61,6 @@ ORACLE = Oracle(
     "implication",
     "the formula it was weakened or strengthened from is decided, this one is not",
     look,
-    lambda solvers: True,
-    probe,
+    probe=probe,
     rank=6,
 )

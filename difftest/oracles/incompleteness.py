@@ -28,15 +28,8 @@ def look(seen: Observation) -> list[Candidate]:
             if answer != "unknown" or was is None or _is_contradicted(seen, check, was):
                 continue
             reason = f"{older.name} said {was}, it says unknown"
-            found[newer.name] = Candidate(
-                "incompleteness",
-                tuple(s.name for s in seen.judged if s in (newer, older)),
-                f"incompleteness|{newer.name}|{seen.where}",
-                newer.name,
-                reason,
-                check,
-                "incompleteness",
-                (reason,),
+            found[newer.name] = seen.accuse(
+                "incompleteness", newer.name, reason, check, older.name, evidence=(reason,)
             )
             break
     return list(found.values())

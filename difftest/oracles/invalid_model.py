@@ -9,24 +9,10 @@ from solvers.running.outcomes import Outcome
 def look(seen: Observation) -> list[Candidate]:
     """One candidate per solver that refutes its own model."""
     return [
-        Candidate(
-            "invalid-model",
-            (solver.name,),
-            f"invalid-model|{solver.name}|{seen.where}",
-            solver.name,
-            verdict.detail or "its own check refuted its model",
-            None,
-            "invalid-model",
-        )
+        seen.accuse("invalid-model", solver.name, verdict.detail or "its own check refuted its model")
         for solver in seen.judged
         if (verdict := seen.verdicts[solver.name]).outcome is Outcome.INVALID_MODEL
     ]
 
 
-ORACLE = Oracle(
-    "invalid-model",
-    "a solver's own check refutes its model",
-    look,
-    lambda solvers: True,
-    rank=3,
-)
+ORACLE = Oracle("invalid-model", "a solver's own check refutes its model", look, rank=3)

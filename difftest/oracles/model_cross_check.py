@@ -59,19 +59,11 @@ def look(seen: Observation) -> list[Candidate]:
         for judge in crossing.refuted_by:
             if judge == crossing.owner:
                 continue
-            key = f"invalid-model|{crossing.owner}|{seen.where}"
             reason = f"{judge} says unsat to the formula with its model put in"
-            involved = tuple(s.name for s in seen.judged if s.name in (crossing.owner, judge))
+            told = (f"{crossing.owner}: {reason}",)
             found.append(
-                Candidate(
-                    "invalid-model",
-                    involved,
-                    key,
-                    crossing.owner,
-                    reason,
-                    crossing.check,
-                    "model-cross-check",
-                    (f"{crossing.owner}: {reason}",),
+                seen.accuse(
+                    "invalid-model", crossing.owner, reason, crossing.check, judge, "model-cross-check", told
                 )
             )
             break

@@ -31,15 +31,7 @@ def look(seen: Observation) -> list[Candidate]:
         now, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if newer.name not in found and is_slow(now, before):
             reason = f"{now.seconds:.1f} s ({now.outcome}); {older.name} takes {before.seconds:.2f} s"
-            found[newer.name] = Candidate(
-                "slowdown",
-                tuple(s.name for s in seen.judged if s in (newer, older)),
-                f"slowdown|{newer.name}|{seen.where}",
-                newer.name,
-                reason,
-                None,
-                "slowdown",
-            )
+            found[newer.name] = seen.accuse("slowdown", newer.name, reason, beside=older.name)
     return list(found.values())
 
 

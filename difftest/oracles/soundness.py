@@ -19,16 +19,15 @@ def look(seen: Observation) -> list[Candidate]:
         if truth is not None:
             liars = [name for name, answer in said.items() if answer != truth]
             if liars:
-                return [_contradicted(name, said[name], truth, check, seen.where) for name in liars]
+                return [_contradicted(seen, name, said[name], truth, check) for name in liars]
         elif len(set(said.values())) > 1:
             return [_disagreement(said, seen, check)]
     return []
 
 
-def _contradicted(name: str, said: str, truth: str, check: int, where: str) -> Candidate:
+def _contradicted(seen: Observation, name: str, said: str, truth: str, check: int) -> Candidate:
     reason = f"it says {said}, and {truth} is known by construction"
-    key = f"soundness|{name}|{where}"
-    return Candidate("soundness", (name,), key, name, reason, check, "soundness", (reason,))
+    return seen.accuse("soundness", name, reason, check, evidence=(reason,))
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
@@ -67,6 +66,5 @@ ORACLE = Oracle(
     "soundness",
     "solvers disagree, or an answer known by construction is contradicted",
     look,
-    lambda solvers: True,
     rank=2,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from difftest.reduction._ddsmt import reduce_with_ddsmt
@@ -39,13 +39,7 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """The object in a report's list."""
-        return {
-            "tool": self.tool,
-            "size": self.size,
-            "checks": self.checks,
-            "seconds": round(self.seconds, 3),
-            "finished": self.finished,
-        }
+        return {**asdict(self), "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True)

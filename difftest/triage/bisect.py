@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +60,8 @@ class BisectReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``bisect --json`` prints."""
-        return {
-            "solver": self.solver,
-            "release": self.release,
-            "formula": self.formula,
-            "first_affected": self.first_affected,
-            "since_the_oldest": self.since_the_oldest,
-            "last_affected": self.last_affected,
-            "first_fixed": self.first_fixed,
-            "tried": [{"release": release, "state": str(state)} for release, state in self.tried],
-        }
+        tried = [{"release": release, "state": str(state)} for release, state in self.tried]
+        return {**asdict(self), "tried": tried}
 
 
 def list_releases(distribution: str) -> list[str]:

@@ -17,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from base.errors import ExhumeError
@@ -55,10 +54,8 @@ class Confirmer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._runner.__exit__(kind, value, trace)
+    def __exit__(self, *_: object) -> None:
+        self._runner.__exit__(None, None, None)
         self._scratch.cleanup()
 
     def __call__(self, text: str) -> bool:

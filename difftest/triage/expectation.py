@@ -93,17 +93,13 @@ def expectation_of(
         told.location,
         told.shape,
         complaints=frozenset(complaints),
-        seconds=_seconds(max(verdicts[solver.name].seconds for solver in involved)),
+        seconds=min(_MAX_SECONDS, 1.0 + 4 * max(verdicts[solver.name].seconds for solver in involved)),
         oracle=candidate.oracle,
         pair=pair,
     )
     said = {s.name: decided(verdicts[s.name].answers, candidate.check or 0) for s in involved}
     answers = {name: answer for name, answer in said.items() if answer is not None}
     return class_of(candidate.finding_class).expect(expected, answers)
-
-
-def _seconds(seen: float) -> float:
-    return min(_MAX_SECONDS, 1.0 + 4 * seen)
 
 
 def complaints_of(printed: str, decisive: str) -> set[str]:

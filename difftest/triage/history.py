@@ -66,7 +66,7 @@ def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[R
     entry = found.guilty or {}
     family = entry.get("family")
     rows = [*_by_crash(corpus, entry), *_by_formula(corpus, found)]
-    return _merged([_weighed(row, family) for row in rows])[:limit]
+    return _merged([_weighed(*row, family) for row in rows])[:limit]
 
 
 def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
@@ -82,12 +82,8 @@ def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A resemblance before it is weighed: ``solver`` is whose bug the issue is about, where that is known."""
-
-    found: Resemblance
-    solver: str | None
+_Row = tuple[Resemblance, str | None]
+"""A resemblance before it is weighed, and whose bug the issue is about, where that is known."""
 
 
 def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
@@ -140,7 +136,7 @@ def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
         with_ = f", both with {', '.join(f'`{text}`' for text in shared)}" if shared else ""
         parts = "; parts of the test come from it" if name in own else ""
         why = f"a formula like it{what} (likeness {likeness:.2f}{with_}{parts})"
-        yield _Row(Resemblance(name, why, likeness, row.title, row.url), solver)
+        yield Resemblance(name, why, likeness, row.title, row.url), solver
 
 
 def _overlap(mine: set[str], theirs: set[str]) -> float:
@@ -190,13 +186,13 @@ limit $limit
 
 def _row(row: Sequence[Any], why: str, score: float) -> _Row:
     issue, title, url, solver = row
-    return _Row(Resemblance(issue, why, score, title, url), solver)
+    return Resemblance(issue, why, score, title, url), solver
 
 
-def _weighed(row: _Row, family: str | None) -> Resemblance:
+def _weighed(found: Resemblance, solver: str | None, family: str | None) -> Resemblance:
     """An issue about another solver tells less."""
-    other = family is not None and row.solver is not None and not row.solver.startswith(family)
-    return replace(row.found, score=row.found.score * _OTHER_SOLVER) if other else row.found
+    other = family is not None and solver is not None and not solver.startswith(family)
+    return replace(found, score=found.score * _OTHER_SOLVER) if other else found
 
 
 def _merged(rows: Iterable[Resemblance]) -> list[Resemblance]:

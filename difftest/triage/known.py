@@ -19,9 +19,7 @@ class KnownErrors:
     """Errors that are known from before, by key: counted, but no findings."""
 
     def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
-        self.notes: dict[str, str] = {}
-        for entry in entries:
-            self.notes[str(entry["key"])] = str(entry.get("note", ""))
+        self.notes = {str(entry["key"]): str(entry.get("note", "")) for entry in entries}
 
     @classmethod
     def read(cls, files: Iterable[Path]) -> KnownErrors:

@@ -118,14 +118,6 @@ def findings_of(folder: Path) -> list[FindingRecord]:
     return list(read_findings(folder))
 
 
-def _working_folder(folder: Path) -> Path:
-    """A new folder to write a finding in, beside where it will be renamed to."""
-    path = folder / f".tmp-{os.getpid()}-finding"
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir()
-    return path
-
-
 @dataclass(frozen=True, slots=True)
 class Filing:
     """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
@@ -151,7 +143,9 @@ def file_finding(folder: Path, filing: Filing) -> FindingRecord:
     """
     identity = finding_id(filing.key, filing.text)
     final = folder / f"{filing.finding_class}-{identity}"
-    work = _working_folder(folder)
+    work = folder / f".tmp-{os.getpid()}-finding"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
     try:
         for name, text in filing.files.items():
             (work / name).write_bytes(_encoded(text))
@@ -200,20 +194,13 @@ def write_finding(
             for solver in shown.solvers
         ],
         "test": {
-            "seed": seed,
-            **{name: getattr(test, name) for name in ("index", "strategy")},
+            **{"seed": seed, "index": test.index, "strategy": test.strategy},
             **({"origin": test.origin} if test.origin else {}),
-            **{
-                name: list(getattr(test, name)) for name in ("skeletons", "atoms", "rules", "issues", "known")
-            },
+            **{name: list(getattr(test, name)) for name in _LISTED},
         },
     }
-    return file_finding(
-        folder,
-        Filing(
-            *("formula", candidate.finding_class, candidate.label, candidate.key, test.text), document, files
-        ),
-    )
+    head = ("formula", candidate.finding_class, candidate.label, candidate.key, test.text)
+    return file_finding(folder, Filing(*head, document, files))
 
 
 def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:

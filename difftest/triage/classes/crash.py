@@ -60,7 +60,4 @@ def crashes(said: str) -> str:
 
 def death_words(detail: str, ending: str) -> str:
     """What a crash without a place is called."""
-    for name, words in _SIGNALS.items():
-        if name in detail or name in ending:
-            return words
-    return "Crash"
+    return next((words for name, words in _SIGNALS.items() if name in detail or name in ending), "Crash")
