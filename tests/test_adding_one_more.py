@@ -13,6 +13,7 @@ import pytest
 import corpus.query
 import exhume.commands
 from difftest import Limits, Solver, oracles
+from difftest.oracles.base import observe_test
 from exhume.cli import run
 from generator import registry, strategies
 from generator.errors import GenerationError
@@ -132,7 +133,7 @@ def test_an_oracle_is_one_file(
     test = GeneratedTest(0, "(check-sat)", "by-hand")
     with Runner() as runner:
         verdict = runner.judge(solver, Script(test.text.encode()), Limits(seconds=20.0))
-    seen = oracles.observe_test(test, [solver], {solver.name: verdict})
+    seen = observe_test(test, [solver], {solver.name: verdict})
     assert [candidate.oracle for candidate in oracles.look(seen, oracles.select(["loud"]))] == ["loud"]
 
 

@@ -307,12 +307,8 @@ def perform(
     solvers = under_options(solvers, task.options)
     if isinstance(task, ConfirmTask):
         return _confirm_at_last(task, solvers, runner)
-    test = task.test
-    if test is None and make is not None:
-        test = make(task.name)
-    if test is None:
-        return RunResult(task, {}, 0.0)
-    return _run(task, test, solvers, runner)
+    test = task.test or (make(task.name) if make else None)
+    return _run(task, test, solvers, runner) if test else RunResult(task, {}, 0.0)
 
 
 def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:

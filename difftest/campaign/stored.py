@@ -28,8 +28,7 @@ Tables (``SCHEMA`` below has the columns):
 Its size is bounded: there are at most ``MAX_BUCKETS`` buckets (when there are more, each two become one and
 ``bucket_seconds`` doubles), at most a thousand tests in ``again``, and one ``open`` range per worker or so.
 
-One process writes (``difftest.campaign.state``). Times are seconds since 1970
-(UTC), durations are seconds.
+One process writes (``difftest.campaign.state``). Times are seconds since 1970 (UTC), durations seconds.
 """
 
 from __future__ import annotations
@@ -190,9 +189,6 @@ class FindingState:
     stored: bool = False
 
 
-_Record = TypeVar("_Record", ArmState, Again, FindingState)
-
-
 @dataclass(frozen=True, slots=True)
 class Bucket:
     """Counts of one span of time; ``memory`` is in bytes, the largest seen."""
@@ -233,6 +229,9 @@ class RunRow:
     executor: str
     jobs: int
     ending: str | None
+
+
+_Record = TypeVar("_Record", RunRow, ArmState, Again, Bucket, FindingState)
 
 
 @dataclass(slots=True)
@@ -310,26 +309,20 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
         raise NoCampaign(
             f"campaign of format {settings.get('format')}, this exhume knows {FORMAT}: use another folder"
         )
+
+    def read(kind: type[_Record], query: str) -> tuple[_Record, ...]:
+        return tuple(_from_row(kind, row) for row in opened.execute(query))
+
     return Campaign(
         {name: value for name, value in settings.items() if name not in _NOT_SETTINGS},
         settings["bucket_seconds"],
-        tuple(
-            RunRow(*row)
-            for row in opened.execute(
-                "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"
-            )
-        ),
-        tuple(
-            _from_row(ArmState, row) for row in opened.execute("select * from arm order by strategy, class")
-        ),
-        tuple(_from_row(Again, row) for row in opened.execute("select * from again")),
+        read(RunRow, "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"),
+        read(ArmState, "select * from arm order by strategy, class"),
+        read(Again, "select * from again"),
         tuple(opened.execute("select * from open order by strategy, class, start")),
-        tuple(Bucket(*row) for row in opened.execute("select * from bucket order by start")),
+        read(Bucket, "select * from bucket order by start"),
         tuple(OutcomeCount(*row) for row in opened.execute("select * from outcome")),
-        tuple(
-            _from_row(FindingState, row)
-            for row in opened.execute("select * from finding order by found_at, id")
-        ),
+        read(FindingState, "select * from finding order by found_at, id"),
         {first: (key, looks) for first, key, looks in opened.execute("select * from folded")},
         settings.get(REFUSALS, {}),
     )

@@ -36,11 +36,8 @@ class Tally:
             self._restore(loaded)
 
     def _restore(self, loaded: Campaign) -> None:
-        self.tests = sum(bucket.tests for bucket in loaded.buckets)
-        self.decided = sum(bucket.decided for bucket in loaded.buckets)
-        self.duplicates = sum(bucket.duplicates for bucket in loaded.buckets)
-        self.unconfirmed = sum(bucket.unconfirmed for bucket in loaded.buckets)
-        self.solver_seconds = sum(bucket.solver_seconds for bucket in loaded.buckets)
+        for name in ("tests", "decided", "duplicates", "unconfirmed", "solver_seconds"):
+            setattr(self, name, sum(getattr(bucket, name) for bucket in loaded.buckets))
         self.earlier_seconds = loaded.seconds
         self.statistics.update(loaded.statistics)
         self.refusals.update(loaded.refusals)

@@ -179,23 +179,19 @@ def _with_models(solver: Solver) -> Solver:
 
 
 def _after_answer(run: Run, check: int) -> str:
-    seen = 0
     lines = run.stdout.splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        word = line.split(" ")[0].strip()
-        if word in ANSWERS:
-            seen += 1
-            if seen == check + 1:
-                if word != "sat":
-                    raise NotCrossed("it does not say sat when asked for the model")
-                # A solver's own check may say before the model that it is invalid; that is told elsewhere.
-                rest = "".join(line for line in lines[number + 1 :] if "an invalid model" not in line)
-                if run.ended != "exit" and not rest.strip():
-                    raise NotCrossed(f"the run for the model ended by {run.ended}")
-                if not rest.strip():
-                    raise NotCrossed("no model was printed")
-                return rest
-    raise NotCrossed("it does not answer when asked for the model")
+    words = [line.split(" ")[0].strip() for line in lines]
+    answers = [number for number, word in enumerate(words) if word in ANSWERS]
+    if len(answers) <= check:
+        raise NotCrossed("it does not answer when asked for the model")
+    if words[answers[check]] != "sat":
+        raise NotCrossed("it does not say sat when asked for the model")
+    # A solver's own check may say before the model that it is invalid; that is reported elsewhere.
+    rest = "".join(line for line in lines[answers[check] + 1 :] if "an invalid model" not in line)
+    if rest.strip():
+        return rest
+    ended = "no model was printed" if run.ended == "exit" else f"the run for the model ended by {run.ended}"
+    raise NotCrossed(ended)
 
 
 def put_in(script: Script, check: int, printed: str) -> Crossed:

@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from difftest.reduction._pieces import (
@@ -126,10 +127,7 @@ class Passes:
     def _accept(self, pieces: Sequence[Piece]) -> bool:
         """Take ``pieces`` for the script if the check holds for it."""
         text = "".join(piece.text + "\n" for piece in pieces)
-        if text == self.text:
-            self._pieces = tuple(pieces)
-            return True
-        if not self._holds(text):
+        if text != self.text and not self._holds(text):
             return False
         self._pieces = tuple(pieces)
         self.text = text
@@ -175,10 +173,7 @@ class Passes:
     def _drop_unused(self) -> None:
         """Declarations and definitions that nothing uses, all at once, again while that frees others."""
         while True:
-            uses: dict[str, int] = {}
-            for piece in self._pieces:
-                for token in set(lexemes(piece.text)):
-                    uses[token] = uses.get(token, 0) + 1
+            uses = Counter(token for piece in self._pieces for token in set(lexemes(piece.text)))
             unused = [
                 number
                 for number, piece in enumerate(self._pieces)
@@ -312,8 +307,8 @@ class Passes:
             done.add(target)
             self._simplify_at(number, root, target)
 
-    def _simplify_at(self, number: int, root: Term, target: Term) -> bool:
-        """The first replacement of ``target`` in one command for which the check holds."""
+    def _simplify_at(self, number: int, root: Term, target: Term) -> None:
+        """Use the first replacement of ``target`` in one command for which the check holds."""
         checked = self._checked
         assert checked is not None, "only typed scripts come here"
         free = set(free_variables(target))
@@ -324,8 +319,7 @@ class Passes:
             pieces = list(self._pieces)
             pieces[number] = pieces[number].with_term(changed)
             if self._accept(pieces):
-                return True
-        return False
+                return
 
     def _replacements(self, term: Term) -> Iterator[Term]:
         """What may stand for ``term``, simplest first."""

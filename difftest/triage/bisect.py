@@ -122,10 +122,7 @@ def subject_of_formula(found: FindingFolder) -> Subject:
 def _subject(text: str, name: str, expected: Expectation) -> Subject:
     solver = accused(expected)
     family, release = release_of(solver)
-
-    def look(release: str) -> State:
-        return try_formula(text, expected, solver, family, release)
-
+    look = functools.partial(try_formula, text, expected, solver, family)
     return Subject(solver.name, family, release, name, text, look)
 
 

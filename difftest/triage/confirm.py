@@ -126,10 +126,7 @@ class Confirmer:
         wrong = "unsat" if pair.follows == "sat" else "sat"
         wanted = wrong if self.expected.finding_class == "soundness" else "unknown"
         accused = self.expected.accused
-        for formula, answer in (
-            (script, wanted),
-            (Script.of(parent), pair.follows),
-        ):
+        for formula, answer in ((script, wanted), (Script.of(parent), pair.follows)):
             verdict = self.judge(accused, formula)
             if verdict is None or verdict.answers != (answer,):
                 return False

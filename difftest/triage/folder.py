@@ -36,8 +36,7 @@ def read_document(folder: Path) -> dict[str, Any]:
             # Before there was a kind, findings of API fuzzing were those with a fault.
             data = {"format": FORMAT, "kind": "calls" if "fault" in data else "formula", **data}
             data.pop("schema", None)
-        upgrade = FOLDERS[data["kind"]].upgrade
-        data = upgrade(data)
+        data = FOLDERS[data["kind"]].upgrade(data)
         _ = [data[name] for name in _WRITTEN]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
@@ -195,7 +194,8 @@ class FindingFolder:
     def size(self) -> tuple[int | None, int | None]:
         """How large it is as found, and made small (None: it is not yet), in ``unit``."""
         after = self.data["reduced"].get("size_after") if self.is_reduced else None
-        return _bytes_of(self.path / ORIGINAL), after
+        file = self.path / ORIGINAL
+        return file.stat().st_size if file.is_file() else None, after
 
     unit: ClassVar[str] = "bytes"
 
@@ -264,13 +264,6 @@ def read_some(file: Path) -> str:
             return handle.read(_MOST_READ).decode("utf-8", "replace")
     except OSError:
         return ""
-
-
-def _bytes_of(file: Path) -> int | None:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return None
 
 
 FOLDERS: dict[str, type[FindingFolder]] = {FindingFolder.kind: FindingFolder}

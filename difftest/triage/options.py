@@ -21,6 +21,8 @@ from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import shorter_rows
 
+_INTERPRETER = re.compile(r"python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine")
+
 
 def leaner(solver: Solver) -> Iterator[Solver]:
     """The solver with less of what its test added to its options, the boldest first: without all of it,
@@ -90,9 +92,7 @@ def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Sol
     Options that safe mode refuses make it False: so do theories.
     """
     safe = [in_safe_mode(solver) or solver for solver in solvers]
-    if safe == list(solvers):
-        return None
-    return shows(safe)
+    return None if safe == list(solvers) else shows(safe)
 
 
 def with_needed_options(expected: Expectation, text: str) -> tuple[Solver, ...]:
@@ -116,7 +116,7 @@ def _leaner(solver: Solver) -> Iterator[Solver]:
     for option in solver.checks:
         yield replace(solver, checks=tuple(check for check in solver.checks if check != option))
     # Of the user's own command lines only those are touched that start a solver and nothing in between.
-    if solver.family == "other" and not _is_interpreter(solver.argv[0]):
+    if solver.family == "other" and not _INTERPRETER.match(Path(solver.argv[0]).name):
         for option in filter(_is_option, solver.argv[1:]):
             yield replace(
                 solver, argv=(solver.argv[0], *(part for part in solver.argv[1:] if part != option))
@@ -129,10 +129,3 @@ def _leaner(solver: Solver) -> Iterator[Solver]:
 
 def _is_option(part: str) -> bool:
     return len(part) > 1 and part.startswith("-")
-
-
-def _is_interpreter(program: str) -> bool:
-    return (
-        re.match(r"(?:python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine)", Path(program).name)
-        is not None
-    )

@@ -34,6 +34,8 @@ from solvers.specs import Solver
 
 REDUCED_PARENT = "reduced-parent.smt2"
 _CHECK_SLACK = 5.0
+# What documents say of a reduction as it is, in this order.
+_SAID = "size_before size_after commands_before commands_after complete confirmed tries shown".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,7 @@ class ReductionReport:
     def sizes(self) -> dict[str, Any]:
         """What ``finding.json`` and ``reduce --json`` both say of it."""
         return {
-            "size_before": self.size_before,
-            "size_after": self.size_after,
-            "commands_before": self.commands_before,
-            "commands_after": self.commands_after,
-            "complete": self.complete,
-            "confirmed": self.confirmed,
-            "tries": self.tries,
-            "shown": self.shown,
+            **{name: getattr(self, name) for name in _SAID},
             "theories": list(theories_in(self.text)),
             "options": {name: list(options) for name, options in self.options.items()},
         }

@@ -262,16 +262,14 @@ class FormulaWriter(Writer):
         return "\n".join(lines)
 
     def _options(self) -> str:
-        if not self.found.is_reduced:
-            return ""
-        lines = []
-        for name, options in (self.found.data["reduced"].get("options") or {}).items():
+        needed = (self.found.data["reduced"].get("options") or {}) if self.found.is_reduced else {}
+        if not any(needed.values()):
+            return "It needs no options." if needed else ""
+        lines = ["The formula needs these options:\n"]
+        for name, options in needed.items():
             told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
             lines.append(f"- {plain(str(name))}: {told}")
-        if not any((self.found.data["reduced"].get("options") or {}).values()):
-            return "It needs no options." if lines else ""
-        head = "The formula needs these options:\n\n"
-        return head + "\n".join(lines) if lines else ""
+        return "\n".join(lines)
 
     def _origin(self) -> str:
         test = self.found.data.get("test") or {}
