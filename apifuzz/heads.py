@@ -7,12 +7,7 @@ from functools import lru_cache
 from apifuzz.interface import Head, HeadKind
 from apifuzz.trace import TraceError, quote_name, split_line, unquote_name
 
-_MEMBERS = {
-    "constructor": HeadKind.CONSTRUCTOR,
-    "selector": HeadKind.SELECTOR,
-    "tester": HeadKind.TESTER,
-    "updater": HeadKind.UPDATER,
-}
+_MEMBERS = {kind.value: kind for kind in HeadKind if kind not in (HeadKind.OPERATOR, HeadKind.APPLY)}
 _MAX_INDEX = 10**9
 
 APPLY = Head(HeadKind.APPLY, "apply")

@@ -327,7 +327,7 @@ class Run:
         except (Unsupported, LimitReached) as reason:
             self.statistics.refused[line.action] += 1
             self.refused.append((line.number, f"{line.action}: {reason}"))
-            self._write(f"refused ; {_one_line(str(reason))}\n")
+            self._write(f"refused ; {' '.join(str(reason).split())[:200]}\n")
             raise
         if made:
             self._write(print_return(map(str, made)) + "\n")
@@ -338,7 +338,3 @@ class Run:
         return Ending(
             kind, detail, error, tuple(self.answers), self.calls, tuple(self.refused), self.statistics
         )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]

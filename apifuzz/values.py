@@ -58,18 +58,6 @@ def _of(options: tuple[str, ...], chance: random.Random) -> str:
     return options[int(chance.random() * len(options))]
 
 
-def _boolean(sort: Sort, chance: random.Random) -> str:
-    return "true" if chance.random() < 0.5 else "false"
-
-
-def _integer(sort: Sort, chance: random.Random) -> str:
-    return integer_text(int(chance.random() * 40) - 20)
-
-
-def _special_integer(sort: Sort, chance: random.Random) -> str:
-    return integer_text(_INTEGERS[int(chance.random() * len(_INTEGERS))])
-
-
 def _real(sort: Sort, chance: random.Random) -> str:
     whole = int(chance.random() * 40)
     text = f"(/ {whole} {1 + int(chance.random() * 20)})" if chance.random() < 0.4 else f"{whole / 4}"
@@ -79,10 +67,6 @@ def _real(sort: Sort, chance: random.Random) -> str:
 def _special_real(sort: Sort, chance: random.Random) -> str:
     text = _of(_RATIONALS, chance)
     return text if chance.random() < 0.7 else f"(- {text})"
-
-
-def _bits(sort: Sort, chance: random.Random) -> str:
-    return binary_text(chance.getrandbits(sort.indices[0]), sort.indices[0])
 
 
 def _special_bits(sort: Sort, chance: random.Random) -> str:
@@ -107,20 +91,8 @@ def _special_float(sort: Sort, chance: random.Random) -> str:
     return float_text(bits | int(chance.random() * 2) << (exponent + significand - 1), sort)
 
 
-def _mode(sort: Sort, chance: random.Random) -> str:
-    return _of(MODES, chance)
-
-
 def _string(sort: Sort, chance: random.Random) -> str:
     return f'"{"".join(_of(_CHARACTERS, chance) for _ in range(int(chance.random() * 5)))}"'
-
-
-def _special_string(sort: Sort, chance: random.Random) -> str:
-    return f'"{_of(_STRINGS, chance)}"'
-
-
-def _field(sort: Sort, chance: random.Random) -> str:
-    return f"(as ff{int(chance.random() * sort.indices[0])} {sort})"
 
 
 def _special_field(sort: Sort, chance: random.Random) -> str:
@@ -131,23 +103,21 @@ def _special_field(sort: Sort, chance: random.Random) -> str:
 _Maker = Callable[[Sort, random.Random], str]
 
 _RANDOM: dict[str, _Maker] = {
-    "Bool": _boolean,
-    "Int": _integer,
+    "Bool": lambda sort, chance: "true" if chance.random() < 0.5 else "false",
+    "Int": lambda sort, chance: integer_text(int(chance.random() * 40) - 20),
     "Real": _real,
-    "BitVec": _bits,
+    "BitVec": lambda sort, chance: binary_text(chance.getrandbits(sort.indices[0]), sort.indices[0]),
     "FloatingPoint": _float,
-    "RoundingMode": _mode,
+    "RoundingMode": lambda sort, chance: _of(MODES, chance),
     "String": _string,
-    "FiniteField": _field,
+    "FiniteField": lambda sort, chance: f"(as ff{int(chance.random() * sort.indices[0])} {sort})",
 }
-_SPECIAL: dict[str, _Maker] = {
-    "Bool": _boolean,
-    "Int": _special_integer,
+_SPECIAL: dict[str, _Maker] = _RANDOM | {
+    "Int": lambda sort, chance: integer_text(_INTEGERS[int(chance.random() * len(_INTEGERS))]),
     "Real": _special_real,
     "BitVec": _special_bits,
     "FloatingPoint": _special_float,
-    "RoundingMode": _mode,
-    "String": _special_string,
+    "String": lambda sort, chance: f'"{_of(_STRINGS, chance)}"',
     "FiniteField": _special_field,
 }
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from apifuzz.actions import MAY_CHANGE, Action, Made, Need
 from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_term, some
-from apifuzz.interface import Answer, ApiTerm, Feature, Misbehaviour
+from apifuzz.interface import Answer, ApiTerm, Feature, must
 from apifuzz.run import Run
 from smtlib import BOOL
 
@@ -83,8 +83,7 @@ class UnsatAssumptions(Action[list[ApiTerm]]):
 
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
         for term in result:
-            if term not in (run.assumptions or ()):
-                raise Misbehaviour("assumptions", f"{term} was not assumed")
+            must("assumptions", term in (run.assumptions or ()), f"{term} was not assumed")
 
 
 class UnsatCore(Action[list[ApiTerm]]):
@@ -96,8 +95,7 @@ class UnsatCore(Action[list[ApiTerm]]):
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
         known = {*run.assertions, *(run.assumptions or ())}
         for term in result:
-            if term not in known:
-                raise Misbehaviour("core", f"{term} was neither asserted nor assumed")
+            must("core", term in known, f"{term} was neither asserted nor assumed")
 
 
 class GetValue(Action[list[Any]]):
@@ -108,8 +106,8 @@ class GetValue(Action[list[Any]]):
     terms: Annotated[ClosedTerms, some(_MOST_VALUES, of=draw_term)]
 
     def keep(self, run: Run, result: list[Any]) -> None:
-        if len(result) != len(self.terms):
-            raise Misbehaviour("value", f"{len(result)} values of {len(self.terms)} terms")
+        whole = len(result) == len(self.terms)
+        must("value", whole, f"{len(result)} values of {len(self.terms)} terms")
 
 
 class Equate(Call[Any]):

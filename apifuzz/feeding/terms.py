@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from apifuzz.chance import Chance
 from apifuzz.datatypes import MOST_ARGUMENTS, require_values
@@ -198,7 +199,4 @@ class Feed:
 
 def bounded(term: Term, most: int) -> Iterator[Term]:
     """The terms below ``term``; one more than ``most`` at most."""
-    for count, part in enumerate(postorder([term])):
-        yield part
-        if count >= most:
-            return
+    return islice(postorder([term]), most + 1)

@@ -98,18 +98,14 @@ def _verify(
     for part, interpolant in zip(parts, interpolants, strict=True):
         seen.update(t.handle.id() for t in part)
         rest = [t for t in assertions if t.handle.id() not in seen]
-        if _unrelated(interpolant, [t for t in assertions if t.handle.id() in seen], rest):
+        common = _constants([t for t in assertions if t.handle.id() in seen]) & _constants(rest)
+        if not _constants([interpolant]) <= common:
             raise Misbehaviour("interpolant", f"{interpolant.handle} has constants that are not common")
         premises = [t.handle for t in (*before, *part)]
         second.must_follow(premises, interpolant.handle, "interpolation", "interpolant")
         contradiction = [t.handle for t in (*rest, interpolant)]
         second.must_not_be(Answer.SAT, "interpolant", contradiction, "an interpolant with the rest")
         before = [interpolant]
-
-
-def _unrelated(interpolant: ApiTerm, one: Sequence[ApiTerm], other: Sequence[ApiTerm]) -> bool:
-    common = _constants(one) & _constants(other)
-    return not _constants([interpolant]) <= common
 
 
 def _constants(terms: Sequence[ApiTerm]) -> set[int]:

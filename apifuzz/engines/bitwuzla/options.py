@@ -11,17 +11,13 @@ import bitwuzla
 from apifuzz.engines.bitwuzla.session import QUESTIONS
 from apifuzz.engines.profile import profile
 from apifuzz.engines.rows import words_of
-from apifuzz.interface import Misbehaviour, Option, OptionKind, Rejected, Unsupported
+from apifuzz.interface import Option, OptionKind, Rejected, Unsupported, must
 
 _HIGHEST = 1 << 16
 """Above this, numbers make no difference for the formulas of a run; bitwuzla's bounds are mostly 2^64 - 1."""
 
-_KINDS = {
-    "BOOL": OptionKind.BOOL,
-    "NUMERIC": OptionKind.INT,
-    "MODE": OptionKind.MODE,
-    "STRING": OptionKind.TEXT,
-}
+_KINDS = {"NUMERIC": "INT", "STRING": "TEXT"}
+"""Kinds of options that bitwuzla calls by other names."""
 
 
 @lru_cache(maxsize=1)
@@ -33,20 +29,12 @@ def describe_options() -> tuple[Option, ...]:
 
 def _describe(option: Any) -> Option:
     asked = bitwuzla.OptionInfo(bitwuzla.Options(), option)
-    kind = _KINDS[asked.kind().name]
-    default = asked.dflt()
+    kind, default = OptionKind[_KINDS.get(asked.kind().name, asked.kind().name)], asked.dflt()
     if kind is OptionKind.INT:
         high = min(asked.max(), max(_HIGHEST, default))
         return Option(asked.lng(), kind, str(default), low=asked.min(), high=high)
-    if kind is OptionKind.BOOL:
-        return Option(asked.lng(), kind, _text(default))
-    return Option(
-        asked.lng(), kind, str(default), choices=tuple(asked.modes()) if kind is OptionKind.MODE else ()
-    )
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    shown = str(default).lower() if kind is OptionKind.BOOL else str(default)
+    return Option(asked.lng(), kind, shown, choices=tuple(asked.modes()) if kind is OptionKind.MODE else ())
 
 
 class Settings:
@@ -69,8 +57,7 @@ class Settings:
         value = self._value(option, text)
         self._set(option, value, text)
         found = self.options.get(option)
-        if found != value:
-            raise Misbehaviour("value", f"option {name} set to {text} is {found}")
+        must("value", found == value, f"option {name} set to {text} is {found}")
         self.given[name] = text
 
     def _value(self, option: Any, text: str) -> bool | int | str:

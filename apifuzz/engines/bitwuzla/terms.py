@@ -12,14 +12,7 @@ from apifuzz.engine import Engine
 from apifuzz.engines.bitwuzla import inspection, operators
 from apifuzz.engines.bitwuzla.operators import Operators
 from apifuzz.engines.bitwuzla.session import Session
-from apifuzz.interface import (
-    ApiSort,
-    ApiTerm,
-    Head,
-    HeadKind,
-    Misbehaviour,
-    Unsupported,
-)
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
 from smtlib import Sort, quote_symbol
 from smtlib import make_sort as smtlib_sort
 

@@ -15,13 +15,7 @@ from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import Terms
 from apifuzz.engines.profile import profile
-from apifuzz.interface import (
-    ApiSort,
-    ApiTerm,
-    Capabilities,
-    Feature,
-    Option,
-)
+from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Feature, Option
 from smtlib import Signature, Sort
 
 _EXPERT = ("arrays-exp", "fp-exp", "sets-exp")

@@ -56,12 +56,6 @@ def inspect_sort(sorts: Sorts, sort: Sort, handle: Any) -> None:
         QUESTIONS.ask("sort", about, word, f"{sort.name} of two sorts")
 
 
-def inspect_constructor_sort(name: str, arity: int, handle: Any) -> None:
-    """Compare a declared sort constructor with what it was declared as."""
-    expect("sort", handle.isUninterpretedSortConstructor(), True, f"{name} is a sort constructor")
-    expect("sort", handle.getUninterpretedSortConstructorArity(), arity, f"arity of {name}")
-
-
 def inspect_datatype(sorts: Sorts, spec: DatatypeSpec, sort: Sort, handle: Any) -> None:
     """Compare a datatype with its declaration."""
     datatype, is_plain = handle.getDatatype(), not spec.parameters

@@ -8,7 +8,7 @@ from typing import Any
 
 import cvc5
 
-from apifuzz.engines.profile import Conflict, profile
+from apifuzz.engines.profile import profile
 from apifuzz.interface import Option, OptionKind, Unsupported
 from solvers.options import option_table
 
@@ -82,15 +82,13 @@ def check_conflicts(options: dict[str, str], logic: str, name: str, value: str) 
     """
     settings = options | {"logic": logic or "ALL", name: value}
     for conflict in profile("cvc5").conflicts:
-        if name in (conflict.option, conflict.other) and _applies(conflict, settings):
+        if (
+            name in (conflict.option, conflict.other)
+            and _holds(settings, conflict.option, conflict.value)
+            and _holds(settings, conflict.other, conflict.other_value)
+        ):
             pair = f"{conflict.option}={settings[conflict.option]}"
             raise Unsupported(f"{pair} with {conflict.other}={conflict.other_value}: {conflict.why}")
-
-
-def _applies(conflict: Conflict, options: dict[str, str]) -> bool:
-    return _holds(options, conflict.option, conflict.value) and _holds(
-        options, conflict.other, conflict.other_value
-    )
 
 
 @lru_cache(maxsize=1)
@@ -109,8 +107,5 @@ def _holds(options: dict[str, str], name: str, value: str) -> bool:
     now = options.get(name)
     if value == "*":
         return now is not None and now != _defaults()[name]
-    if now is None:
-        now = _defaults()[name]
-    if value.startswith("!"):
-        return not fnmatchcase(now, value[1:])
-    return fnmatchcase(now, value)
+    matches = fnmatchcase(_defaults()[name] if now is None else now, value.removeprefix("!"))
+    return matches is not value.startswith("!")

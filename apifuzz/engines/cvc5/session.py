@@ -46,14 +46,6 @@ class Definition:
     recursive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """A pool of terms of one sort (handles), for quantifiers to be instantiated with."""
-
-    symbol: Any
-    sort: Any
-
-
 @dataclass(slots=True)
 class Session:
     """One term manager and one solver on it. ``options`` are those that were set, ``logic`` the one that was
@@ -67,7 +59,8 @@ class Session:
     logic: str = ""
     options: dict[str, str] = field(default_factory=dict)
     heap: tuple[ApiSort, ApiSort] | None = None
-    pools: list[Pool] = field(default_factory=list)
+    pools: list[tuple[Any, Any]] = field(default_factory=list)
+    """Pools of terms to instantiate quantifiers with: the symbol and the sort of each."""
     plugins: list[Any] = field(default_factory=list)
     declarations: list[str] = field(default_factory=list)
     """The commands that declare what was declared, for reading back."""

@@ -63,10 +63,8 @@ class Sorts:
         if declared is not None:
             return declared.instantiate(args) if args else declared
         routes = SORTS.find(sort.name, [""] * len(args))
-        return make(self.session, f"sort {sort.name}", routes, args, sort.indices, function=self._function)
-
-    def _function(self, args: list[Any]) -> Any:
-        return self.function(args[:-1], args[-1])
+        words = {"function": lambda args: self.function(args[:-1], args[-1])}
+        return make(self.session, f"sort {sort.name}", routes, args, sort.indices, **words)
 
     def function(self, params: list[Any], result: Any) -> Any:
         """The sort of functions from ``params`` to ``result``; a function as result is flattened."""

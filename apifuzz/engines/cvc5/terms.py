@@ -159,10 +159,10 @@ class Terms:
         """A pool for each variable, where there are pools of their sorts."""
         chosen = []
         for variable in variables:
-            fitting = [pool for pool in self.session.pools if pool.sort == variable.getSort()]
+            fitting = [symbol for symbol, sort in self.session.pools if sort == variable.getSort()]
             if not fitting:
                 return None
-            chosen.append(fitting[-1].symbol)
+            chosen.append(fitting[-1])
         make = self.session.maker.mkTerm
         return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
 

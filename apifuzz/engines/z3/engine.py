@@ -33,14 +33,7 @@ from apifuzz.engines.z3.solving import (
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Terms
-from apifuzz.interface import (
-    ApiSort,
-    ApiTerm,
-    Capabilities,
-    Feature,
-    Option,
-    Unsupported,
-)
+from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Feature, Option, Unsupported
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 

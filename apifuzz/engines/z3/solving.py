@@ -60,11 +60,6 @@ class Solving:
             self._solver = self._make()
         return self._solver
 
-    @property
-    def is_made(self) -> bool:
-        """Whether the solver exists yet."""
-        return self._solver is not None
-
     def _make(self) -> Any:
         session = self.session
         if self.logic:
@@ -222,15 +217,10 @@ class Solving:
         if session.chance(0.3):
             # What a model says without completion it must say with it.
             partial = model.eval(term)
-            if (
-                z3.is_const(term)
-                and _is_number(partial)
-                and _is_number(completed)
-                and not partial.eq(completed)
-            ):
-                raise Misbehaviour(
-                    "value", f"{term.sexpr()} is {partial.sexpr()}, completed {completed.sexpr()}"
-                )
+            are_numbers = z3.is_const(term) and _is_number(partial) and _is_number(completed)
+            if are_numbers and not partial.eq(completed):
+                both = f"{partial.sexpr()}, completed {completed.sexpr()}"
+                raise Misbehaviour("value", f"{term.sexpr()} is {both}")
         return completed
 
     def print_model(self) -> str:

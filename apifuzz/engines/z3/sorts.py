@@ -78,7 +78,7 @@ class Sorts:
         by_id = {a.get_id(): a for a in args}
         names = {f"arg!{ident}": a for ident, a in by_id.items()}
         applied = " ".join(f"arg!{a.get_id()}" for a in args)
-        quoted = z3_symbol(name)
+        quoted = f"|{name.strip('|')}|"
         text = (
             f"(declare-sort {quoted} {len(args)})"
             f"(declare-const of!it ({quoted} {applied}))(assert (= of!it of!it))"
@@ -216,8 +216,3 @@ class Sorts:
                 ask(about, *tables, number=number, name=field.name, position=position)
         if is_tuple:
             ask(spec.name, "tuple", count=len(spec.constructors[0][1]))
-
-
-def z3_symbol(name: str) -> str:
-    """``name`` as z3's parser reads it."""
-    return f"|{name.strip('|')}|"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import z3
@@ -94,7 +95,11 @@ class Terms:
         bound = [self.of(v) for v in variables]
         if self.session.chance(0.5):
             return z3.Lambda(bound, self.of(body))
-        return self._defined(name, bound, result, self.of(body))
+        plain = self.of(body)
+        made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
+        z3.RecAddDefinition(made, bound, plain)
+        self.session.declared[name] = made
+        return made
 
     def define(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> None:
         """Give a declared function a body: from now on a recursive function stands for it.
@@ -111,12 +116,6 @@ class Terms:
         self._defined_later.append((declared, made(*[z3.Var(i, b.sort()) for i, b in enumerate(bound)])))
         z3.RecAddDefinition(made, bound, self.of(body))
         self.session.declared[name] = made
-
-    def _defined(self, name: str, bound: Sequence[Any], result: ApiSort, body: Any) -> Any:
-        made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
-        z3.RecAddDefinition(made, list(bound), body)
-        self.session.declared[name] = made
-        return made
 
     # Applications
 
@@ -232,20 +231,18 @@ class Terms:
         """``(= term value)`` for a value of a model. Raises :class:`Unsupported` where the value says nothing
         without the model.
         """
-        if self._is_of_model(value):
+        inside = list(islice(parts([value]), _MAX_SEARCHED + 1))
+        if len(inside) > _MAX_SEARCHED or any(map(z3.is_as_array, inside)):
             raise Unsupported("the value refers to functions of the model")
         return self.session.wrap(z3core.Z3_mk_eq(self.session.ref, term.as_ast(), value.as_ast()))
 
-    def _is_of_model(self, value: Any) -> bool:
-        """Whether a function that only the model interprets occurs in the value."""
-        seen = {value.get_id()}
-        todo = [value]
-        for term in todo:
-            if z3.is_as_array(term) or len(todo) > _MAX_SEARCHED:
-                return True
-            inside = [term.body()] if z3.is_quantifier(term) else term.children()
-            for child in inside:
-                if child.get_id() not in seen:
-                    seen.add(child.get_id())
-                    todo.append(child)
-        return False
+
+def parts(terms: Sequence[Any]) -> Iterator[Any]:
+    """These z3 terms and all that they are made of, each once, bodies of quantifiers included."""
+    seen: set[int] = set()
+    todo = list(terms)
+    for term in todo:
+        if term.get_id() not in seen:
+            seen.add(term.get_id())
+            yield term
+            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())

@@ -13,7 +13,6 @@ from apifuzz.call import ClosedTerms, Name, SortArg
 from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, is_plain
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import declared_function
-from apifuzz.engines.cvc5.session import Pool
 from apifuzz.interface import Answer, Unsupported, expect, must
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
@@ -171,5 +170,5 @@ class DeclarePool(Cvc5Action):
             raise TraceError(f"a term of the pool is not of sort {sort.sort}")
         run.store.take_name(name)
         made = session.solver.declarePool(name, sort.handle, handles(self.terms))
-        session.pools.append(Pool(made, sort.handle))
+        session.pools.append((made, sort.handle))
         session.declarations.append(declared_function(name, (), made.getSort()))

@@ -12,6 +12,7 @@ from apifuzz.actions.own import Own, Second
 from apifuzz.call import AnyFormulas, some
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import model_of
+from apifuzz.engines.z3.terms import parts
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour
 from apifuzz.run import Run
 
@@ -104,19 +105,6 @@ class Asking(Second):
     def constants(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The uninterpreted constants in these terms, in order of their occurrence."""
         return [part for part in parts(self.of(terms)) if is_variable(part)]
-
-
-def parts(terms: Sequence[Any]) -> list[Any]:
-    """These z3 terms and all that they are made of, each once, bodies of quantifiers included."""
-    seen: set[int] = set()
-    found = []
-    todo = list(terms)
-    for term in todo:
-        if term.get_id() not in seen:
-            seen.add(term.get_id())
-            found.append(term)
-            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
-    return found
 
 
 def is_variable(term: Any) -> bool:

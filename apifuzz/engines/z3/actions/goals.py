@@ -12,32 +12,23 @@ from z3 import z3core
 
 from apifuzz.call import Drawn, Formulas, Text, read_list, some
 from apifuzz.chance import Chance
-from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, is_variable, parts
+from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, is_variable
+from apifuzz.engines.z3.terms import parts
 from apifuzz.interface import Answer, Misbehaviour, must
 from apifuzz.trace import TraceError
 
-_TACTICS = (
-    *("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "ctx-simplify", "ctx-solver-simplify"),
-    *("split-clause", "tseitin-cnf", "nnf", "snf", "elim-and", "der", "distribute-forall", "qe-light", "qe"),
-    *("purify-arith", "factor", "degree-shift", "fm", "propagate-ineqs", "normalize-bounds", "add-bounds"),
-    *(
-        "lia2card",
-        "lia2pb",
-        "card2bv",
-        "pb2bv",
-        "pb-preprocess",
-        "recover-01",
-        "fix-dl-var",
-        "eq2bv",
-        "dt2bv",
-    ),
-    *("bit-blast", "max-bv-sharing", "reduce-bv-size", "bv-slice", "bv_bound_chk"),
-    *("propagate-bv-bounds", "propagate-bv-bounds2", "bv-divrem-bounds", "elim-small-bv", "bvarray2uf"),
-    *("ackermannize_bv", "reduce-args", "reduce-args2", "symmetry-reduce", "occf", "cofactor-term-ite"),
-    *("blast-term-ite", "elim-term-ite", "dom-simplify", "elim-predicates", "elim-uncnstr2", "fold-unfold"),
-    *("injectivity", "demodulator", "special-relations", "unit-subsume-simplify", "aig"),
-    *("macro-finder", "quasi-macros", "ufbv-rewriter", "solver-subsumption", "propagate-values2", "fpa2bv"),
-    *("ff-simplify", "ff-unique", "ff2bv", "sat-preprocess", "skip", "fail-if-undecided"),
+_TACTICS = tuple(
+    """
+    simplify propagate-values solve-eqs elim-uncnstr ctx-simplify ctx-solver-simplify split-clause
+    tseitin-cnf nnf snf elim-and der distribute-forall qe-light qe purify-arith factor degree-shift fm
+    propagate-ineqs normalize-bounds add-bounds lia2card lia2pb card2bv pb2bv pb-preprocess recover-01
+    fix-dl-var eq2bv dt2bv bit-blast max-bv-sharing reduce-bv-size bv-slice bv_bound_chk
+    propagate-bv-bounds propagate-bv-bounds2 bv-divrem-bounds elim-small-bv bvarray2uf ackermannize_bv
+    reduce-args reduce-args2 symmetry-reduce occf cofactor-term-ite blast-term-ite elim-term-ite
+    dom-simplify elim-predicates elim-uncnstr2 fold-unfold injectivity demodulator special-relations
+    unit-subsume-simplify aig macro-finder quasi-macros ufbv-rewriter solver-subsumption propagate-values2
+    fpa2bv ff-simplify ff-unique ff2bv sat-preprocess skip fail-if-undecided
+    """.split()
 )
 """Tactics that transform.
 

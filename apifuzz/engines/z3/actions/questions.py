@@ -11,13 +11,7 @@ from z3 import z3core
 
 from apifuzz.actions import Need, option
 from apifuzz.call import AnyFormulas, Values, some, terms_of
-from apifuzz.engines.z3.actions.base import (
-    ANSWERS,
-    MOST_FORMULAS,
-    Asking,
-    OfFormulas,
-    Z3Action,
-)
+from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, OfFormulas, Z3Action
 from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import misread
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
