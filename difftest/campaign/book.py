@@ -21,7 +21,6 @@ from difftest.campaign.events import (
     DuplicateSeen,
     Event,
     FindingConfirmed,
-    FindingsMerged,
 )
 from difftest.campaign.executor import Confirmation, ConfirmTask, Reduced, ReduceTask, TestName
 from difftest.campaign.modes import base_name
@@ -199,9 +198,10 @@ class Book:
         self._reductions += result.solver_seconds - result.task.limits.seconds
         with contextlib.suppress(DifftestError):
             for found in find_twins(list(self.records.values())):
-                yield self._merge(found)
+                self._merge(found)
+                yield found
 
-    def _merge(self, found: Merge) -> Event:
+    def _merge(self, found: Merge) -> None:
         merge(found)
         kept, gone = found.kept, found.gone
         self.records.pop(gone.key, None)
@@ -211,7 +211,6 @@ class Book:
         self._own_tests.update({t: kept.key for t, key in self._own_tests.items() if key == gone.key})
         self._merged[gone.key] = kept.key
         self._listed.pop(kept.id, None)
-        return FindingsMerged(kept, gone)
 
     def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
         """A test shows a candidate."""

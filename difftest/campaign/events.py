@@ -11,6 +11,7 @@ from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
 from difftest.triage.store import FindingRecord
+from difftest.triage.twins import Merge
 from solvers.running.outcomes import Outcome, Verdict
 
 
@@ -42,14 +43,6 @@ class DuplicateSeen:
 
     record: FindingRecord
     index: int
-
-
-@dataclass(frozen=True, slots=True)
-class FindingsMerged:
-    """A finding turned out to have the cause of another one, and is part of that now."""
-
-    kept: FindingRecord
-    gone: FindingRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +149,7 @@ Event = (
     TestDone
     | FindingConfirmed
     | DuplicateSeen
-    | FindingsMerged
+    | Merge
     | CandidateDropped
     | WorkersTold
     | Progress

@@ -421,11 +421,9 @@ class LocalExecutor:
             self._end()
 
     def _end(self) -> None:
-        while True:
-            try:
+        with contextlib.suppress(queue.Empty):
+            while True:
                 self._tasks.get_nowait()
-            except queue.Empty:
-                break
         for _ in self._threads:
             self._tasks.put(None)
         for worker in self._workers:

@@ -26,7 +26,6 @@ from difftest.campaign.book import Book
 from difftest.campaign.events import (
     Event,
     FindingConfirmed,
-    FindingsMerged,
     HuntFinished,
     HuntSummary,
     Progress,
@@ -59,6 +58,7 @@ from difftest.errors import DifftestError
 from difftest.triage.key import QUICK_SECONDS
 from difftest.triage.known import KnownErrors
 from difftest.triage.store import prepare_output
+from difftest.triage.twins import Merge
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
@@ -373,7 +373,7 @@ class _Hunt:
                 events.append(event)  # noqa: PERF402 - what came before an error stays
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
                 self._commit()
-            if self.state is not None and any(isinstance(event, FindingsMerged) for event in events):
+            if self.state is not None and any(isinstance(event, Merge) for event in events):
                 self._commit()
                 finish_merges(self.state, self.book.folder)
         except (OSError, ExhumeError) as error:

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import pkgutil
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import model_cross_check
 from difftest.oracles.base import Candidate, Observation, Oracle
-from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver
@@ -88,19 +87,6 @@ def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) 
     return tuple(name for name in chosen if name != model_cross_check.ORACLE.name)
 
 
-def probe(
-    seen: Observation, names: Sequence[str], runner: Runner, limits: Limits
-) -> tuple[Observation, float]:
-    """Make the runs that these oracles need beyond the test's own; with the seconds spent in solvers."""
-    spent = 0.0
-    for name in names:
-        prober = ORACLES[name].probe
-        if prober is not None:
-            seen, seconds = prober(seen, runner, limits)
-            spent += seconds
-    return seen, spent
-
-
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:
     """Whether one of these oracles may see something when solvers that ran out of time get ``seconds``."""
     hooks = (ORACLES[name].promises for name in names)
@@ -121,17 +107,10 @@ def examine(
     """All that is wrong in the eyes of these oracles, once the runs are made that they need beyond the
     test's own; what is known then, and the seconds spent in solvers.
     """
-    seen, spent = probe(seen, names, runner, limits)
+    spent = 0.0
+    for name in names:
+        prober = ORACLES[name].probe
+        if prober is not None:
+            seen, seconds = prober(seen, runner, limits)
+            spent += seconds
     return look(seen, names), seen, spent
-
-
-def find_candidates(
-    text: str,
-    solvers: Sequence[Solver],
-    verdicts: Mapping[str, Verdict],
-    known: Sequence[str | None] = (),
-) -> list[Candidate]:
-    """What is wrong with one test's ``verdicts`` (by solver name) by the oracles that need nothing more,
-    given the answers ``known`` beforehand.
-    """
-    return look(Observation(text, solvers, verdicts, known), PLAIN)

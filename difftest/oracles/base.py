@@ -166,9 +166,5 @@ def finding_id(key: str, text: str) -> str:
 
 def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:
     """Whether a re-run shows the candidate again: same class and solvers, and for a crash the same place."""
-    return any(
-        other.finding_class == candidate.finding_class
-        and set(other.solvers) == set(candidate.solvers)
-        and other.key == candidate.key
-        for other in again
-    )
+    wanted = (candidate.finding_class, set(candidate.solvers), candidate.key)
+    return any((other.finding_class, set(other.solvers), other.key) == wanted for other in again)

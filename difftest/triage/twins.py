@@ -26,7 +26,7 @@ MERGED = "merged"
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A finding that became part of another one."""
+    """A finding turned out to have the cause of another one, and is part of that now."""
 
     kept: FindingRecord
     gone: FindingRecord

@@ -11,7 +11,8 @@ import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.campaign.modes import ModeKind
-from difftest.oracles import find_candidates
+from difftest.oracles import PLAIN, look
+from difftest.oracles.base import Observation
 from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_in_safe_mode
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
@@ -167,7 +168,7 @@ def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
         moded.name: Verdict(Outcome.OK, ("sat",), 0.1),
         cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1),
     }
-    (candidate,) = find_candidates(TEXT, [moded, cvc5], verdicts)
+    (candidate,) = look(Observation(TEXT, [moded, cvc5], verdicts), PLAIN)
     changed = candidate.renamed({moded.name: z3.name})
     assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Int"
     assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Int", ("z3", "cvc5"))
@@ -176,9 +177,9 @@ def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
 def test_under_options_that_are_not_trusted_only_crashes_count() -> None:
     z3, cvc5 = find_solver("z3").with_options(["sat.euf=true"]), find_solver("cvc5")
     answers = {z3.name: Verdict(Outcome.OK, ("sat",), 0.1), cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1)}
-    assert find_candidates(TEXT, [z3, cvc5], answers) == []
+    assert look(Observation(TEXT, [z3, cvc5], answers), PLAIN) == []
     crash = {**answers, z3.name: Verdict(Outcome.CRASH, (None,), 0.1, "signal SIGSEGV")}
-    assert [str(c.finding_class) for c in find_candidates(TEXT, [z3, cvc5], crash)] == ["crash"]
+    assert [str(c.finding_class) for c in look(Observation(TEXT, [z3, cvc5], crash), PLAIN)] == ["crash"]
 
 
 def test_safe_mode_is_cvc5s_and_comes_before_the_other_options() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, hunt
 from difftest.campaign import book
-from difftest.campaign.events import FindingsMerged
 from difftest.campaign.merging import finish_merges, merge_twins
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
@@ -22,7 +21,7 @@ from difftest.triage import twins
 from difftest.triage.folder import FindingFolder
 from difftest.triage.store import findings_of
 from difftest.triage.triggers import read_triggers
-from difftest.triage.twins import find_twins
+from difftest.triage.twins import Merge, find_twins
 from generator.strategy import GeneratedTest
 from tests.difftest.test_reports import write
 
@@ -141,7 +140,7 @@ def test_twins_merge_while_the_hunt_runs(
         schedule = Schedule([Divisions()], 1, False, 6, state.loaded)
         events = list(hunt(schedule, solvers, options, state=state))
     assert sum(isinstance(event, FindingConfirmed) for event in events) == 2
-    (merged,) = (event for event in events if isinstance(event, FindingsMerged))
+    (merged,) = (event for event in events if isinstance(event, Merge))
     assert isinstance(events[-1], HuntFinished)
     (left,) = events[-1].summary.findings
     assert left.id == merged.kept.id
