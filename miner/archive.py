@@ -45,12 +45,7 @@ class Archive:
     """The raw records of one tracker. A record is stored in the corpus when :meth:`put` returns."""
 
     def __init__(
-        self,
-        corpus: Corpus,
-        host: Host,
-        tracker_id: int,
-        name: str,
-        now: Callable[[], float] | None = None,
+        self, corpus: Corpus, host: Host, tracker_id: int, name: str, now: Callable[[], float] | None = None
     ) -> None:
         self.corpus = corpus
         self.host = host

@@ -6,24 +6,17 @@ The rules are data (``classes.toml``). The class of an issue that no rule matche
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.text_rules import Rule, read_rules
 
-CLASSES = (
-    "soundness",
-    "invalid-model",
-    "crash",
-    "leak",
-    "performance",
-    "incompleteness",
-    "regression",
-    "none",
-)
+CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
 GROUPS = ("class", "area", "severity", "version", "commit", "fixed-by", "introduced-by")
 
 # Characters read of each text and in total: what an issue is about is said at the start.
@@ -43,8 +36,6 @@ class Classification:
     commit: Reasoned | None = None
     fixed_by: Reasoned | None = None
     introduced_by: Reasoned | None = None
-    # Set if the issue is called a regression, whatever its class.
-    regression: Reasoned | None = None
 
     @property
     def is_bug(self) -> bool:
@@ -56,21 +47,8 @@ _NONE = Reasoned("none")
 _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 
-def rules() -> tuple[Rule, ...]:
-    """The rules of ``classes.toml``, in order."""
-    return read_rules("classes.toml")
-
-
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    rule: Rule
-    value: str
-    text: str
-    where: str
-    weight: int
-
-    def evidence(self) -> Reasoned:
-        return Reasoned(self.value, self.text, self.where, self.rule.id)
+# What a rule found, with the weight that it adds to its value.
+_Hit = tuple[int, Reasoned]
 
 
 def classify(issue: Issue, extraction: Extraction) -> Classification:
@@ -78,7 +56,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
     for place, where, text in _texts(issue, extraction):
         lowered = text.lower()
-        for rule in rules():
+        for rule in read_rules("classes.toml"):
             if place not in rule.where:
                 continue
             if rule.group == "fixed-by" and where == "body":
@@ -99,7 +77,6 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         commit=_strongest(hits["commit"]),
         fixed_by=_strongest(hits["fixed-by"]),
         introduced_by=_strongest(hits["introduced-by"]),
-        regression=next((hit.evidence() for hit in hits["class"] if hit.value == "regression"), None),
     )
 
 
@@ -134,7 +111,7 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
         groups = found.groupdict()
         value = groups.get("v") or groups.get("w") or ""
     weight = rule.weight * (3 if place in ("title", "label") else 1)
-    return _Hit(rule, value, " ".join(found[0].split())[:200], where, weight)
+    return weight, Reasoned(value, " ".join(found[0].split())[:200], where, rule.id)
 
 
 def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str]]:
@@ -159,26 +136,23 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
 def _heaviest(hits: Sequence[_Hit]) -> Reasoned:
     if not hits:
         return _NONE
-    weights: dict[str, int] = {}
-    for hit in hits:
-        weights[hit.value] = weights.get(hit.value, 0) + hit.weight
-    best = max(weights, key=lambda value: (weights[value], -CLASSES.index(value)))
-    if best == "regression" and len(weights) > 1:
-        del weights[best]
-        best = max(weights, key=lambda value: (weights[value], -CLASSES.index(value)))
-    return max((hit for hit in hits if hit.value == best), key=lambda hit: hit.weight).evidence()
+    weights: Counter[str] = Counter()
+    for weight, found in hits:
+        weights[found.value] += weight
+    values = [value for value in weights if value != "regression"] or ["regression"]
+    best = max(values, key=lambda value: (weights[value], -CLASSES.index(value)))
+    return max((hit for hit in hits if hit[1].value == best), key=itemgetter(0))[1]
 
 
 def _first_per_value(hits: Sequence[_Hit]) -> list[Reasoned]:
     found: dict[str, Reasoned] = {}
-    for hit in hits:
-        found.setdefault(hit.value, hit.evidence())
+    for _, one in hits:
+        found.setdefault(one.value, one)
     return list(found.values())
 
 
 def _strongest(hits: Sequence[_Hit]) -> Reasoned | None:
-    usable = [hit for hit in hits if hit.value]
-    return max(usable, key=lambda hit: hit.weight).evidence() if usable else None
+    return max((hit for hit in hits if hit[1].value), key=itemgetter(0), default=(0, None))[1]
 
 
 def _severity(hits: Sequence[_Hit], bug_class: Reasoned) -> Reasoned | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from solvers.registry import ANY_NAME
 
@@ -122,9 +123,7 @@ def command_of(line: str) -> str | None:
             return rest
         return None
     stripped = line.strip()
-    if _is_bare_command(stripped):
-        return stripped
-    return None
+    return stripped if _is_bare_command(stripped) else None
 
 
 def _after_arrow(rest: str) -> str | None:
@@ -140,9 +139,7 @@ def _is_command(text: str) -> bool:
     first = text.split(None, 1)[0] if text.strip() else ""
     if not first or first[0] in "(;\"'":
         return False
-    if first in _SHELL_WORDS or solver_family(first):
-        return True
-    if _ASSIGNMENT.match(first):
+    if first in _SHELL_WORDS or solver_family(first) or _ASSIGNMENT.match(first):
         return True
     return first.startswith(("./", "../", "~/", "/")) and len(first) > 2
 
@@ -230,8 +227,6 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             continue
         if word in (">", ">>", "<<", "<<-", "<<<", "2>", "&>"):
             skip = True
-        elif word == "<":
-            continue
         elif word.startswith("#"):
             break
         elif (
@@ -240,10 +235,8 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             or ("=" in word and "/" not in word.partition("=")[0])
         ):
             options.append(word.strip("`"))
-        elif _COMMIT.fullmatch(word):
+        elif word == "<" or _COMMIT.fullmatch(word):
             continue
-        elif _FILE_NAME.match(word):
-            files.append(base_name(word))
         elif index and words[index - 1].startswith("-") and "=" not in words[index - 1] and word.isalnum():
             options.append(word)
         else:
@@ -263,13 +256,8 @@ def shown_files(command: str) -> tuple[str, ...] | None:
         words = words[1:]
     if not words or words[0] not in _SHOWS:
         return None
-    shown: list[str] = []
-    for word in words[1:]:
-        if word in ("|", ";", "&&", ">", ">>", "<<", "||", "<<-"):
-            break
-        if not word.startswith("-") and not word.isdigit() and word != "<":
-            shown.append(base_name(word))
-    return tuple(shown)
+    shown = takewhile(lambda word: word not in ("|", ";", "&&", ">", ">>", "<<", "||", "<<-"), words[1:])
+    return tuple(base_name(word) for word in shown if word[0] != "-" and not word.isdigit() and word != "<")
 
 
 _HEREDOC = re.compile(r"<<(?P<dash>-?)\s*(?P<quote>['\"\\]?)(?P<tag>\w{1,40})['\"]?")

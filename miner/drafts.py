@@ -153,11 +153,9 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
                     current.pieces += leading
                     leading = []
                 current.add(piece)
-                if is_elided(segment.text):
+                if elided or is_elided(segment.text):
                     current.flags |= {"incomplete", "elided"}
-                if elided:
-                    current.flags |= {"incomplete", "elided"}
-                    elided = False
+                elided = False
             case "comment":
                 if current is not None:
                     current.add(piece_of(segment, block, first_line))
@@ -239,9 +237,7 @@ def _rest_on(draft: Draft, candidates: Sequence[Draft]) -> None:
 
 def is_model(draft: Draft, drafts: Iterable[Draft]) -> bool:
     """Whether a draft is a printed model: definitions of symbols that another draft declares."""
-    if not draft.is_definitions:
-        return False
-    return any(
+    return draft.is_definitions and any(
         other is not draft and not other.is_definitions and draft.declared <= other.declared
         for other in drafts
     )

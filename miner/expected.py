@@ -58,13 +58,11 @@ def _quote(text: str) -> str:
 
 
 def expectations(
-    tracker: str,
-    title: str,
-    kept: Sequence[tuple[Section, Draft]],
-    attached: Sequence[Sequence[Run]],
+    tracker: str, title: str, kept: Sequence[tuple[Section, Draft]], attached: Sequence[Sequence[Run]]
 ) -> list[Expected | None]:
     """The expected answer of each formula."""
-    own = _own_solver(tracker)
+    named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
+    own = named[0] if named else ""
     near = _prose_near(kept)
     in_body = sum(1 for section, _ in kept if section.where == "body")
     result: list[Expected | None] = []
@@ -81,23 +79,14 @@ def expectations(
     return result
 
 
-def _own_solver(tracker: str) -> str:
-    name = tracker.lower().rpartition("/")[2]
-    named = re.match(ANY_NAME, name)
-    return named[0] if named else ""
-
-
 def _stated_inside(draft: Draft) -> Expected | None:
     for piece in draft.pieces:
-        if piece.word == "set-info":
-            found = _STATUS.search(piece.text)
-            if found:
-                return Expected(found[1], piece.text, "set-info")
+        if piece.word == "set-info" and (found := _STATUS.search(piece.text)):
+            return Expected(found[1], piece.text, "set-info")
     for piece in draft.pieces:
         if ";" in piece.text and (not piece.word or len(piece.text) < 10_000):
             for comment in re.findall(r";+([^\n]*)", piece.text):
-                expected = expectation_in(comment, "comment")
-                if expected is not None:
+                if expected := expectation_in(comment, "comment"):
                     return expected
     return None
 
@@ -108,9 +97,7 @@ def _in_output(run: Run) -> Expected | None:
     if run.is_expectation:
         answer = " ".join(answer for answer in output.answers if answer in ("sat", "unsat", "unknown"))
         return Expected(answer, output.text[:200], "output block") if answer else None
-    if len(output.text) < 5000 and (
-        "xpect" in output.text or "hould" in output.text or "rong" in output.text
-    ):
+    if len(output.text) < 5000 and any(part in output.text for part in ("xpect", "hould", "rong")):
         return expectation_in(output.text, "output")
     return None
 

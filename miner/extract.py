@@ -24,17 +24,6 @@ from miner.transcript import cut, is_elided
 from smtlib.scanner import CHECKS, lexemes
 from solvers.registry import ANY_NAME, PROFILES
 
-__all__ = [
-    "Expected",
-    "Extraction",
-    "Formula",
-    "LocatedBlock",
-    "Output",
-    "extract_file",
-    "extract_issue",
-    "extract_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class LocatedBlock:
@@ -89,11 +78,6 @@ class Formula:
     def failing(self) -> FormulaRun | None:
         """The first run that shows the bug, if any."""
         return next((run for run in self.runs if run.failing), None)
-
-    @property
-    def counts(self) -> bool:
-        """Whether this is a formula of its own, and not another one again."""
-        return self.duplicate_of is None and self.reduced_from is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +136,12 @@ def extract_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
 
 
 def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> Section:
-    section = Section(where, blocks)
-    drafts: list[Draft] = []
-    for index, block in enumerate(section.blocks):
-        loose = not block.is_code
-        segments = cut(block.text, loose=loose)
-        found = drafts_of_block(segments, index, block.line, loose)
-        drafts += found
-        section.segments.append(segments)
+    section = Section(where, blocks, [cut(block.text, loose=not block.is_code) for block in blocks])
+    drafts = [
+        draft
+        for index, (block, segments) in enumerate(zip(blocks, section.segments, strict=True))
+        for draft in drafts_of_block(segments, index, block.line, not block.is_code)
+    ]
     section.drafts = join(drafts[:_MOST_DRAFTS], earlier)
     named: set[int] = set()
     for draft in section.drafts:
@@ -280,15 +262,15 @@ def _all_pieces(draft: Draft) -> list[Piece]:
 
 def _whole_script(draft: Draft) -> str:
     """The script as it was run: every complete command, with a ``check-sat`` if nothing else asks."""
-    pieces = [
-        piece
-        for piece in _all_pieces(draft)
-        if piece.whole and not ("elided" in draft.flags and is_elided(piece.text))
-    ]
+    pieces = [piece for piece in _all_pieces(draft) if _is_complete(piece, draft)]
     texts = [piece.text for piece in pieces]
     if ASKS_SOMETHING.isdisjoint(piece.word for piece in pieces):
         texts.append("(check-sat)")
     return "\n".join(texts) + "\n"
+
+
+def _is_complete(piece: Piece, draft: Draft) -> bool:
+    return piece.whole and not ("elided" in draft.flags and is_elided(piece.text))
 
 
 def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
@@ -298,7 +280,7 @@ def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
     flags: set[str] = set()
     checked = False
     for piece in _all_pieces(draft):
-        if not piece.whole or ("elided" in draft.flags and is_elided(piece.text)):
+        if not _is_complete(piece, draft):
             set_aside.append(piece.text)
         elif piece.word in STANDARD:
             kept.append(_with_assumptions(piece))
@@ -332,14 +314,13 @@ def _shape(draft: Draft) -> Shape:
     pieces = _all_pieces(draft)
     if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
         return shape_of([("text", [piece.text for piece in pieces])], frozenset())
-    spelled = [(piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if _compares(piece)]
+    compared = (STANDARD - CHECKS) | FOREIGN
+    spelled = [
+        (piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if piece.word in compared
+    ]
     names: set[str] = set()
     part: Draft | None = draft
     while part is not None:
         names |= part.declared | part.bound
         part = part.base
     return shape_of(spelled, frozenset(names))
-
-
-def _compares(piece: Piece) -> bool:
-    return (piece.word in STANDARD and piece.word not in CHECKS) or piece.word in FOREIGN

@@ -28,12 +28,8 @@ class Shape:
     size: int = 0
 
 
-Spelled = tuple[str, Sequence[str]]
-"""A command as its word and tokens."""
-
-
-def shape_of(commands: Sequence[Spelled], renamable: frozenset[str]) -> Shape:
-    """The shape of a formula. ``renamable``: the names that it declares or binds."""
+def shape_of(commands: Sequence[tuple[str, Sequence[str]]], renamable: frozenset[str]) -> Shape:
+    """The shape of commands (word, tokens). ``renamable``: the names that they declare or bind."""
     # A renamable name starts with NUL; |x| and x are one name.
     marked = {name: "\0" + name for name in renamable}
     marked |= {f"|{name}|": "\0" + name for name in renamable}
@@ -62,11 +58,8 @@ def _plainly(word: str, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def _digest(commands: list[tuple[str, list[str]]], scoped: bool) -> str:
-    is_declaration = [word.startswith(("declare", "define")) for word, _ in commands]
-    declarations = [
-        tokens for (_, tokens), declares in zip(commands, is_declaration, strict=True) if declares
-    ]
-    others = [tokens for (_, tokens), declares in zip(commands, is_declaration, strict=True) if not declares]
+    declarations = [tokens for word, tokens in commands if word.startswith(("declare", "define"))]
+    others = [tokens for word, tokens in commands if not word.startswith(("declare", "define"))]
     if not scoped:
         others.sort(key=_nameless_text)
     numbers: dict[str, str] = {}
@@ -88,11 +81,8 @@ def _numbered(tokens: Sequence[str], numbers: dict[str, str]) -> str:
 
 
 def _first_number(tokens: Sequence[str], numbers: dict[str, str]) -> int:
-    for token in tokens:
-        if token[0] == "\0":
-            number = numbers.get(token)
-            return int(number[1:]) if number else len(numbers)
-    return len(numbers)
+    number = next((numbers.get(token) for token in tokens if token[0] == "\0"), None)
+    return int(number[1:]) if number else len(numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,9 +204,8 @@ class _Collector:
         self._add("fenced", language, token.content, self._line(token, 1))
 
     def _indented(self, token: Token) -> None:
-        if self._continue_loose(token, token.content):
-            return
-        self._add("indented", "", token.content, self._line(token))
+        if not self._continue_loose(token, token.content):
+            self._add("indented", "", token.content, self._line(token))
 
     def _html(self, token: Token) -> None:
         content = _COMMENT.sub(_blank, token.content) if "<!--" in token.content else token.content
@@ -220,13 +219,12 @@ class _Collector:
                 self.details -= 1
             return
         self.loose = None
-        found = False
-        for piece in _PRE.finditer(content):
-            found = True
+        pieces = list(_PRE.finditer(content))
+        for piece in pieces:
             inner = html.unescape(_TAG.sub("", _BREAK.sub("\n", piece[1])))
             offset = content.count("\n", 0, piece.start(1))
             self._add("pre", "", inner, self._line(token, offset))
-        if found:
+        if pieces:
             return
         bare = html.unescape(_TAG.sub("", content))
         if bare.strip():
@@ -267,7 +265,8 @@ class _Collector:
             return False
         first, last = self.loose
         start = content.lstrip()
-        is_open = _depth(self.blocks[-1].text) > 0
+        above = self.blocks[-1].text
+        is_open = above.count("(") > above.count(")")
         if not is_open and not start.startswith(("(", ";")):
             return False
         if not is_open and token.type == "code_block" and _COMMAND_LINE_START.search(content) is None:
@@ -276,9 +275,7 @@ class _Collector:
             return False
         self.loose = (first, token.map[1])
         written = "\n".join(self.lines[first : token.map[1]])
-        old = self.blocks[-1]
-        text = normalise(_loose_text(written))
-        self.blocks[-1] = replace(old, text=text)
+        self.blocks[-1] = replace(self.blocks[-1], text=normalise(_loose_text(written)))
         return True
 
 
@@ -289,10 +286,6 @@ def _loose_text(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     return text.replace("`", " ") if "`" in text else text
-
-
-def _depth(text: str) -> int:
-    return text.count("(") - text.count(")")
 
 
 _FENCE_OPEN = re.compile(r"^[ \t>]{0,12}(`{3,}|~{3,})[ \t]*([^\s`]{0,40})[^\n`]{0,200}$", re.MULTILINE)

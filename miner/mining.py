@@ -184,15 +184,11 @@ class Reading:
     again: bool = False
     _known: dict[int, tuple[str, bool, str]] = field(default_factory=dict)
 
-    @property
-    def corpus(self) -> Corpus:
-        return self.archive.corpus
-
     def read(self, report: TrackerReport) -> None:
         """Read the issues that changed, or all again, and store those that are wanted."""
         self._known = {
             number: (digest, stored, links)
-            for number, digest, stored, links in self.corpus.rows(
+            for number, digest, stored, links in self.archive.corpus.rows(
                 "select number, digest, stored, attachments from mined_issue where tracker_id = ?",
                 [self.archive.tracker_id],
             )
@@ -200,11 +196,11 @@ class Reading:
         numbers = self.archive.numbers()
         report.issues_seen = len(numbers)
         pending = [number for number in numbers if self._is_pending(number)]
-        storer = Storer(self.corpus, self.archive.host, self.archive.tracker_id, report)
+        storer = Storer(self.archive.corpus, self.archive.host, self.archive.tracker_id, report)
         for start in range(0, len(pending), ISSUES_PER_TRANSACTION):
             self._read_batch(pending[start : start + ISSUES_PER_TRANSACTION], storer, report)
             self.listener.on_issues(min(start + ISSUES_PER_TRANSACTION, len(pending)), len(pending))
-        refresh_counts(self.corpus)
+        refresh_counts(self.archive.corpus)
         report.issues_read = len(pending)
         report.deleted = len(self.archive.gone)
 
@@ -251,7 +247,7 @@ class Reading:
                 batch.append(one)
             digest = digest_of(issue, self._attached(addresses))
             rows.append((number, digest, bool(stored), "\n".join(addresses)))
-        with self.corpus.transaction():
+        with self.archive.corpus.transaction():
             storer.store(batch)
             self._note(rows)
 
@@ -273,7 +269,7 @@ class Reading:
         if not stored:
             return []
         bodies = dict(
-            self.corpus.rows(
+            self.archive.corpus.rows(
                 """select request, body from raw_record join text on text.id = text_id
                 where tracker_id = ? and status = 200 and request in (select unnest(?::varchar[]))""",
                 [self.archive.tracker_id, stored],
@@ -286,4 +282,4 @@ class Reading:
         tracker = self.archive.tracker_id
         columns = ("number", "digest", "stored", "attachments")
         changed = [(tracker, *row) for row in rows if self._known.get(row[0]) != row[1:]]
-        self.corpus.insert("mined_issue", ("tracker_id", *columns), changed, replace=True)
+        self.archive.corpus.insert("mined_issue", ("tracker_id", *columns), changed, replace=True)

@@ -57,7 +57,7 @@ def _target(
         return 0 if len(kept) == 1 and invocation is not None else None
     # The nearest formula by lines; of two at the same distance, the one above.
     place = bisect_left(starts, run.line)
-    best: tuple[int, int, int] | None = None
+    candidates: list[tuple[int, int, int]] = []
     for index in range(max(0, place - 3), min(len(here), place + 3)):
         draft = kept[here[index]][1]
         if invocation is not None and invocation.files and draft.file and draft.file not in invocation.files:
@@ -68,7 +68,5 @@ def _target(
             distance, below = run.line - last, 0
         else:
             distance, below = max(0, first - run.end), 1
-        candidate = (same, distance * 2 + below, here[index])
-        if best is None or candidate < best:
-            best = candidate
-    return best[2] if best else None
+        candidates.append((same, distance * 2 + below, here[index]))
+    return min(candidates)[2] if candidates else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from corpus.records import Issue
 from miner.hosts.host import Host
@@ -44,19 +45,15 @@ def references_of(issue: Issue, host: Host) -> list[Reference]:
     return [reference for reference in found.values() if reference.target != own]
 
 
-def _in_text(where: str, text: str, tracker: str, host: Host) -> list[Reference]:
+def _in_text(where: str, text: str, tracker: str, host: Host) -> Iterator[Reference]:
     prose = _FENCED.sub("\n", text[:_LONGEST_TEXT])
-    found: list[Reference] = []
-    for match in host.reference.finditer(prose):
+    for match in islice(host.reference.finditer(prose), _MOST_PER_TEXT):
         parts = {name.rstrip("0123456789"): part for name, part in match.groupdict().items() if part}
         kind, target = _target(parts, tracker, host)
         begin = match.start() + len(parts.get("lead", ""))
         fixes = _FIXES.search(prose[max(0, match.start() - 80) : begin]) is not None
         line = prose[max(0, match.start() - 60) : match.end() + 20]
-        found.append(Reference(where, kind, target, fixes, " ".join(line.split())))
-        if len(found) == _MOST_PER_TEXT:
-            break
-    return found
+        yield Reference(where, kind, target, fixes, " ".join(line.split()))
 
 
 def _target(parts: Mapping[str, str], tracker: str, host: Host) -> tuple[str, str]:

@@ -193,11 +193,8 @@ def refresh(
         client.close()
     learn(corpus, config.min_support, config.min_confidence)
     after = _rules(corpus)
-    report.rules, report.rules_gained, report.rules_lost = (
-        len(after),
-        len(after - before),
-        len(before - after),
-    )
+    report.rules = len(after)
+    report.rules_gained, report.rules_lost = len(after - before), len(before - after)
     report.new_skeletons = len(_skeletons(corpus) - skeletons)
     report.seconds = round(time.monotonic() - start, 3)
     return report

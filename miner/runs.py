@@ -45,8 +45,8 @@ class Section:
 
     where: str
     blocks: list[Block]
+    segments: list[list[Segment]]
     drafts: list[Draft] = field(default_factory=list)
-    segments: list[list[Segment]] = field(default_factory=list)
     # Drafts that are printed models rather than scripts.
     models: list[Draft] = field(default_factory=list)
 
@@ -61,8 +61,7 @@ _LABELLED = re.compile(
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
 _VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
 _EXPECTS = re.compile(
-    r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$",
-    re.I,
+    r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$", re.I
 )
 
 
@@ -71,9 +70,7 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
     runs: list[Run] = []
     for index, (block, segments) in enumerate(zip(section.blocks, section.segments, strict=True)):
         before = section.blocks[index - 1] if index else None
-        expects = (
-            before is not None and not before.is_code and _EXPECTS.search(before.text[-200:]) is not None
-        )
+        expects = bool(before and not before.is_code and _EXPECTS.search(before.text[-200:]))
         runs += _runs_of_block(section.where, index, block, segments, expects)
         if not block.is_code and ("`" in block.text or ":" in block.text):
             runs += _inline_runs(section.where, index, block, own)
@@ -90,6 +87,8 @@ def _runs_of_block(
     runs: list[Run] = []
     pending: list[Invocation] = []
     printed: list[Segment] = []
+    # Whether the commands are the input of a run (here-document, echo).
+    is_input = any(segment.kind == "open" and segment.invocations for segment in segments)
 
     def flush() -> None:
         if not pending and not printed:
@@ -117,18 +116,13 @@ def _runs_of_block(
         elif segment.kind == "output":
             printed.append(segment)
         elif (segment.kind == "open" and segment.invocations) or (
-            segment.kind == "command" and pending and not printed and _is_input(segments)
+            segment.kind == "command" and pending and not printed and is_input
         ):
             continue
         elif segment.kind not in ("comment", "elision", "close"):
             flush()
     flush()
     return runs
-
-
-def _is_input(segments: Sequence[Segment]) -> bool:
-    """Whether the commands of a block are the input of a run (here-document, echo)."""
-    return any(segment.kind == "open" and segment.invocations for segment in segments)
 
 
 def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
@@ -160,10 +154,6 @@ def _mentions(text: str) -> Iterator[re.Match[str]]:
 
 
 def _output(printed: Sequence[Segment], first_line: int, solver: str) -> Output:
-    answers: list[str] = []
-    for segment in printed:
-        found = ANSWER.match(segment.text)
-        if found:
-            answers.append(found[1])
+    answers = tuple(found[1] for segment in printed if (found := ANSWER.match(segment.text)))
     text = "\n".join(segment.text for segment in printed)
-    return Output(text, tuple(answers), solver, first_line + printed[0].line)
+    return Output(text, answers, solver, first_line + printed[0].line)

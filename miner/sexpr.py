@@ -50,15 +50,7 @@ FOREIGN = frozenset(
     """.split()
 )
 COMMANDS = STANDARD | ASKING | FOREIGN
-ASKS_SOMETHING = CHECKS | {
-    "get-qe",
-    "query",
-    "check-synth",
-    "simplify",
-    "apply",
-    "get-interpolant",
-    "get-abduct",
-}
+ASKS_SOMETHING = CHECKS | set("get-qe query check-synth simplify apply get-interpolant get-abduct".split())
 ASSERTS = frozenset({"assert", "assert-soft", "assert-not", "rule", "constraint", "inv-constraint"})
 # Only these start a formula in prose, as words such as "apply" and "reset" are also English.
 STRONG = frozenset(word for word in COMMANDS if "-" in word) | {"assert"}
@@ -77,9 +69,7 @@ _RESTART_OUTPUT = re.compile(r"\((?:set-logic|set-option|declare-const|assert|ch
 def command_word(text: str, start: int) -> str:
     """The name of the command whose parenthesis opens at ``start``, or an empty string."""
     found = _HEAD.match(text, start)
-    if found is None or found[1] not in COMMANDS:
-        return ""
-    return found[1]
+    return found[1] if found and found[1] in COMMANDS else ""
 
 
 def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, bool]:
@@ -235,19 +225,14 @@ def _enter(mode: int, head: str, bound: set[str], modes: list[int]) -> tuple[int
     is_symbol = head not in "()"
     if mode == _SKIP:
         return _SKIP, False
-    if mode == _BOUND_LIST:
+    if mode in (_BOUND_LIST, _LET_LIST):
         if is_symbol:
             bound.add(unquoted(head))
-        return _SKIP, is_symbol
-    if mode == _LET_LIST:
-        if is_symbol:
-            bound.add(unquoted(head))
-        return _PLAIN, is_symbol
+        return (_SKIP if mode == _BOUND_LIST else _PLAIN), is_symbol
     if mode in (_QUANTIFIER, _LET):
         modes[-1] = _PLAIN
         if not is_symbol or mode == _QUANTIFIER or head not in ("_", "as"):
-            entered = _BOUND_LIST if mode == _QUANTIFIER else _LET_LIST
-            return entered, False
+            return (_BOUND_LIST if mode == _QUANTIFIER else _LET_LIST), False
     if head in ("_", "as"):
         return _SKIP, True
     if head in _BINDERS:

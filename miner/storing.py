@@ -13,7 +13,7 @@ from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
 from miner.classify import Classification, classify
 from miner.commandline import Invocation
-from miner.extract import Extraction, Formula, LocatedBlock, extract_file, extract_issue
+from miner.extract import Extraction, Formula, extract_file, extract_issue
 from miner.failing import FormulaRun
 from miner.hosts.host import Host
 from miner.references import references_of
@@ -96,13 +96,9 @@ class Storer:
             issue.comments = {f"comment:{comment.id}": next(ids).id for comment in issue.of.issue.comments}
 
     def _store_blocks(self, issues: Sequence[_Stored]) -> None:
-        rows: list[Block] = []
-        names: list[tuple[_Stored, tuple[str, int]]] = []
-        for issue in issues:
-            for name, row in issue.block_rows():
-                rows.append(row)
-                names.append((issue, name))
-        for (issue, name), added in zip(names, self._intake.add_blocks(rows), strict=True):
+        named = [(issue, name, row) for issue in issues for name, row in issue.block_rows()]
+        rows = self._intake.add_blocks([row for *_, row in named])
+        for (issue, name, _), added in zip(named, rows, strict=True):
             issue.blocks[name] = added.id
 
     def _store_formulas(self, issues: Sequence[_Stored]) -> None:
@@ -217,30 +213,17 @@ class _Stored:
             name = (located.where, located.index)
             if located.block.kind in _PROSE and name not in formulas:
                 continue
-            yield name, self._block_row(located, position, runs.get(name, (None, None, None)))
+            block, comment = located.block, self.comments.get(located.where)
+            last = block.line + block.text.count("\n")
+            given = (comment, block.language or None, block.line, last, *runs.get(name, ()))
+            yield name, Block(self.id, position, block.text, block.kind, *given)
             position += 1
         for index, file in enumerate(self.of.attached):
             comment = self.comments.get(file.where)
             lines = file.text.count("\n") + 1
             row = Block(self.id, position, file.text, "attachment", comment, file.name, 1, lines)
-            yield (_attached(file), index), row
+            yield (f"attachment:{file.name}", index), row
             position += 1
-
-    def _block_row(
-        self, located: LocatedBlock, position: int, run: tuple[str | None, str | None, str | None]
-    ) -> Block:
-        block = located.block
-        return Block(
-            self.id,
-            position,
-            block.text,
-            str(block.kind),
-            self.comments.get(located.where),
-            block.language or None,
-            block.line,
-            block.line + block.text.count("\n"),
-            *run,
-        )
 
     def formula_sources(self, tracker_id: int) -> list[FormulaSource]:
         """The formulas of the texts, then those of attached files. Also sets ``repeats`` and ``reduced``."""
@@ -253,7 +236,7 @@ class _Stored:
         self.reduced = [formula.reduced_from for formula in formulas]
         first = {formula.fingerprint: place for place, formula in reversed(list(enumerate(formulas)))}
         for index, file in enumerate(self.of.attached):
-            name = (_attached(file), index)
+            name = (f"attachment:{file.name}", index)
             for formula in extract_file(file.text, issue.tracker):
                 place = len(placed)
                 earlier = first.setdefault(formula.fingerprint, place)
@@ -292,15 +275,10 @@ class _Stored:
         return sources
 
     def links_of(
-        self,
-        ident: int,
-        source: str,
-        sha256: str,
-        superseded: int | None,
-        near: int | None,
-        block: int | None,
+        self, ident: int, source: str, sha256: str, *links: int | None
     ) -> tuple[int | None, int | None, int | None]:
-        """The superseded_by, near_duplicate_of and block_id that a stored formula should have."""
+        """The superseded_by, near_duplicate_of and block_id (now ``links``) that a formula should have."""
+        superseded, near, block = links
         place = self.places.get(ident)
         if place is not None:
             repeats, reduced = self.repeats[place], self.reduced[place]
@@ -325,15 +303,8 @@ class _Stored:
 
     def reference_rows(self) -> list[tuple[object, ...]]:
         return [
-            (
-                self.id,
-                self.comments.get(reference.where),
-                reference.kind,
-                storable(reference.target),
-                reference.fixes,
-                storable(reference.text),
-            )
-            for reference in references_of(self.of.issue, self.host)
+            (self.id, self.comments.get(r.where), r.kind, storable(r.target), r.fixes, storable(r.text))
+            for r in references_of(self.of.issue, self.host)
         ]
 
 
@@ -349,10 +320,6 @@ def _solver_run(run: FormulaRun) -> SolverRun:
         run.failing,
         output.text if output else None,
     )
-
-
-def _attached(file: AttachedFile) -> str:
-    return f"attachment:{file.name}"
 
 
 def _classified(one: Prepared) -> Issue:

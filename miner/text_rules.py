@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+import msgspec
 
 from solvers.registry import ANY_NAME
 
@@ -22,19 +22,18 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One rule. The comment at the top of each file explains the fields."""
 
     id: str
     group: str
-    value: str
-    where: frozenset[str]
-    words: tuple[str, ...]
     pattern: re.Pattern[str]
-    weight: int
-    examples: tuple[str, ...]
-    never: tuple[str, ...]
+    value: str = ""
+    where: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
+    weight: int = 1
+    examples: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
 
     def search(self, text: str, lowered: str) -> re.Match[str] | None:
         """The first match of the rule in a text."""
@@ -47,26 +46,10 @@ class Rule:
 def read_rules(file: str) -> tuple[Rule, ...]:
     """The rules of a file in this package, in order."""
     data = tomllib.loads((resources.files("miner") / file).read_text(encoding="utf-8"))
-    return tuple(_rule(entry) for entry in data["rule"])
+    return msgspec.convert(data["rule"], tuple[Rule, ...], dec_hook=_pattern)
 
 
-def _rule(entry: Mapping[str, object]) -> Rule:
-    def texts(key: str) -> tuple[str, ...]:
-        value = entry.get(key, [])
-        return tuple(str(item) for item in value) if isinstance(value, list) else ()
-
-    weight = entry.get("weight", 1)
-    pattern = str(entry["pattern"])
+def _pattern(kind: object, text: str) -> re.Pattern[str]:
     for name, part in _PARTS.items():
-        pattern = pattern.replace(name, part)
-    return Rule(
-        id=str(entry["id"]),
-        group=str(entry["group"]),
-        value=str(entry.get("value", "")),
-        where=frozenset(texts("where")),
-        words=texts("words"),
-        pattern=re.compile(pattern, re.IGNORECASE),
-        weight=weight if isinstance(weight, int) else 1,
-        examples=texts("examples"),
-        never=texts("never"),
-    )
+        text = text.replace(name, part)
+    return re.compile(text, re.IGNORECASE)

@@ -88,8 +88,7 @@ def cut(text: str, *, loose: bool = False) -> list[Segment]:
         text[-1:] != "\n"
     ):
         text = _LINE_NUMBER.sub("", text)
-    segments = _Cutter(text, loose).run()
-    return _models_apart(segments)
+    return _models_apart(_Cutter(text, loose).run())
 
 
 def is_elided(command: str) -> bool:
@@ -125,10 +124,8 @@ class _Cutter:
             if position >= len(text):
                 break
             self._count(position)
-            if len(self.segments) - self.commands > _MOST_OTHERS:
-                position = self._skip(position)
-                continue
-            position = self._step(position)
+            is_full = len(self.segments) - self.commands > _MOST_OTHERS
+            position = self._skip(position) if is_full else self._step(position)
         if self.in_file:
             self._add("close", "")
         return self.segments
@@ -187,7 +184,7 @@ class _Cutter:
     def _parenthesis(self, position: int) -> int:
         text = self.text
         word = command_word(text, position)
-        if word and self._is_command(word, position):
+        if word and (not self.loose or word in STRONG or self._follows("command")):
             end, whole = balanced_end(text, position)
             if self.loose and self._is_mention(end):
                 self._add("prose", text[position:end])
@@ -206,24 +203,18 @@ class _Cutter:
         if kind:
             self._add(kind, text[position:line_end])
             return line_end
-        is_output = self.running or _OUTPUT_HEAD.match(text, position) or self._after_output()
+        is_output = self.running or _OUTPUT_HEAD.match(text, position) or self._follows("output")
         end, _ = balanced_end(text, position, output=True)
         self._add("output" if is_output else "prose", text[position:end])
         return end
-
-    def _is_command(self, word: str, position: int) -> bool:
-        if not self.loose:
-            return True
-        last = self.segments[-1].kind if self.segments else ""
-        return word in STRONG or last == "command"
 
     def _is_mention(self, end: int) -> bool:
         """Whether words follow a command on its line: prose that only mentions the command."""
         found = _INLINE_MENTION.match(self.text, end)
         return found is not None and "\n" not in found[0]
 
-    def _after_output(self) -> bool:
-        return bool(self.segments) and self.segments[-1].kind == "output"
+    def _follows(self, kind: str) -> bool:
+        return bool(self.segments) and self.segments[-1].kind == kind
 
     def _line(self, start: int, position: int, end: int) -> int:
         line = self.text[position:end]
@@ -243,7 +234,7 @@ class _Cutter:
         command = None if self.is_input else command_of(line)
         if command is not None:
             return self._shell(command, position, end)
-        is_output = _OUTPUT.match(line) or (not self.loose and (self.running or self._after_output()))
+        is_output = _OUTPUT.match(line) or (not self.loose and (self.running or self._follows("output")))
         self._add("output" if is_output else "prose", line.rstrip())
         return end
 
@@ -346,8 +337,6 @@ def _models_apart(segments: list[Segment]) -> list[Segment]:
         while end < len(segments) and (segments[end].word in _DEFINITIONS or segments[end].kind == "comment"):
             end += 1
         if end == len(segments) or segments[end].kind != "command" or segments[end].word.startswith("get-"):
-            for place in range(index, end):
-                old = segments[place]
-                segments[place] = Segment("output", old.text, old.line)
+            segments[index:end] = [Segment("output", old.text, old.line) for old in segments[index:end]]
         index = max(end, index + 1)
     return segments

@@ -326,12 +326,11 @@ def _plainly(error: Exception) -> str:
     """A description of a network error, without addresses of objects."""
     import requests
 
-    if isinstance(error, requests.Timeout):
-        return "the server does not answer in time"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the answer is truncated"
-    if isinstance(error, requests.exceptions.SSLError):
-        return "the TLS certificate is not trusted"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    return f"no connection ({type(error).__name__})"
+    known = {
+        requests.Timeout: "the server does not answer in time",
+        requests.exceptions.ChunkedEncodingError: "the answer is truncated",
+        requests.exceptions.SSLError: "the TLS certificate is not trusted",
+        requests.ConnectionError: "no connection",
+    }
+    unknown = f"no connection ({type(error).__name__})"
+    return next((text for kind, text in known.items() if isinstance(error, kind)), unknown)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from corpus.records import Comment, Issue
-from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default, rules
+from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default
 from miner.expected import expectation_in
 from miner.extract import extract_issue
 from miner.text_rules import Rule, read_rules
 
-RULES = rules()
+RULES = read_rules("classes.toml")
 EXPECTED = read_rules("expected.toml")
 
 
