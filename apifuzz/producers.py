@@ -18,12 +18,7 @@ PRODUCERS = {
 FOR_WITNESSES = ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
 """Those without which there is nothing to ask for after a check; solvers that read SMT-LIB know them."""
 
-_SHARES = {
-    "incremental": 0.9,
-    "produce-models": 0.8,
-    "produce-unsat-cores": 0.5,
-    "produce-unsat-assumptions": 0.5,
-}
+_SHARES = dict(zip(PRODUCERS, (0.9, 0.8, 0.5, 0.5), strict=True))
 
 
 def draw_producers(options: Sequence[Option], fuzzed: bool, chance: Chance) -> tuple[tuple[str, str], ...]:

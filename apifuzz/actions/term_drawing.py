@@ -40,11 +40,7 @@ def draw_application(run: Run) -> Application | None:
 
     May make missing sorts and constants. Raises :class:`Unsupported` where the solver lacks them.
     """
-    return apply_signature(run, run.operators.draw(run.random))
-
-
-def apply_signature(run: Run, signature: Signature) -> Application | None:
-    """``signature`` applied to arguments that fit it; None where there are none."""
+    signature = run.operators.draw(run.random)
     bindings: Bindings = {}
     qualifier: Sort | None = None
     if signature.needs_as or _binds_indices(signature):

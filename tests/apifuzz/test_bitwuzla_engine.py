@@ -383,10 +383,10 @@ def test_checks_end_after_a_number_of_questions_that_is_the_same_each_time() -> 
         kit.perform(calls.Assert(kit.equal(product, prime)))
         kit.perform(calls.Assert(kit.term("bvult", BOOL, kit.value(bit_vector(24), "(_ bv1 24)"), x)))
         kit.perform(calls.Assert(kit.term("bvult", BOOL, x, y)))
-        kit.engine.terminator.limit_next(3)
+        kit.engine.terminator.next_calls = 3
         assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
         assert kit.engine.terminator.left < 0
-        kit.engine.terminator.limit_next(40)
+        kit.engine.terminator.next_calls = 40
         assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
         kit.perform(calls.CheckSat())
         left.append(kit.engine.terminator.left)

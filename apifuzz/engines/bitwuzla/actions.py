@@ -66,7 +66,7 @@ class LimitCheck(_OfBitwuzla):
     calls: Annotated[Count, up_to(20)]
 
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
-        core.terminator.limit_next(self.calls)
+        core.terminator.next_calls = self.calls
 
 
 _UNTOUCHED = Need(

@@ -25,6 +25,7 @@ from apifuzz.interface import (
     Option,
     Rejected,
     Unsupported,
+    must,
 )
 from smtlib import Signature, Sort
 
@@ -74,11 +75,9 @@ class BitwuzlaEngine(BitwuzlaTerms):
 
     @property
     def version(self) -> str:
-        """The solver's version, as it says it itself."""
         return str(bitwuzla.version())
 
     def capabilities(self) -> Capabilities:
-        """What bitwuzla knows, with the options as they are."""
         asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
         arrays_and_functions = frozenset(("Array", "->"))
         functions = frozenset(("->",))
@@ -211,10 +210,10 @@ class BitwuzlaEngine(BitwuzlaTerms):
         solver = self.solver
         listed = {t.id() for t in solver.get_unsat_assumptions()}
         single = {a.handle.id() for a in self._assumptions if solver.is_unsat_assumption(a.handle)}
-        if listed != single:
-            raise Misbehaviour("assumptions", f"the list has {sorted(listed)}, one by one {sorted(single)}")
-        if not listed <= {a.handle.id() for a in self._assumptions}:
-            raise Misbehaviour("assumptions", "a term failed that was not assumed")
+        both = f"the list has {sorted(listed)}, one by one {sorted(single)}"
+        must("assumptions", listed == single, both)
+        assumed = {a.handle.id() for a in self._assumptions}
+        must("assumptions", listed <= assumed, "a term failed that was not assumed")
         return _chosen(self._assumptions, listed)
 
     def unsat_core(self) -> list[ApiTerm]:
@@ -223,8 +222,7 @@ class BitwuzlaEngine(BitwuzlaTerms):
         listed = {t.id() for t in solver.get_unsat_core()}
         asserted = self.stack.terms
         unknown = listed.difference(t.handle.id() for t in (*asserted, *self._assumptions))
-        if unknown:
-            raise Misbehaviour("core", "the core holds what was neither asserted nor assumed")
+        must("core", not unknown, "the core holds what was neither asserted nor assumed")
         return _chosen(asserted, listed)
 
     def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:

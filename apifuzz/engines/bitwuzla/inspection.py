@@ -13,7 +13,7 @@ from bitwuzla import Kind
 from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
 from apifuzz.engines.literals import exact_number
 from apifuzz.engines.rows import words_of
-from apifuzz.interface import Misbehaviour, Unsupported
+from apifuzz.interface import Misbehaviour, Unsupported, must
 from smtlib import Sort, quote_symbol
 
 _SHORT_EXPONENT = 11
@@ -156,11 +156,10 @@ def read_back(session: Session, random: Random, term: Any, free: frozenset[int])
     except bitwuzla.BitwuzlaException as error:
         raise unreadable(text, error) from error
     _compare(term, read, text)
-    if len(parser.get_declared_sorts()) != len(session.declared):
-        raise Misbehaviour("print", f"{len(session.declared)} sorts declared, the parser has others")
+    count = len(session.declared)
+    must("print", len(parser.get_declared_sorts()) == count, f"{count} sorts declared, the parser has others")
     declared = sorted(quote_symbol(f.symbol()) for f in parser.get_declared_funs())
-    if declared != sorted(symbols):
-        raise Misbehaviour("print", f"declared {sorted(symbols)}, the parser has {declared}")
+    must("print", declared == sorted(symbols), f"declared {sorted(symbols)}, the parser has {declared}")
 
 
 def unreadable(text: str, error: bitwuzla.BitwuzlaException) -> Misbehaviour:
@@ -226,7 +225,7 @@ def _compare(term: Any, read: Any, text: str) -> None:
         if pair in seen or one == other:
             continue
         seen.add(pair)
-        if _is_leaf(one):
+        if one.is_const() or one.is_variable():
             if pair not in bound and not (other.kind() == Kind.CONSTANT and _name(one) == _name(other)):
                 raise Misbehaviour("print", f"another leaf is read back\n{one} as {other} in {text[:2000]}")
             continue
@@ -244,7 +243,3 @@ def _compare(term: Any, read: Any, text: str) -> None:
             bound.add((one[0].id(), other[0].id()))
             children = children[1:]
         pending.extend(children)
-
-
-def _is_leaf(term: Any) -> bool:
-    return bool(term.is_const() or term.is_variable())

@@ -15,11 +15,8 @@ class Terminator:
 
     def __init__(self, calls: int = TERMINATOR_CALLS) -> None:
         self.next_calls = calls
+        """How often the next check may ask."""
         self.left = calls
-
-    def limit_next(self, calls: int) -> None:
-        """Let the next check ask ``calls`` times only."""
-        self.next_calls = calls
 
     def start(self) -> None:
         """Before each check."""

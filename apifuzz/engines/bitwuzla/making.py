@@ -41,10 +41,8 @@ class MakeTerm(Own):
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        name, sort = (
-            run.random.pick(list(_KINDS)),
-            run.random.pick_if_any(run.store.by_head.get("BitVec", [])),
-        )
+        name = run.random.pick(list(_KINDS))
+        sort = run.random.pick_if_any(run.store.by_head.get("BitVec", []))
         if sort is None:
             return None
         drawn = [run.store.pick(sort, run.random) for _ in range(_KINDS[name][1])]

@@ -68,11 +68,7 @@ class Session:
 
     def make(self, kind: Any, args: Sequence[Any], indices: Sequence[int] = ()) -> Any:
         """``mk_term`` of arguments and indices as they are; remembered for inspection."""
-        made = (
-            self.manager.mk_term(kind, list(args), list(indices))
-            if indices
-            else self.manager.mk_term(kind, list(args))
-        )
+        made = self.manager.mk_term(kind, list(args), *([list(indices)] if indices else ()))
         if made.num_children() == len(args):
             self.made[made.id()] = (kind, tuple([a.id() for a in args]), tuple(indices))
         return made

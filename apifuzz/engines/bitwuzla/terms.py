@@ -92,11 +92,9 @@ class BitwuzlaTerms(Engine):
 
     def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         """A quantifier over all variables at once, or one inside the other."""
-        kinds = {"forall": Kind.FORALL, "exists": Kind.EXISTS, "lambda": Kind.LAMBDA}
-        kind = kinds.get(binder)
-        if kind is None:
+        if binder not in ("forall", "exists", "lambda"):
             raise Unsupported(f"binder {binder}")
-        return self._bound(kind, variables, body)
+        return self._bound(Kind[binder.upper()], variables, body)
 
     def _bound(self, kind: Any, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         handles = [v.handle for v in variables]

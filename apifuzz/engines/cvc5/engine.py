@@ -28,7 +28,8 @@ _THEORIES = frozenset(
     ).split()
 )
 
-_FEATURES = frozenset(Feature)
+_SWITCHED = {"arrays-exp": ("const", "eqrange"), "sets-exp": ("set.complement", "set.universe")}
+"""Operators that an option for experts switches on."""
 
 _RANGES = frozenset(("BitVec", "FloatingPoint", "Int", "Real"))
 """The sorts of indices that ``eqrange`` takes."""
@@ -73,15 +74,17 @@ class Cvc5Engine(Engine):
 
     def capabilities(self) -> Capabilities:
         theories = _THEORIES | {"FiniteFields"} if solves_fields() else _THEORIES
+        binders = {"forall": True, "exists": True, "lambda": self._is_higher_order}
+        binders["set.comprehension"] = self._is_on("sets-exp")
         plain = _NO_FUNCTIONS if not self._is_higher_order else _NO_REGULAR_EXPRESSIONS
         return Capabilities(
             theories=theories,
-            features=_FEATURES,
-            without=self._without(),
+            features=frozenset(Feature),
+            without=frozenset(n for o, names in _SWITCHED.items() if not self._is_on(o) for n in names),
             sorts_without=dict.fromkeys(_USES, plain),
             value_arguments=_VALUE_ARGUMENTS,
             required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
-            binders=self._binders(),
+            binders=tuple(name for name, has in binders.items() if has),
         )
 
     @property
@@ -90,22 +93,6 @@ class Cvc5Engine(Engine):
 
     def _is_on(self, option: str) -> bool:
         return self._session is not None and self._session.is_on(option)
-
-    def _without(self) -> frozenset[str]:
-        lacking = set()
-        if not self._is_on("arrays-exp"):
-            lacking |= {"const", "eqrange"}
-        if not self._is_on("sets-exp"):
-            lacking |= {"set.complement", "set.universe"}
-        return frozenset(lacking)
-
-    def _binders(self) -> tuple[str, ...]:
-        binders = ["forall", "exists"]
-        if self._is_higher_order:
-            binders.append("lambda")
-        if self._is_on("sets-exp"):
-            binders.append("set.comprehension")
-        return tuple(binders)
 
     def options(self) -> tuple[Option, ...]:
         return describe_options(self.expert)

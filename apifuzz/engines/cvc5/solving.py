@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cvc5 import Kind
@@ -48,36 +48,30 @@ class Solving:
         return found
 
     def push(self, levels: int) -> None:
-        """Open levels, at once or one by one."""
-        self.session.answered = False
-        if levels == 1 and self.session.chance(0.5):
-            self.session.solver.push()
-        else:
-            self.session.solver.push(levels)
+        """Open levels."""
+        self._change_levels(self.session.solver.push, levels)
 
     def pop(self, levels: int) -> None:
         """Close levels."""
+        self._change_levels(self.session.solver.pop, levels)
+
+    def _change_levels(self, change: Callable[..., None], levels: int) -> None:
         self.session.answered = False
-        if levels == 1 and self.session.chance(0.5):
-            self.session.solver.pop()
-        else:
-            self.session.solver.pop(levels)
+        change(*(() if levels == 1 and self.session.chance(0.5) else (levels,)))
 
     def unsat_core(self) -> list[ApiTerm]:
         """The core, as the terms that were asserted or assumed."""
         self.session.require_assumptions()
-        return self._named("core", self.session.solver.getUnsatCore(), self._given())
+        given = [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
+        return self._named("core", self.session.solver.getUnsatCore(), given)
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """The failed assumptions, as the terms that were assumed."""
         self.session.require_assumptions()
         return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
 
-    def _given(self) -> list[tuple[Any, ApiTerm]]:
-        """Assertions and assumptions: what was given for each, and the term it stands for."""
-        return [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
-
     def _named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
+        """The terms that handles stand for; ``given``: what was asserted or assumed for which term."""
         terms = dict(reversed(given))
         named = []
         for handle in found:

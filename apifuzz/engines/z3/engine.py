@@ -14,9 +14,9 @@ from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.binders import Binders
 from apifuzz.engines.z3.inspection import Inspection
 from apifuzz.engines.z3.options import (
+    CONTEXT_OPTIONS,
     PRODUCE_MODELS,
     PRODUCE_UNSAT_CORES,
-    is_of_context,
     read_value,
     solver_options,
 )
@@ -148,7 +148,7 @@ class Z3Engine(Engine):
             self.solving.set_parameter("model", read)
         elif name == PRODUCE_UNSAT_CORES:
             self.solving.tracking = self.session.one_of((TRACKED, LITERALS)) if read else PLAIN
-        elif is_of_context(name):
+        elif name in CONTEXT_OPTIONS:
             self._config[name] = value
             if self.session.is_made:
                 z3core.Z3_update_param_value(self.session.ref, name, value)

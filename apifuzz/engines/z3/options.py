@@ -19,7 +19,7 @@ from solvers.options import option_table
 _MODULES = ("", "smt.", "rewriter.", "solver.")
 """Whose parameters the solver takes without the module's name, as z3 spells it elsewhere."""
 
-_CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
+CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
 """Parameters of contexts, to be set before the context is made."""
 
 PRODUCE_MODELS = "produce-models"
@@ -49,8 +49,8 @@ def solver_options() -> tuple[Option, ...]:
     ]
     described = context.param_descrs()
     names = {described.get_name(i) for i in range(described.size())}
-    contexts = [Option(n, OptionKind.BOOL, "false") for n in _CONTEXT_OPTIONS if n in names]
-    return (*own, *contexts, *(o for o in found if o is not None and o.name not in _CONTEXT_OPTIONS))
+    contexts = [Option(n, OptionKind.BOOL, "false") for n in CONTEXT_OPTIONS if n in names]
+    return (*own, *contexts, *(o for o in found if o is not None and o.name not in CONTEXT_OPTIONS))
 
 
 def _option(line: str) -> Option | None:
@@ -86,11 +86,6 @@ def _is_harmless(name: str, value: str) -> bool:
     return all(option_table("z3").is_reportable(f"{module}{name}={value}") for module in _MODULES)
 
 
-def is_of_context(name: str) -> bool:
-    """Whether the option belongs to the context and not to the solver."""
-    return name in _CONTEXT_OPTIONS
-
-
 def read_value(name: str, value: str) -> bool | int | float | str:
     """The value as z3 takes it in Python. Raises :class:`Unsupported` if it does not fit the option."""
     option = next((o for o in solver_options() if o.name == name), None)
@@ -102,13 +97,9 @@ def read_value(name: str, value: str) -> bool | int | float | str:
         if option.kind is OptionKind.BOOL:
             return {"true": True, "false": False}[value]
         if option.kind is OptionKind.INT or (option.choices and option.choices[0].isdecimal()):
-            return _within(int(value), 2**32 - 1)
+            if not 0 <= int(value) < 2**32:
+                raise ValueError(value)
+            return int(value)
         return float(value) if option.kind is OptionKind.FLOAT else value
     except (KeyError, ValueError) as error:
         raise Unsupported(f"{value} is no value of {name}") from error
-
-
-def _within(value: int, most: int) -> int:
-    if not 0 <= value <= most:
-        raise ValueError(value)
-    return value
