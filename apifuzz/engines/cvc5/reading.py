@@ -147,11 +147,6 @@ class Reader:
             if "error" in said:
                 raise Rejected(f"{command.getCommandName()}: {said[:300]}")
 
-    def read(self, text: str) -> Any:
-        """The term that ``text`` is."""
-        self.parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "term")
-        return self.parser.nextTerm()
-
     def compare(self, handle: Any, about: str) -> None:
         """Print a closed term and read it: Misbehaviour where it is another term.
 
@@ -161,7 +156,8 @@ class Reader:
         if len(text) > _LARGEST or _UNREADABLE.search(text):
             return
         try:
-            again = self.read(text)
+            self.parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "term")
+            again = self.parser.nextTerm()
         except RuntimeError as error:
             raise Misbehaviour(
                 "print", f"{about} does not read back: {error!s:.300}\nin {text:.300}"

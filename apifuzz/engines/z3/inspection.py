@@ -15,13 +15,8 @@ from apifuzz.engines.z3.words import QUESTIONS, words_in
 from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
 
 _PARAMETERS = {
-    z3.Z3_PARAMETER_INT: "Z3_get_decl_int_parameter",
-    z3.Z3_PARAMETER_DOUBLE: "Z3_get_decl_double_parameter",
-    z3.Z3_PARAMETER_RATIONAL: "Z3_get_decl_rational_parameter",
-    z3.Z3_PARAMETER_SYMBOL: "Z3_get_decl_symbol_parameter",
-    z3.Z3_PARAMETER_SORT: "Z3_get_decl_sort_parameter",
-    z3.Z3_PARAMETER_AST: "Z3_get_decl_ast_parameter",
-    z3.Z3_PARAMETER_FUNC_DECL: "Z3_get_decl_func_decl_parameter",
+    getattr(z3, f"Z3_PARAMETER_{kind.upper()}"): f"Z3_get_decl_{kind}_parameter"
+    for kind in ("int", "double", "rational", "symbol", "sort", "ast", "func_decl")
 }
 
 _ACCESSORS_LIMIT = 20
@@ -167,13 +162,10 @@ class Inspection:
 
     def read_back(self, term: ApiTerm) -> None:
         """Print the term and read it with z3's parser; Misbehaviour where another term comes back."""
-        self._read_back(self.terms.of(term))
-
-    def _read_back(self, term: Any) -> None:
-        session = self.session
-        text = term.sexpr()
+        session, plain = self.session, self.terms.of(term)
+        text = plain.sexpr()
         require_readable(session, text)
-        constant = z3.Const("read!", term.sort())
+        constant = z3.Const("read!", plain.sort())
         known = {**session.declared, "read!": constant}
         try:
             parsed = z3.parse_smt2_string(
@@ -184,7 +176,7 @@ class Inspection:
                 raise Unsupported("z3 prints sorts of declared constructors without arguments") from error
             raise misread(error, text) from error
         again = parsed[0].arg(1)
-        if session.differ(again, term):
+        if session.differ(again, plain):
             raise Misbehaviour("print", f"{text[:500]} reads back as {again.sexpr()[:500]}")
 
 
