@@ -20,34 +20,3 @@ from generator.settings import Setting
 from generator.strategies.enumeration import EnumerationBound, EnumerationStrategy
 from generator.strategies.skeletons import SkeletonOptions, SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy
-
-__all__ = [
-    "STRATEGIES",
-    "BatchReport",
-    "EnumerationBound",
-    "EnumerationStrategy",
-    "GeneratedTest",
-    "GenerationError",
-    "Library",
-    "Mutant",
-    "OutputFolderError",
-    "Seed",
-    "SeedScript",
-    "SeedSkipped",
-    "SeedSource",
-    "SeedStrategy",
-    "Setting",
-    "SkeletonOptions",
-    "SkeletonStrategy",
-    "Strategy",
-    "StrategyEntry",
-    "StrategyInputs",
-    "StrategySettings",
-    "find_strategy",
-    "load_library",
-    "make_strategy",
-    "seeds_of_corpus",
-    "seeds_of_folder",
-    "seeds_of_strategy",
-    "write_batch",
-]

@@ -41,11 +41,8 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     entry = find_strategy(name)
     if sources.seeds is not None and "seeds" not in entry.needs:
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
-    library = seeds = None
-    if "library" in entry.needs:
-        library = _library(sources, settings.solvers)
-    if "seeds" in entry.needs:
-        seeds = _seeds(sources, settings)
+    library = _library(sources, settings.solvers) if "library" in entry.needs else None
+    seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
     return make_strategy(name, library, settings, seeds)
 
 

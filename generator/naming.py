@@ -9,7 +9,7 @@ from smtlib.commands import declaration_text
 
 # None of these names can be one that an atom keeps for itself (rules.atoms.OWN_NAME).
 _PREFIXES = {"Bool": "t", "Int": "i", "Real": "r", "String": "s", "RegLan": "re", "RoundingMode": "m"}
-_HEAD_PREFIXES = {"BitVec": "v", "FloatingPoint": "fp", "Array": "a", "Seq": "q", "Set": "st"}
+_PREFIXES |= {"BitVec": "v", "FloatingPoint": "fp", "Array": "a", "Seq": "q", "Set": "st"}
 
 
 def prefix_of(rank: Rank) -> str:
@@ -17,11 +17,8 @@ def prefix_of(rank: Rank) -> str:
     params, result = rank
     if params:
         return "f"
-    known = _PREFIXES.get(result)
-    if known is None:
-        head = result.lstrip("(").removeprefix("_ ").split(" ", 1)[0]
-        known = _HEAD_PREFIXES.get(head, "u")
-    return known
+    head = result.lstrip("(").removeprefix("_ ").split(" ", 1)[0]
+    return _PREFIXES.get(head, "u")
 
 
 class Declarations:
@@ -59,11 +56,8 @@ class Declarations:
 
     def use(self, prelude: Iterable[str], names: Iterable[str], hidden: Collection[str]) -> None:
         """Note an atom's use: its prelude, and those of its symbols that no binder hides."""
-        for command in prelude:
-            self._prelude.setdefault(command)
-        for name in names:
-            if name not in hidden:
-                self._needed.setdefault(name)
+        self._prelude.update(dict.fromkeys(prelude))
+        self._needed.update(dict.fromkeys(name for name in names if name not in hidden))
 
     def text(self) -> str:
         """The declarations, one a line: preludes first, then exactly the symbols that occur free."""

@@ -82,12 +82,8 @@ def _node(head: str, term: Term, name: str) -> Node:
         described = described[:_SAME_ARGUMENTS]
     result = _NAMING.sort(term.sort)
     sorts = {*described, result} - {"Bool"}
-    if (
-        len(sorts) == 1
-        and head[0] != "("
-        and all(map(_WIDTH.fullmatch, sorts))
-        and "(_ BitVec 1)" not in sorts
-    ):
+    has_one_width = len(sorts) == 1 and all(map(_WIDTH.fullmatch, sorts)) and "(_ BitVec 1)" not in sorts
+    if has_one_width and head[0] != "(":
         # One width is as good as another.
         described = ["(_ BitVec 8)" if sort in sorts else sort for sort in described]
         result = "(_ BitVec 8)" if result in sorts else result

@@ -84,11 +84,8 @@ class Prelude:
         self._sort_needs.clear()
         for datatype in command.datatypes:
             self._of_sort[datatype.name] = needs
-            for constructor in datatype.constructors:
-                for declaration in (constructor.declaration, *constructor.selectors):
-                    self._of_declaration[id(declaration)] = needs
-        for declaration in command.declarations:
-            self._of_declaration[id(declaration)] = needs
+            self._of_declaration.update((id(symbol), needs) for symbol in datatype.symbols)
+        self._of_declaration.update((id(declaration), needs) for declaration in command.declarations)
         self.texts.append(print_command(command, self.naming) + "\n")
 
     def needs_of_sort(self, sort: Sort) -> int:
@@ -138,10 +135,7 @@ def names_of(script: SeedScript) -> set[str]:
         if command.sort is not None:
             names.add(command.sort.name)
         for datatype in command.datatypes:
-            names.add(datatype.name)
-            for constructor in datatype.constructors:
-                names.add(constructor.declaration.name)
-                names.update(s.name for s in constructor.selectors)
+            names.update((datatype.name, *(symbol.name for symbol in datatype.symbols)))
         names.update(v.op.name for d in command.definitions for v in d.params)
     for term in script.all_terms:
         names.update(v.op.name for v in term.bound)

@@ -98,11 +98,7 @@ class _Checker:
                 if not error.line:
                     position = self.elaborator.position(command.sexp)
                     error.line, error.column = script.place(position)
-                self.checked.errors.append(
-                    error
-                    if isinstance(error, SortError)
-                    else SortError(error.message, error.line, error.column)
-                )
+                self.checked.errors.append(SortError(error.message, error.line, error.column))
         return self.checked
 
     def _command(self, command: Command) -> CheckedCommand:
@@ -111,40 +107,34 @@ class _Checker:
         handler = _HANDLERS.get(command.name)
         if handler is None:
             raise SortError(f"unknown command {command.name}")
-        return handler(self, command.sexp)
+        return handler(self, command.sexp) or self._done(command.sexp)
 
     def _done(self, sexp: SExpList, **what: object) -> CheckedCommand:
         return CheckedCommand(sexp[0], self.index, sexp, **what)  # type: ignore[arg-type]
 
     # Commands without terms
 
-    def set_logic(self, sexp: SExpList) -> CheckedCommand:
+    def set_logic(self, sexp: SExpList) -> None:
         self.checked.logic = _symbol(sexp, 1)
         self.elaborator.use_logic(self.checked.logic)
         self.environment.is_higher_order = self.checked.logic.startswith("HO_")
-        return self._done(sexp)
 
-    def set_option(self, sexp: SExpList) -> CheckedCommand:
+    def set_option(self, sexp: SExpList) -> None:
         if sexp[1:] == [":global-declarations", "true"]:
             self.environment.global_declarations = True
-        return self._done(sexp)
 
-    def push(self, sexp: SExpList) -> CheckedCommand:
+    def push(self, sexp: SExpList) -> None:
         self.environment.push(_count(sexp))
-        return self._done(sexp)
 
-    def pop(self, sexp: SExpList) -> CheckedCommand:
+    def pop(self, sexp: SExpList) -> None:
         self.environment.pop(_count(sexp))
-        return self._done(sexp)
 
-    def reset(self, sexp: SExpList) -> CheckedCommand:
+    def reset(self, sexp: SExpList) -> None:
         self.environment.reset()
         self.elaborator.numeral_sort = INT
-        return self._done(sexp)
 
-    def reset_assertions(self, sexp: SExpList) -> CheckedCommand:
+    def reset_assertions(self, sexp: SExpList) -> None:
         self.environment.reset_assertions()
-        return self._done(sexp)
 
     # Sorts and symbols
 
@@ -161,9 +151,7 @@ class _Checker:
         if isinstance(sexp[2], str) or not all(map(is_symbol, sexp[2])):
             raise SortError(f"expected a list of sort parameters, found {sexp_text(sexp[2], 60)}")
         params = tuple(sexp[2])
-        body: SExp | Sort = sexp[3]
-        if not params:
-            body = self.environment.sort(sexp[3])
+        body: SExp | Sort = sexp[3] if params else self.environment.sort(sexp[3])
         definition = SortDefinition(_symbol(sexp, 1), len(params), params, body)
         self.environment.add_sort(definition)
         return self._done(sexp, sort=definition)
@@ -196,17 +184,15 @@ class _Checker:
             raise SortError("expected (declare-rel NAME (SORT ...))")
         return self.declare_fun(SExpList([*sexp[:3], "Bool"]), sexp)
 
-    def declare_map(self, sexp: SExpList) -> CheckedCommand:
+    def declare_map(self, sexp: SExpList) -> None:
         """z3's ``(declare-map NAME (SORT ...) FUNCTION)``: the function on arrays, by element."""
         _shape(sexp, 4, "(declare-map NAME (SORT ...) FUNCTION)")
         self.environment.maps[_symbol(sexp, 1)] = sexp[3]
-        return self._done(sexp)
 
-    def declare_type_variable(self, sexp: SExpList) -> CheckedCommand:
+    def declare_type_var(self, sexp: SExpList) -> None:
         _shape(sexp, 2, "(declare-type-var NAME)")
         name = _symbol(sexp, 1)
         self.environment.add_sort(SortDefinition(name, 0, (), parameter(name)))
-        return self._done(sexp)
 
     def declare_oracle_fun(self, sexp: SExpList) -> CheckedCommand:
         """cvc5's ``(declare-oracle-fun NAME (SORT ...) SORT [PROGRAM])``."""
@@ -260,13 +246,8 @@ class _Checker:
                 raise SortError(f"expected (NAME ((VARIABLE SORT) ...) SORT), found {sexp_text(head, 60)}")
             variables, by_name = self.elaborator.parameters(head[1])
             params = tuple(v.sort for v in variables)
-            prepared.append(
-                (
-                    variables,
-                    by_name,
-                    Declaration(_symbol(head, 0), params, self.environment.sort(head[2]), "define-rec"),
-                )
-            )
+            result = self.environment.sort(head[2])
+            prepared.append((variables, by_name, Declaration(_symbol(head, 0), params, result, "define-rec")))
         for _, _, declaration in prepared:
             self.environment.declare(declaration)
         definitions = []
@@ -298,33 +279,19 @@ class _Checker:
         return self._done(sexp, terms=tuple(terms))
 
 
-_Handler = Callable[[_Checker, SExpList], CheckedCommand]
+_Handler = Callable[[_Checker, SExpList], CheckedCommand | None]
+_OWN_METHOD = """
+    set-logic set-option push pop reset reset-assertions declare-sort define-sort declare-datatypes
+    declare-fun declare-const define-fun define-const define-fun-rec define-funs-rec declare-rel
+    declare-map declare-type-var declare-oracle-fun synth-fun
+    """.split()
 _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(COMMANDS, _Checker.shaped),
-    "set-logic": _Checker.set_logic,
-    "set-option": _Checker.set_option,
-    "push": _Checker.push,
-    "pop": _Checker.pop,
-    "reset": _Checker.reset,
-    "reset-assertions": _Checker.reset_assertions,
-    "declare-sort": _Checker.declare_sort,
-    "define-sort": _Checker.define_sort,
+    **{name: getattr(_Checker, name.replace("-", "_")) for name in _OWN_METHOD},
     "declare-datatype": _Checker.declare_datatypes,
-    "declare-datatypes": _Checker.declare_datatypes,
     "declare-codatatype": _Checker.declare_datatypes,
     "declare-codatatypes": _Checker.declare_datatypes,
-    "declare-fun": _Checker.declare_fun,
-    "declare-const": _Checker.declare_const,
-    "define-fun": _Checker.define_fun,
-    "define-const": _Checker.define_const,
-    "define-fun-rec": _Checker.define_fun_rec,
-    "define-funs-rec": _Checker.define_funs_rec,
     "declare-var": _Checker.declare_const,
-    "declare-rel": _Checker.declare_rel,
-    "declare-map": _Checker.declare_map,
-    "declare-type-var": _Checker.declare_type_variable,
-    "declare-oracle-fun": _Checker.declare_oracle_fun,
-    "synth-fun": _Checker.synth_fun,
     "synth-inv": _Checker.synth_fun,
 }
 

@@ -77,9 +77,7 @@ class Elaborator:
         return self._terms.pop()
 
     def term_of_sort(self, sexp: SExp, sort: Sort, variables: Mapping[str, Term] = _NO_VARIABLES) -> Term:
-        """The term of ``sexp`` with these variables in scope. Raises SortError if it does not have this
-        ``sort``.
-        """
+        """The term of ``sexp`` with these variables in scope. Raises SortError if it has another sort."""
         self.local.update(variables)
         term = self.term(sexp)
         self.local.clear()
@@ -316,16 +314,15 @@ class Elaborator:
         Terms bound by ``let`` are shared without copying, so a variable that shadows another could capture a
         name in one of them.
         """
-        if self._is_taken(name):
-            return self._renamed_variable(name, sort)
-        return self.table.variable(name, sort)
+        return (self._renamed_variable if self._is_taken(name) else self.table.variable)(name, sort)
 
     def _is_taken(self, name: str) -> bool:
         environment = self.environment
         return (
             name in self.local
             or name in self._renamed
-            or environment.is_visible(name)
+            or name in environment.symbols
+            or name in environment.named
             or name in environment.theories.functions
         )
 

@@ -45,6 +45,11 @@ class Datatype:
     group: tuple[str, ...]
 
     @property
+    def symbols(self) -> list[Declaration]:
+        """Every constructor, followed by its selectors."""
+        return [symbol for c in self.constructors for symbol in (c.declaration, *c.selectors)]
+
+    @property
     def sort(self) -> Sort:
         """The sort, over the datatype's own parameters."""
         return make_sort(self.name, (), self.params)
@@ -143,16 +148,8 @@ class Environment:
 
     def reset(self) -> None:
         """Remove everything."""
-        for table in (
-            self.sorts,
-            self.symbols,
-            self.named,
-            self.datatypes,
-            self.constructors,
-            self.maps,
-            self._levels,
-        ):
-            table.clear()
+        for table in ("sorts", "symbols", "named", "datatypes", "constructors", "maps", "_levels"):
+            getattr(self, table).clear()
 
     def reset_assertions(self) -> None:
         """Close all levels; declarations outside them stay, as in z3 and cvc5."""
@@ -200,16 +197,11 @@ class Environment:
         self.datatypes[datatype.name] = datatype
         self._log("datatypes", datatype.name)
         for constructor in datatype.constructors:
-            self.declare(constructor.declaration)
-            name = constructor.declaration.name
+            name = self.declare(constructor.declaration).name
             self.constructors[name] = (datatype, constructor)
             self._log("constructors", name)
             for selector in constructor.selectors:
                 self.declare(selector)
-
-    def is_visible(self, name: str) -> bool:
-        """Whether a symbol of the script has this name."""
-        return name in self.symbols or name in self.named
 
     # Sorts
 

@@ -6,6 +6,7 @@ Relations are sets of tuples, tables are bags of tuples (cvc5).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from smtlib.sorts import BOOL, REGLAN, STRING, Sort, make_sort
 
@@ -70,25 +71,18 @@ def _update(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return found if _columns(found)[place] is value else None
 
 
-def _project(container: str) -> _Rank:
-    def rank(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-        (found,) = sorts
-        columns = [_columns(found, container)[i] for i in indices]
-        return _of(container, columns) if container else tuple_sort(columns)
-
-    return rank
+def _project(container: str, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    (found,) = sorts
+    columns = [_columns(found, container)[i] for i in indices]
+    return _of(container, columns) if container else tuple_sort(columns)
 
 
-def _product(container: str) -> _Rank:
+def _product(container: str, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     """Products; with pairs of indices, joins on the columns that they name."""
-
-    def rank(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-        left, right = (_columns(sort, container) for sort in sorts)
-        pairs = zip(indices[::2], indices[1::2], strict=True)
-        fits = all(left[i] is right[j] for i, j in pairs)
-        return _of(container, (*left, *right)) if fits else None
-
-    return rank
+    left, right = (_columns(sort, container) for sort in sorts)
+    pairs = zip(indices[::2], indices[1::2], strict=True)
+    fits = all(left[i] is right[j] for i, j in pairs)
+    return _of(container, (*left, *right)) if fits else None
 
 
 def _join(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
@@ -102,24 +96,18 @@ def _transpose(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return _of("Set", _columns(found, "Set")[::-1])
 
 
-def _group(container: str) -> _Rank:
-    def rank(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-        (found,) = sorts
-        columns = _columns(found, container)
-        return make_sort(container, (), (found,)) if all(i < len(columns) for i in indices) else None
-
-    return rank
+def _group(container: str, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    (found,) = sorts
+    columns = _columns(found, container)
+    return make_sort(container, (), (found,)) if all(i < len(columns) for i in indices) else None
 
 
-def _aggregate(container: str) -> _Rank:
-    def rank(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-        function, start, found = sorts
-        columns = _columns(found, container)
-        expected = make_sort("->", (), (tuple_sort(columns), start, start))
-        fits = function is expected and all(i < len(columns) for i in indices)
-        return make_sort(container, (), (start,)) if fits else None
-
-    return rank
+def _aggregate(container: str, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    function, start, found = sorts
+    columns = _columns(found, container)
+    expected = make_sort("->", (), (tuple_sort(columns), start, start))
+    fits = function is expected and all(i < len(columns) for i in indices)
+    return make_sort(container, (), (start,)) if fits else None
 
 
 def _insert(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
@@ -155,19 +143,19 @@ FAMILIES: dict[str, tuple[str, _Rank]] = {
     "tuple": ("Tuples", _tuple),
     "tuple.select": ("Tuples", _select),
     "tuple.update": ("Tuples", _update),
-    "tuple.project": ("Tuples", _project("")),
-    "rel.product": ("Tuples", _product("Set")),
-    "rel.table_join": ("Tuples", _product("Set")),
+    "tuple.project": ("Tuples", partial(_project, "")),
+    "rel.product": ("Tuples", partial(_product, "Set")),
+    "rel.table_join": ("Tuples", partial(_product, "Set")),
     "rel.join": ("Tuples", _join),
     "rel.transpose": ("Tuples", _transpose),
-    "rel.project": ("Tuples", _project("Set")),
-    "rel.group": ("Tuples", _group("Set")),
-    "rel.aggr": ("Tuples", _aggregate("Set")),
-    "table.product": ("Tuples", _product("Bag")),
-    "table.join": ("Tuples", _product("Bag")),
-    "table.project": ("Tuples", _project("Bag")),
-    "table.group": ("Tuples", _group("Bag")),
-    "table.aggr": ("Tuples", _aggregate("Bag")),
+    "rel.project": ("Tuples", partial(_project, "Set")),
+    "rel.group": ("Tuples", partial(_group, "Set")),
+    "rel.aggr": ("Tuples", partial(_aggregate, "Set")),
+    "table.product": ("Tuples", partial(_product, "Bag")),
+    "table.join": ("Tuples", partial(_product, "Bag")),
+    "table.project": ("Tuples", partial(_project, "Bag")),
+    "table.group": ("Tuples", partial(_group, "Bag")),
+    "table.aggr": ("Tuples", partial(_aggregate, "Bag")),
     "nullable.lift": ("Tuples", _lift),
     "set.insert": ("Sets", _insert),
     "pble": ("Z3Extras", _pseudo_boolean),

@@ -8,6 +8,8 @@ because z3 accepts a pattern only directly below the quantifier.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from smtlib.application import INDEXED_BY_FUNCTION
@@ -114,22 +116,17 @@ class _TermPrinter:
 
     def _plan_lets(self) -> None:
         order = list(postorder([self.root]))
-        uses: dict[Term, int] = {}
-        for term in order:
-            for arg in term.args:
-                if arg.args:
-                    uses[arg] = uses.get(arg, 0) + 1
+        uses = Counter(arg for term in order for arg in term.args if arg.args)
         if not any(count > 1 for count in uses.values()):
             return
         shared = self._worth_binding(order, uses)
         if not shared:
             return
         prefix = self._unused_prefix(order)
-        for number, term in enumerate(shared):
-            self.let_names[term] = f"{prefix}{number}"
+        self.let_names = {term: f"{prefix}{number}" for number, term in enumerate(shared)}
         self._find_homes(order, shared)
 
-    def _worth_binding(self, order: list[Term], uses: dict[Term, int]) -> list[Term]:
+    def _worth_binding(self, order: list[Term], uses: Mapping[Term, int]) -> list[Term]:
         size: dict[Term, int] = {}
         shared = []
         # A let inside an annotation does not reach its patterns.

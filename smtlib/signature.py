@@ -67,16 +67,12 @@ class SortPattern:
         """Whether ``sort`` is an instance; binds parameters that are not bound yet."""
         if self.is_parameter:
             return bindings.setdefault(self.name, sort) is sort
-        if (
-            sort.name != self.name
-            or len(sort.args) != len(self.args)
-            or len(sort.indices) != len(self.indices)
-        ):
+        sizes = (len(self.args), len(self.indices))
+        if sort.name != self.name or (len(sort.args), len(sort.indices)) != sizes:
             return False
-        for expression, value in zip(self.indices, sort.indices, strict=True):
-            if not match_index(expression, value, bindings):
-                return False
-        return all(p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True))
+        return all(map(match_index, self.indices, sort.indices, itertools.repeat(bindings))) and all(
+            p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True)
+        )
 
     def instantiate(self, bindings: Bindings) -> Sort:
         """The sort under these bindings. Raises KeyError if one is missing."""
@@ -145,9 +141,8 @@ class Signature:
     def _apply_once(self, sorts: tuple[Sort, ...], bindings: Bindings) -> Sort | None:
         if len(sorts) != len(self.params):
             return None
-        for pattern, sort in zip(self.params, sorts, strict=True):
-            if not pattern.match(sort, bindings):
-                return None
+        if not all(p.match(s, bindings) for p, s in zip(self.params, sorts, strict=True)):
+            return None
         try:
             if self.where is not None and not evaluate_index(self.where, bindings):
                 return None
@@ -159,10 +154,8 @@ class Signature:
         if len(sorts) < 2:
             return self._apply_few(sorts, fixed)
         if self.associativity in (":chainable", ":pairwise"):
-            for left, right in itertools.pairwise(sorts):
-                if self._apply_once((left, right), dict(fixed)) is None:
-                    return None
-            return BOOL
+            pairs = itertools.pairwise(sorts)
+            return None if any(self._apply_once(p, dict(fixed)) is None for p in pairs) else BOOL
         leftwards = self.associativity == ":left-assoc"
         accumulated, rest = (sorts[0], sorts[1:]) if leftwards else (sorts[-1], sorts[-2::-1])
         for sort in rest:

@@ -277,8 +277,4 @@ def free_variables(root: Term) -> list[Term]:
 
 def declarations_in(roots: Iterable[Term]) -> list[Declaration]:
     """The script symbols that occur below ``roots``, in order of first occurrence."""
-    seen: dict[Declaration, None] = {}
-    for term in postorder(roots):
-        if term.op.declaration is not None:
-            seen.setdefault(term.op.declaration)
-    return list(seen)
+    return list(dict.fromkeys(t.op.declaration for t in postorder(roots) if t.op.declaration is not None))

@@ -93,9 +93,7 @@ def read_bits(sexp: SExp) -> tuple[int, int]:
 
 
 def read_float(sexp: SExp) -> str | list[tuple[int, int]]:
-    """The name of a special floating-point number, or the values and widths (in bits) of the fields of
-    another.
-    """
+    """The name of a special floating-point number, or the values and widths in bits of another's fields."""
     if not isinstance(sexp, str) and len(sexp) == 4:
         if sexp[0] == "_" and sexp[1] in SPECIAL_FLOATS:
             return str(sexp[1])

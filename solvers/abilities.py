@@ -7,7 +7,6 @@ command line.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
@@ -53,10 +52,6 @@ class Abilities:
     theories: tuple[str, ...]
     incremental: bool
     models: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """The entries of ``solvers --json``."""
-        return {"theories": list(self.theories), "incremental": self.incremental, "models": self.models}
 
 
 def probe_abilities(solver: Solver) -> Abilities:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from solvers.errors import EnvironmentProblem
 from solvers.running.process import Limits, run
@@ -38,13 +38,6 @@ class AskedOption:
         except ValueError:
             return False
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> AskedOption:
-        """An option as the drivers print it."""
-        return cls(
-            data["name"], data["kind"], tuple(data["values"]), str(data["default"]), data.get("category", "")
-        )
-
 
 def ask(argv: Sequence[str], *arguments: str) -> str:
     """The output of a solver started with ``arguments``; EnvironmentProblem if it fails."""
@@ -57,5 +50,5 @@ def ask(argv: Sequence[str], *arguments: str) -> str:
 
 def ask_driver(argv: Sequence[str]) -> dict[str, AskedOption]:
     """The options that one of our drivers prints as JSON."""
-    options = (AskedOption.from_json(entry) for entry in json.loads(ask(argv, "--options")))
+    options = msgspec.json.decode(ask(argv, "--options"), type=list[AskedOption])
     return {option.name: option for option in options}

@@ -22,9 +22,7 @@ _SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a solver is: the command that starts it, and the library or module that a supervisor can keep
-    loaded.
-    """
+    """The command that starts a solver, and the library or module that a supervisor can keep loaded."""
 
     argv: tuple[str, ...]
     loadable: str | None = None

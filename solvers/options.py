@@ -68,9 +68,7 @@ class KnownOption:
 
     @property
     def precision(self) -> tuple[bool, bool, int]:
-        """Orders the entries that fit a setting, most specific last; of two patterns the more cautious
-        counts.
-        """
+        """Orders the entries that fit a setting, most specific last, then most cautious last."""
         return bool(self.values), "*" not in self.name, -_WORST_FIRST.index(self.option_class)
 
 

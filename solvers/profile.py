@@ -71,9 +71,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Its folder, then the folder of the solver that it is another build of."""
     code: ModuleType | None = None
     like: str = ""
-    """Family of the solver that this is another build of. Keys not set here are as there, and the answers of
-    the two count as one vote.
-    """
+    """Family of the solver that this is another build of: it has its other keys, and they share one vote."""
 
     program: str
     """The name of its program in command lines for people."""
@@ -88,9 +86,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     apart: bool = False
     """Whether the wheel clashes with others when installed: it is always fetched into the cache."""
     any_python: bool = False
-    """Whether a wheel for any version of Python works: ``driver.py`` loads a library that does not use
-    Python.
-    """
+    """Whether a wheel for any Python works: ``driver.py`` loads a library that does not use Python."""
     first_release: str = ""
     """The first release whose wheel reads SMT-LIB."""
     old_release: str = ""
@@ -139,21 +135,19 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def ask_options(self, argv: Sequence[str]) -> dict[str, AskedOption]:
         """The options by name, as described by the solver that ``argv`` starts."""
-        if self.code is not None and hasattr(self.code, "ask_options"):
-            return dict(self.code.ask_options(argv))
+        if (own := getattr(self.code, "ask_options", None)) is not None:
+            return dict(own(argv))
         return ask_driver(argv) if self.file("driver.py") else {}
 
     def ask_tactics(self, argv: Sequence[str]) -> frozenset[str]:
         """The names of the tactics of the solver that ``argv`` starts."""
-        if self.code is not None and hasattr(self.code, "ask_tactics"):
-            return frozenset(self.code.ask_tactics(argv))
-        return frozenset()
+        own = getattr(self.code, "ask_tactics", None)
+        return frozenset(own(argv)) if own is not None else frozenset()
 
     def spell_model(self, text: str) -> str:
         """Rewrite values in a formula with a model substituted into the form this solver accepts."""
-        if self.code is not None and hasattr(self.code, "spell_model"):
-            return str(self.code.spell_model(text))
-        return text
+        own = getattr(self.code, "spell_model", None)
+        return str(own(text)) if own is not None else text
 
 
 def any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:

@@ -85,9 +85,7 @@ def named_solver(text: str) -> str | None:
 
 
 def form_of(family: str | None) -> Form:
-    """The report form of a solver's tracker; the plain one for other programs and if the faulty solver is
-    unknown.
-    """
+    """The report form of a solver's tracker; the plain one for other programs and unknown solvers."""
     profile = PROFILES.get(family or "")
     return profile.tracker if profile is not None else PLAIN
 

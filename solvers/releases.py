@@ -105,9 +105,7 @@ def _download_error(distribution: str, version: str, message: str) -> Environmen
 
 
 def unpack_wheel(wheel: Path, folder: Path) -> None:
-    """Unpack ``wheel`` into the new ``folder``; SolverMissing if it is broken or a member is outside the
-    folder.
-    """
+    """Unpack ``wheel`` into the new ``folder``; SolverMissing if it is broken or a member lies outside."""
     folder.mkdir(parents=True)
     root = folder.resolve()
     try:

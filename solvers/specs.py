@@ -166,9 +166,7 @@ class Solver:
         return not self._has_old_escapes or script.with_old_escapes is not None
 
     def given(self, script: Script) -> Script:
-        """The script that it gets for ``script``: the same, unless it uses a tactic or its release spells
-        characters in strings differently.
-        """
+        """The script that it gets: another if it has a tactic or its release spells strings differently."""
         if self._has_old_escapes:
             script = script.with_old_escapes or script
         return script if self.tactic is None else script.asked_by(self.tactic)
@@ -188,9 +186,7 @@ class Solver:
         return options
 
     def command(self, script: Script, file: str) -> list[str]:
-        """The command line that runs it on ``script``, stored in ``given_file(file)``; see also
-        ``reads_stdin``.
-        """
+        """The command line that runs it on ``script``, stored in ``given_file(file)`` (or on stdin)."""
         if "{}" in " ".join(self.argv):
             return [part.replace("{}", file) for part in self.argv]
         if self.reads_stdin:

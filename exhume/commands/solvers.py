@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -93,7 +94,7 @@ def _described(solver: Solver) -> dict[str, Any]:
         "version": solver.version(),
         "commit": solver.commit(),
         "command": " ".join(solver.argv),
-        **abilities.to_json(),
+        **asdict(abilities),
         "settings": len(modes.settings) if modes else 0,
         "tactics": len(modes.first_tactics) + len(modes.last_tactics) if modes else 0,
         "unknown_settings": [setting for setting, _ in modes.refused] if modes else [],

@@ -219,10 +219,7 @@ def _unnamed(table: TermTable, root: Term) -> Term:
 def _captures(script: SeedScript) -> bool:
     """Whether a bound variable has the name of a symbol."""
     names = {d.name for d in script.declarations}
-    for datatype in script.datatypes.values():
-        for constructor in datatype.constructors:
-            names.add(constructor.declaration.name)
-            names.update(s.name for s in constructor.selectors)
+    names.update(symbol.name for datatype in script.datatypes.values() for symbol in datatype.symbols)
     return any(v.op.name in names for term in script.terms for v in term.bound)
 
 

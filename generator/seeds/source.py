@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import random
 import stat
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -323,13 +323,9 @@ def _read(path: Path) -> str:
 
 def _causes(skipped: Mapping[str, str]) -> str:
     """Causes with their counts, for people; the most frequent first."""
-    counts = count_causes(skipped)
-    return ", ".join(f"{count} {cause}" for cause, count in counts.items())
+    return ", ".join(f"{count} {cause}" for cause, count in count_causes(skipped).items())
 
 
 def count_causes(skipped: Mapping[str, str]) -> dict[str, int]:
     """How many seeds were passed over for each cause, the most frequent first."""
-    counts: dict[str, int] = {}
-    for cause in skipped.values():
-        counts[cause] = counts.get(cause, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(Counter(skipped.values()).items(), key=lambda item: (-item[1], item[0])))

@@ -64,9 +64,7 @@ def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], in
 
 
 def run(text: str, options: Sequence[str]) -> int:
-    """Read ``text`` as the program would a file; what is printed goes to standard output at once. Returns the
-    exit code.
-    """
+    """Read ``text`` as the program would a file, print its output at once, return the exit code."""
     bitwuzla = load()
     try:
         settings = bitwuzla.Options()

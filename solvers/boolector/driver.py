@@ -75,9 +75,7 @@ def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], in
 
 
 def run(library: Any, text: bytes, options: Sequence[str], name: str = "<text>") -> int:
-    """Read ``text`` as the program would a file; what is printed goes to standard output. Returns the exit
-    code.
-    """
+    """Read ``text`` as the program would a file, print its output, return the exit code."""
     system = ctypes.CDLL(None)
     system.fmemopen.restype = _POINTER
     system.fmemopen.argtypes = [_TEXT, ctypes.c_size_t, _TEXT]

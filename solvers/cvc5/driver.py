@@ -23,9 +23,7 @@ _SHORT = {"-i": ("incremental", "true"), "-m": ("produce-models", "true")}
 
 
 def parse_options(arguments: Sequence[str]) -> list[tuple[str, str]]:
-    """Turn ``--a``, ``--no-b``, ``--c=d`` and ``-i`` into pairs for ``Solver.setOption``; ValueError if not
-    such.
-    """
+    """Turn ``--a``, ``--no-b``, ``--c=d`` and ``-i`` into pairs for ``setOption``; ValueError for others."""
     pairs = []
     for argument in arguments:
         if argument in _SHORT:
@@ -34,12 +32,9 @@ def parse_options(arguments: Sequence[str]) -> list[tuple[str, str]]:
             raise ValueError(f"not an option: {argument}")
         else:
             name, equals, value = argument[2:].partition("=")
-            if equals:
-                pairs.append((name, value))
-            elif name.startswith("no-"):
-                pairs.append((name[3:], "false"))
-            else:
-                pairs.append((name, "true"))
+            if not equals:
+                name, value = (name[3:], "false") if name.startswith("no-") else (name, "true")
+            pairs.append((name, value))
     return pairs
 
 
@@ -54,9 +49,7 @@ def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], in
 
 
 def run(text: bytes, options: Sequence[str], write: Callable[[str], object], name: str = "<text>") -> int:
-    """Read ``text`` as cvc5 would a file, hand every printed piece to ``write`` at once, return the exit
-    code.
-    """
+    """Read ``text`` as cvc5 would a file, ``write`` every printed piece at once, return the exit code."""
     status = 0
     try:
         for verb, printed in execute(text.decode("utf-8", "replace"), options, name):

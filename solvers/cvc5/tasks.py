@@ -36,9 +36,8 @@ def load_task(arguments: Sequence[str]) -> Callable[[str], tuple[str, str]]:
     if Path(library).is_dir():
         sys.path.insert(0, library)
     task = {"accept": _accept, "answer": _answer}[name]
-    task(
-        ["--incremental"], "(set-logic ALL)(declare-const x Int)(assert (> x 0))"
-    )  # what is made on first use
+    # Make now what the library makes on first use.
+    task(["--incremental"], "(set-logic ALL)(declare-const x Int)(assert (> x 0))")
     return lambda text: task(["--incremental", *options], text)
 
 

@@ -114,18 +114,16 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     for line in run.stderr.splitlines():
         if _NOT_BUILT.search(line):
             reading.note("not built", line)
-        _read_stray(reading, line, _CRASH)
+        _read_stray(reading, line)
     outcome, detail = _decide(reading, run, says)
-    location = shape = None
+    location = None
     if outcome is Outcome.CRASH:
         found = find_crash_place(run.stderr, run.stdout)
         location = found.place
         if location is None and found.named and found.named not in detail:
             # Too general for the place, but better than nothing.
             detail += f" at {found.named}"
-        shape = message_shape(detail)
-    elif outcome is Outcome.INVALID_MODEL:
-        shape = message_shape(detail)
+    shape = message_shape(detail) if outcome in (Outcome.CRASH, Outcome.INVALID_MODEL) else None
     return Verdict(outcome, tuple(reading.answers), run.seconds, detail, location, shape)
 
 
@@ -166,16 +164,16 @@ def _read_line(reading: _Reading, line: str) -> None:
         reading.note("refused", "unsupported command")
         reading.trusted = False
     else:
-        _read_stray(reading, line, _CRASH)
+        _read_stray(reading, line)
 
 
-def _read_stray(reading: _Reading, line: str, crash: re.Pattern[str]) -> None:
+def _read_stray(reading: _Reading, line: str) -> None:
     """Read a line that is neither answer nor error: a warning, part of a model, or a last message."""
     if _INVALID_MODEL.search(line):
         reading.note("invalid", line)
     elif _MEMORY.search(line) and not line.startswith((" ", "(")):
         reading.note("memory", line)
-    elif crash.search(line):
+    elif _CRASH.search(line):
         reading.note("report" if GOES_ON.search(line) else "crash", line)
     elif _TIME.search(line):
         reading.note("time", line)
@@ -201,12 +199,9 @@ def _take_error(reading: _Reading, message: str) -> None:
     if _INVALID_MODEL.search(message):
         reading.note("invalid", message)
         return
-    if _CRASH.search(message):
-        reading.note("crash", message)
-    elif _MEMORY.search(message):
-        reading.note("memory", message)
-    elif _TIME.search(message):
-        reading.note("time", message)
+    kinds = {"crash": _CRASH, "memory": _MEMORY, "time": _TIME}
+    if kind := next((kind for kind, pattern in kinds.items() if pattern.search(message)), None):
+        reading.note(kind, message)
     where = _POSITION.search(message)
     command = reading.script.command_at(int(where.group(1)), int(where.group(2))) if where else None
     name = reading.script.commands[command].name if command is not None else ""

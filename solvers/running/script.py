@@ -120,9 +120,7 @@ class Script:
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:
-        """Per check-sat, the answer in ``(set-info :status ...)``; each status counts for the next check
-        only.
-        """
+        """Per check-sat, the answer in the ``(set-info :status ...)`` before it and after the last check."""
         answers: list[str | None] = []
         status: str | None = None
         for command in self.commands:
@@ -137,9 +135,7 @@ class Script:
 
     @cached_property
     def speakers(self) -> tuple[tuple[int, str | None], ...]:
-        """The commands that may print a line that looks like an answer: (index, echoed word or None for a
-        check).
-        """
+        """The commands that may print what looks like an answer: index, echoed word (None for a check)."""
         found: list[tuple[int, str | None]] = []
         for index, command in enumerate(self.commands):
             if command.name in CHECKS:
