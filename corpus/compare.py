@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from corpus.errors import QueryError
 from corpus.learned import transactions
 from corpus.store import Corpus
 from rules import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
-from rules import compare as compare_rules
 
 SUPPORTS = (5, 6, 7, 8, 9, 10)
 """As in the paper's Figure 2."""
@@ -54,12 +53,7 @@ class Shared:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "both": self.both,
-            "share": round(self.share, 4),
-        }
+        return {**asdict(self), "share": round(self.share, 4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +171,7 @@ def compare_corpora(
     wanted = sorted({*supports, support})
     mined = dict(_rule_sets(one, other, wanted, min_confidence))
     ours, theirs, _ = mined[support]
-    detail = compare_rules(ours, theirs)
+    before, after = ({rule.key: rule for rule in rules} for rules in (ours, theirs))
     return CorpusComparison(
         one,
         other,
@@ -185,9 +179,9 @@ def compare_corpora(
         tuple(_overlap(at, *mined[at]) for at in sorted(set(supports))),
         _shared(one.skeletons, other.skeletons),
         _shared(one.signatures, other.signatures),
-        _by_lift(rule for rule, _ in detail.overlap),
-        _by_lift(detail.lost),
-        _by_lift(detail.new),
+        _by_lift(rule for key, rule in before.items() if key in after),
+        _by_lift(rule for key, rule in before.items() if key not in after),
+        _by_lift(rule for key, rule in after.items() if key not in before),
         _only(one.skeletons, other.skeletons),
         _excess(one, other),
     )

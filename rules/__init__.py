@@ -2,8 +2,7 @@
 
 from rules.apriori import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 from rules.atoms import OWN_NAME, Atom, Slot
-from rules.compare import Comparison, compare
-from rules.decompose import Decomposer, Decomposition, Hole, decompose, decompose_script
+from rules.decompose import Decomposer, Decomposition, Hole, decompose_script
 from rules.signature import operator_of
 from rules.skeletons import Binder, Skeleton, SkeletonError
 
@@ -13,7 +12,6 @@ __all__ = [
     "OWN_NAME",
     "Atom",
     "Binder",
-    "Comparison",
     "Decomposer",
     "Decomposition",
     "Hole",
@@ -22,8 +20,6 @@ __all__ = [
     "Skeleton",
     "SkeletonError",
     "Slot",
-    "compare",
-    "decompose",
     "decompose_script",
     "mine",
     "operator_of",

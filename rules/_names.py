@@ -14,6 +14,7 @@ from hashlib import sha256
 from smtlib import CheckedScript, Declaration, Definition, Sort, Term, Theories, declarations_in
 from smtlib.commands import datatypes_text, declaration_text, definitions_text
 from smtlib.environment import Datatype, is_parameter
+from smtlib.printer import Naming
 from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import indexed
 
@@ -91,7 +92,7 @@ BodyPrinter = Callable[[Term, "dict[Declaration | Term, str]"], str]
 """Prints a definition's body, given the names of its free symbols."""
 
 
-class AtomNames:
+class AtomNames(Naming):
     """The names inside one atom, in order of first use, and the prelude that they require."""
 
     def __init__(self, script: ScriptNames) -> None:

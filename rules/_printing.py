@@ -195,14 +195,6 @@ class CanonicalPrinter(Naming):
         return binders + len(names)
 
 
-class _SortNaming(Naming):
-    def __init__(self, names: AtomNames) -> None:
-        self.names = names
-
-    def sort(self, sort: Sort) -> str:
-        return self.names.sort(sort)
-
-
 class _GraphPrinter:
     """Prints a large term with ``let``, from a copy whose structure does not depend on the script's names."""
 
@@ -218,7 +210,7 @@ class _GraphPrinter:
             raise SkipError(TOO_LARGE)
         renamed = self._with_canonical_binders(order)
         final = self._with_canonical_heads(renamed)
-        return print_term(final, _SortNaming(self.printer.names))
+        return print_term(final, self.printer.names)
 
     def _with_canonical_binders(self, order: list[Term]) -> Term:
         table = TermTable()

@@ -68,13 +68,6 @@ class Decomposition:
         return tuple(h.skipped for h in self.holes if h.skipped)
 
 
-def decompose(assertion: Term, script: CheckedScript) -> Decomposition:
-    """Decompose ``assertion``, a term of ``script``. For many assertions of one script use
-    :func:`decompose_script` or one :class:`Decomposer`.
-    """
-    return Decomposer(script).decompose(assertion)
-
-
 def decompose_script(script: CheckedScript) -> Iterator[Decomposition]:
     """Decompose the script's assertions in order."""
     decomposer = Decomposer(script)

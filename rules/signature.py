@@ -30,14 +30,10 @@ class Signatures:
     def __init__(self, script: ScriptNames) -> None:
         self.script = script
         self._holds_symbol: dict[Term, bool] = {}
-        self._coarse: dict[Sort, str] = {}
-        self._full: dict[Sort, str] = {}
 
     def full(self, term: Term, names: AtomNames) -> str:
         """The signature with indices and arguments of sorts. ``names``: the names of the atom."""
-        if self.script.user_sorts:
-            return self._signature(term, _full_head, lambda sort: _flat(names.sort(sort)))
-        return self._signature(term, _full_head, self._full_sort)
+        return self._signature(term, _full_head, lambda sort: _flat(names.sort(sort)))
 
     def coarse(self, term: Term) -> str:
         """The coarse signature."""
@@ -75,22 +71,11 @@ class Signatures:
     def _operand(self, term: Term, sort: Callable[[Sort], str]) -> str:
         return ("var_" if self.holds_symbol(term) else "const_") + sort(term.sort)
 
-    def _full_sort(self, sort: Sort) -> str:
-        found = self._full.get(sort)
-        if found is None:
-            found = self._full[sort] = _flat(sort.text)
-        return found
-
     def _coarse_sort(self, sort: Sort) -> str:
-        found = self._coarse.get(sort)
-        if found is None:
-            found = sort.name
-            if found in self.script.groups:
-                found = "Datatype"
-            elif found in self.script.user_sorts or is_parameter(sort):
-                found = "Uninterpreted"
-            self._coarse[sort] = found
-        return found
+        if sort.name in self.script.groups:
+            return "Datatype"
+        is_free = sort.name in self.script.user_sorts or is_parameter(sort)
+        return "Uninterpreted" if is_free else sort.name
 
 
 def operator_of(signature: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules import OWN_NAME, Atom, Decomposition, decompose, decompose_script
+from rules import OWN_NAME, Atom, Decomposer, Decomposition, decompose_script
 from smtlib import CheckedScript, check_script, read_script
 
 DECLARATIONS = """
@@ -35,7 +35,7 @@ def check(text: str) -> CheckedScript:
 
 def taken_apart(assertion: str, declarations: str = DECLARATIONS) -> Decomposition:
     checked = check(f"{declarations}\n(assert {assertion})")
-    return decompose(checked.assertions[0], checked)
+    return Decomposer(checked).decompose(checked.assertions[0])
 
 
 def only_atom(assertion: str, declarations: str = DECLARATIONS) -> Atom:
@@ -230,7 +230,7 @@ def test_redeclared_symbols_are_told_apart() -> None:
 def timed(text: str) -> tuple[Decomposition, float]:
     checked = check(text)
     start = time.perf_counter()
-    found = decompose(checked.assertions[0], checked)
+    found = Decomposer(checked).decompose(checked.assertions[0])
     return found, time.perf_counter() - start
 
 
@@ -340,7 +340,7 @@ def test_renaming_symbols_changes_nothing(assertion: str) -> None:
 def test_atoms_check_by_themselves_and_are_their_own_atoms(assertion: str) -> None:
     for atom in taken_apart(assertion).atoms:
         checked = check(atom.script())
-        again = decompose(checked.assertions[0], checked)
+        again = Decomposer(checked).decompose(checked.assertions[0])
         assert again.atoms == (atom,)
         assert (again.atoms[0].signature, again.atoms[0].theories) == (atom.signature, atom.theories)
 

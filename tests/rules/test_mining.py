@@ -1,4 +1,4 @@
-"""Rules by mlxtend against a tiny brute-force miner; limits; comparing rule sets."""
+"""Rules by mlxtend against a tiny brute-force miner; limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rules import Rule, apriori, compare, mine
+from rules import Rule, apriori, mine
 from rules.apriori import largest_shadow
 
 Key = tuple[tuple[str, ...], tuple[str, ...]]
@@ -117,18 +117,3 @@ def test_the_bound_on_larger_itemsets_holds(family: set[frozenset[int]]) -> None
 def test_the_bound_is_exact_for_all_sets_of_some_items() -> None:
     for items in range(3, 10):
         assert largest_shadow(math.comb(items, 3), 3) == math.comb(items, 4)
-
-
-def rule(left: str, right: str, support: int = 9) -> Rule:
-    return Rule(tuple(left), tuple(right), support, 0.5, 1.0, 1.0)
-
-
-def test_comparing_rule_sets() -> None:
-    old = [rule("a", "b"), rule("b", "c"), rule("ab", "c")]
-    new = [rule("b", "c", 12), rule("a", "c")]
-    found = compare(old, new)
-    assert found.overlap == ((rule("b", "c"), rule("b", "c", 12)),)
-    assert found.new == (rule("a", "c"),)
-    assert found.lost == (rule("a", "b"), rule("ab", "c"))
-    assert found.kept == pytest.approx(1 / 3)
-    assert compare([], new).kept == 1.0
