@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 from solvers.errors import SolverMissing
 from solvers.registry import PROFILES
@@ -137,18 +137,6 @@ class Prober:
             self._idle.put(asker)
 
 
-class Asker(Protocol):
-    """A process that asks one solver, for use by one thread."""
-
-    def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
-        """What the solver says to each text."""
-        ...
-
-    def close(self) -> None:
-        """End the process."""
-        ...
-
-
 def asker_of(
     solver: Solver, seconds: float = SECONDS, megabytes: int = MEGABYTES, solve: bool = False
 ) -> Asker:
@@ -196,6 +184,10 @@ class _Runs:
 
     def close(self) -> None:
         self._runner.__exit__(None, None, None)
+
+
+Asker: TypeAlias = _Library | _Runs
+"""A process that asks one solver, for use by one thread."""
 
 
 def _tasks_of(solver: Solver) -> str | None:

@@ -11,7 +11,6 @@ from smtlib import (
     Script,
     Sort,
     Term,
-    Theories,
     check_script,
     default_theories,
     postorder,
@@ -99,7 +98,7 @@ def _traits(script: Script, checked: CheckedScript) -> Traits:
         found = known.find(name, indices, argument_sorts)
         if found is not None:
             theories.add(found[1].theory)
-    theories.update(_theories_of_sorts(sorts, known))
+    theories.update(known.sorts[sort.name].theory for sort in sorts if sort.name in known.sorts)
     return Traits(
         logic=checked.logic,
         commands=len(names),
@@ -118,7 +117,3 @@ def _theory_of_symbol(term: Term) -> tuple[str, ...]:
     if declaration is not None and declaration.origin in _MADE_BY_DATATYPES:
         return ("Datatypes",)
     return ("UF",) if term.args else ()
-
-
-def _theories_of_sorts(sorts: set[Sort], known: Theories) -> set[str]:
-    return {known.sorts[sort.name].theory for sort in sorts if sort.name in known.sorts}

@@ -145,12 +145,8 @@ def _count_statuses(corpus: Corpus, report: ImportReport) -> None:
     report.well_sorted = counts.get("well-sorted", 0)
     report.read = counts.get("read", 0)
     report.errors = counts.get("error", 0)
-    report.first_errors = [
-        (source, error)
-        for source, error in corpus.rows(
-            f"select source, error {newest} and status = 'error' order by id limit 20", [report.new]
-        )
-    ]
+    failed = f"select source, error {newest} and status = 'error' order by id limit 20"
+    report.first_errors = corpus.rows(failed, [report.new])
 
 
 def origin_of(relative: str, folder: str = "") -> Origin:

@@ -72,16 +72,8 @@ class Intake:
         """Store answers of a tracker's API. A newer answer to the same request replaces the old one."""
         texts = self.corpus.add_texts(record.body for record in records)
         rows = [
-            {
-                "tracker_id": tracker_id,
-                "request": record.request,
-                "status": record.status,
-                "etag": record.etag,
-                "last_modified": record.last_modified,
-                "fetched_at": record.fetched_at,
-                "text_id": text,
-                "next": record.next,
-            }
+            {"tracker_id": tracker_id, "text_id": text}
+            | {f.name: getattr(record, f.name) for f in fields(record) if f.name != "body"}
             for record, text in zip(records, texts, strict=True)
         ]
         return self._upsert("raw_record", ("tracker_id", "request"), rows)
@@ -264,31 +256,11 @@ def _formula_row(
     decomposed: bool,
 ) -> tuple[object, ...]:
     size = source.bytes if source.bytes is not None else len(storable(source.text or "").encode())
-    row = (
-        ident,
-        source.tracker_id,
-        source.issue_id,
-        source.comment_id,
-        source.block_id,
-        source.position,
-        source.source,
-        source.path,
-        key_hash,
-        size,
-        text_ids[0],
-        examined.status,
-        examined.error,
-        examined.line,
-        examined.column,
-        *trait_values(examined),
-        source.command_line,
-        source.solver,
-        source.solver_version,
-        source.expected,
-        source.bug_class,
-        decomposed,
-        text_ids[1],
-        source.actual,
-        source.flags,
-    )
-    return tuple(clean(value) for value in row)
+    text_id, script_id = text_ids
+    derived: dict[str, object] = {
+        **{"id": ident, "sha256": key_hash, "bytes": size, "text_id": text_id, "script_text_id": script_id},
+        **{"status": examined.status, "error": examined.error, "decomposed": decomposed},
+        **{"error_line": examined.line, "error_column": examined.column},
+        **dict(zip(TRAIT_COLUMNS, trait_values(examined), strict=True)),
+    }
+    return tuple(clean(derived[c] if c in derived else getattr(source, c)) for c in _FORMULA_COLUMNS)

@@ -15,22 +15,13 @@ from corpus.examine import examine
 from corpus.importer import MAX_BYTES, ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
 from corpus.store import Corpus
-from rules import MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, decompose_script, mine
-from smtlib import CheckedScript
+from rules import MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
 
 _CHUNK = 500
 
 
 Progress = Callable[[int, int], None]
 """Called with the number of items done and the total."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decomposed:
-    """The numbers of formulas decomposed in one run, and of failures."""
-
-    formulas: int
-    failed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ def learn(
 
     Raises ValueError for a support below 1 or a confidence outside ``(0, 1]``.
     """
-    decomposed = decompose_pending(corpus, progress)
+    decomposed, failed = decompose_pending(corpus, progress)
     found: dict[bool, RuleSet] = {}
     new = 0
     for coarse in (False, True):
@@ -86,33 +77,14 @@ def learn(
         where skipped is not null group by skipped order by skipped"""
     )
     return LearnReport(
-        decomposed.formulas,
-        decomposed.failed,
+        decomposed,
+        failed,
         len(found[False]),
         len(found[True]),
         new,
         all(mined.complete for mined in found.values()),
         dict(skipped),
     )
-
-
-class Learner:
-    """Decomposes formulas while they are added, so that a formula is read once.
-
-    Its methods are hooks of :meth:`corpus.intake.Intake.add_formulas` and
-    :func:`corpus.importer.import_paths`. Call :meth:`flush` inside the transaction.
-    """
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._decompositions = Decompositions(corpus)
-
-    def take(self, formula_id: int, checked: CheckedScript) -> None:
-        """Decompose a formula."""
-        self._decompositions.add(formula_id, decompose_script(checked))
-
-    def flush(self) -> None:
-        """Store the decomposed formulas."""
-        self._decompositions.flush()
 
 
 def import_and_decompose(
@@ -124,7 +96,7 @@ def import_and_decompose(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import files and decompose them in the same pass; see :func:`corpus.importer.import_paths`."""
-    learner = Learner(corpus)
+    learner = Decompositions(corpus)
     report = import_paths(
         corpus,
         paths,
@@ -138,10 +110,10 @@ def import_and_decompose(
     return report
 
 
-def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decomposed:
+def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> tuple[int, int]:
     """Decompose every current readable formula that is not yet decomposed, and refresh the counts.
 
-    A formula that our checker fails on is skipped and counted as failed.
+    Returns how many were decomposed, and on how many our checker failed; these are skipped.
     """
     pending = [
         ident
@@ -149,7 +121,7 @@ def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decom
             "select id from current_formula where status <> 'error' and not decomposed order by id"
         )
     ]
-    learner = Learner(corpus)
+    learner = Decompositions(corpus)
     decomposed = 0
     for start in range(0, len(pending), _CHUNK):
         chunk = pending[start : start + _CHUNK]
@@ -168,4 +140,4 @@ def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> Decom
         if progress is not None:
             progress(start + len(chunk), len(pending))
     refresh_counts(corpus)
-    return Decomposed(decomposed, len(pending) - decomposed)
+    return decomposed, len(pending) - decomposed

@@ -15,13 +15,15 @@ from typing import Any
 
 from corpus.records import Added
 from corpus.store import Corpus, digest
-from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, operator_of
+from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, decompose_script, operator_of
+from smtlib import CheckedScript
 
 
 class Decompositions:
     """Collects decomposed assertions; :meth:`flush` stores them, inside a transaction.
 
-    Discard it if the transaction fails.
+    :meth:`take` and :meth:`flush` are hooks of :meth:`corpus.intake.Intake.add_formulas` and
+    :func:`corpus.importer.import_paths`, so that a formula is read once. Discard it if the transaction fails.
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -34,6 +36,10 @@ class Decompositions:
         }
         self._rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in _COLUMNS}
         self._formulas: list[int] = []
+
+    def take(self, formula_id: int, checked: CheckedScript) -> None:
+        """Decompose and add a formula."""
+        self.add(formula_id, decompose_script(checked))
 
     def add(self, formula_id: int, assertions: Iterable[Decomposition]) -> None:
         """Add all assertions of a formula, in order."""

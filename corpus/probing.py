@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from corpus.acceptance import Acceptance, Prober, version_of
@@ -100,13 +100,11 @@ def _forms(corpus: Corpus, formulas: list[int]) -> list[tuple[int, str, str]]:
         where formula.id in (select unnest(?::integer[])) order by formula.id""",
         [formulas],
     )
-    return list(_form(rows))
-
-
-def _form(rows: list[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
+    forms = []
     for ident, status, body in rows:
         examined = examine(body) if status == WELL_SORTED else None
         if examined is not None and examined.status == WELL_SORTED and examined.checked is not None:
-            yield ident, "printed", print_script(examined.checked)
+            forms.append((ident, "printed", print_script(examined.checked)))
         else:
-            yield ident, "written", body
+            forms.append((ident, "written", body))
+    return forms

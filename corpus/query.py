@@ -13,6 +13,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from datetime import time as day_time
@@ -31,7 +32,7 @@ from corpus.errors import QueryError, QueryTimeout
 from corpus.store import connect_current
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
-FORMATS: tuple[Format, ...] = ("table", "json", "ndjson", "csv", "parquet")
+"""How a result is shown."""
 
 QUERIES = Path(__file__).with_name("queries")
 
@@ -151,12 +152,9 @@ def run_query(
         sql, values = query.sql, parameter_values(query, parameters or {})
     else:
         sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
-    connection = connect_current(path, _CONFINED)
-    try:
+    with closing(connect_current(path, _CONFINED)) as connection:
         _require_question(connection, sql, values)
         return _fetch(connection, sql, values, deadline, max_rows)
-    finally:
-        connection.close()
 
 
 def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> None:
@@ -164,7 +162,7 @@ def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: M
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
-        raise QueryError(_first_lines(error)) from error
+        raise QueryError(str(error).strip()) from error
     if len(statements) != 1:
         raise QueryError(f"expected one SQL statement, found {len(statements)}")
     statement = statements[0]
@@ -200,7 +198,7 @@ def _fetch(
             f"the query did not finish within {deadline:g} s: narrow it, or raise the time limit"
         ) from error
     except duckdb.Error as error:
-        raise QueryError(_first_lines(error)) from error
+        raise QueryError(str(error).strip()) from error
     finally:
         timer.cancel()
         timer.join()
@@ -267,10 +265,6 @@ def _distinct_names(names: Iterable[str]) -> tuple[str, ...]:
             free = f"{name}_{count}"
         seen[free] = None
     return tuple(seen)
-
-
-def _first_lines(error: duckdb.Error) -> str:
-    return str(error).strip()
 
 
 # Formats

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from corpus.examine import WELL_SORTED, examine
 from corpus.intake import TRAIT_COLUMNS, trait_values
-from corpus.learn import Learner, Progress
-from corpus.learned import refresh_counts
+from corpus.learn import Progress
+from corpus.learned import Decompositions, refresh_counts
 from corpus.store import Corpus
 
 _CHUNK = 500
@@ -39,7 +39,7 @@ def rebuild(corpus: Corpus, progress: Progress | None = None) -> RebuildReport:
         corpus.clear("assertion_atom")
         corpus.clear("assertion")
         corpus.execute("delete from acceptance where form = 'printed'")
-        learner = Learner(corpus)
+        learner = Decompositions(corpus)
         for start in range(0, len(known), _CHUNK):
             chunk = known[start : start + _CHUNK]
             statuses = _rebuild_chunk(corpus, learner, [ident for ident, _ in chunk])
@@ -56,7 +56,7 @@ def rebuild(corpus: Corpus, progress: Progress | None = None) -> RebuildReport:
     return RebuildReport(len(known), gained, lost)
 
 
-def _rebuild_chunk(corpus: Corpus, learner: Learner, formulas: list[int]) -> dict[int, str]:
+def _rebuild_chunk(corpus: Corpus, learner: Decompositions, formulas: list[int]) -> dict[int, str]:
     """Read these formulas again; returns their new statuses."""
     texts = corpus.rows(
         """select formula.id, body, superseded_by is null from formula join text on text.id = text_id

@@ -58,20 +58,15 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise unless the file has the current schema."""
     found, known = version(connection, path), len(migrations())
     if found > known:
-        raise SchemaMismatch(
-            f"{path} has schema {found}, newer than this exhume knows ({known}): upgrade exhume",
-            path,
-            found,
-            known,
+        why = f"newer than this exhume knows ({known}): upgrade exhume"
+    elif found < known:
+        why = (
+            f"older than this exhume's ({known}):"
+            " make it writable, and end what else uses it; the next command brings it up to date"
         )
-    if found < known:
-        raise SchemaMismatch(
-            f"{path} has schema {found}, older than this exhume's ({known}):"
-            " make it writable, and end what else uses it; the next command brings it up to date",
-            path,
-            found,
-            known,
-        )
+    else:
+        return
+    raise SchemaMismatch(f"{path} has schema {found}, {why}", path, found, known)
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, last: int | None = None) -> None:

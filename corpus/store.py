@@ -334,11 +334,8 @@ def _create(path: Path) -> None:
         raise CorpusMissing(f"cannot create the corpus {path}: there is no folder {path.parent}", path)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        connection = connect(draft, read_only=False)
-        try:
+        with contextlib.closing(connect(draft, read_only=False)) as connection:
             schema.migrate(connection, path)
-        finally:
-            connection.close()
         # Not rename: another process may have created the file in the meantime, and may be writing to it.
         try:
             os.link(draft, path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from corpus.intake import Intake, clean, identity
-from corpus.learn import Learner
+from corpus.learned import Decompositions
 from corpus.records import Block, FormulaSource, Issue, Reasoned, SolverRun
 from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
@@ -73,7 +73,7 @@ class Storer:
         self.tracker_id = tracker_id
         self.report = report
         self._intake = Intake(corpus)
-        self._learner = Learner(corpus)
+        self._learner = Decompositions(corpus)
 
     def store(self, batch: Sequence[Prepared]) -> None:
         """Store issues with everything extracted from them."""
