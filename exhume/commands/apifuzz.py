@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -17,18 +17,24 @@ from apifuzz.running.runs import RUN_LIMITS
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
 from base.documents import to_document
-from base.errors import Exit
 from base.version import VERSION
-from difftest import Limits
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.state import CampaignState
 from difftest.triage.known import KnownErrors
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import Jobs, Json, parse_duration
-from exhume.commands.traces import Limit, minimise_command, model_command, replay_command, to_smtlib_command
+from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
+from exhume.commands.traces import (
+    Limit,
+    Older,
+    limits_of,
+    minimise_command,
+    model_command,
+    replay_command,
+    to_smtlib_command,
+)
 from exhume.screens.console import print_json, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_statistics, show_summary
 
 _DEFAULT_RUNS = 1000
@@ -80,10 +86,7 @@ def run_command(
             " SMT-LIB, NAME=COMMAND.",
         ),
     ],
-    out_folder: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state."),
-    ],
+    out_folder: CampaignFolder,
     cross_check: Annotated[
         str | None,
         typer.Option(metavar="SPEC", help="Also make each call on this solver and compare the answers."),
@@ -133,10 +136,7 @@ def run_command(
             "--known", metavar="FILE", help="JSON file of known errors to ignore; see DIR/known.json."
         ),
     ] = None,
-    older: Annotated[
-        bool,
-        typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail."),
-    ] = True,
+    older: Older = True,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Print counts per state, action, operator, sort and option.")
     ] = False,
@@ -154,7 +154,7 @@ def run_command(
         (_setup(solver, cross_check, check_witnesses),),
         seed,
         drawing,
-        Limits(limit, RUN_LIMITS.memory, RUN_LIMITS.output),
+        limits_of(limit),
         feed=corpus,
         describe=partial(describe, older=older),
         more_known=KnownErrors.read(known or ()),
@@ -173,7 +173,7 @@ def run_command(
         show_summary(end.summary)
         if statistics:
             show_statistics(end.summary)
-    _exit(end)
+    raise leave(end)
 
 
 def _run(
@@ -205,14 +205,6 @@ def _run(
     if end.not_stored:
         say(f"exhume: {end.not_stored}")
     return end
-
-
-def _exit(end: CampaignEnd) -> NoReturn:
-    if end.error:
-        raise end.error
-    if end.summary.interrupted:
-        raise typer.Exit(Exit.INTERRUPTED)
-    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
 
 
 def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:

@@ -19,7 +19,6 @@ from corpus.similar import similar_to_file
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import out, print_json, say, show_table
-from rules import Rule
 
 _HEADER_BYTES = 100_000
 
@@ -88,16 +87,21 @@ def _show_comparison(found: CorpusComparison, limit: int) -> None:
     )
     if any(at.length is not None for at in found.rules):
         say("one corpus has too many rules: longer rules of both are not counted")
-    _show_excess(found, limit)
+    _show_list(
+        "Signatures more frequent in A",
+        ["in A", "in B", "p", "q", "signature"],
+        [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in found.excess],
+        limit,
+    )
     for title, rules in (
         (f"Rules in both (support {found.support})", found.shared_rules),
         ("Rules only in A", found.only_first),
         ("Rules only in B", found.only_second),
     ):
-        _show_rules(title, rules, limit)
-    if shown := found.skeletons_only_first[:limit]:
-        _title("Skeletons only in A", len(shown), len(found.skeletons_only_first))
-        show_table(["formulas", "skeleton"], [[str(n), text] for text, n in shown], frozenset({0}), shrink=1)
+        measured = [[f"{r.lift:.2f}", str(r.support), f"{r.confidence:.2f}", str(r)] for r in rules]
+        _show_list(title, ["lift", "support", "confidence", "rule"], measured, limit)
+    alone = [[str(count), text] for text, count in found.skeletons_only_first]
+    _show_list("Skeletons only in A", ["formulas", "skeleton"], alone, limit)
 
 
 def _rules_named(at: RuleOverlap) -> str:
@@ -105,32 +109,13 @@ def _rules_named(at: RuleOverlap) -> str:
     return f"rules, support {at.support}{cut}"
 
 
-def _show_excess(found: CorpusComparison, limit: int) -> None:
-    if not (shown := found.excess[:limit]):
-        return
-    _title("Signatures more frequent in A", len(shown), len(found.excess))
-    show_table(
-        ["in A", "in B", "p", "q", "signature"],
-        [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in shown],
-        frozenset({0, 1, 2, 3}),
-        shrink=4,
-    )
-
-
-def _show_rules(title: str, rules: tuple[Rule, ...], limit: int) -> None:
-    if shown := rules[:limit]:
-        _title(title, len(shown), len(rules))
-        show_table(
-            ["lift", "support", "confidence", "rule"],
-            [[f"{r.lift:.2f}", str(r.support), f"{r.confidence:.2f}", str(r)] for r in shown],
-            frozenset({0, 1, 2}),
-            shrink=3,
-        )
-
-
-def _title(text: str, shown: int, total: int) -> None:
-    out.print()
-    out.print(f"{text}: {shown} of {total}" if shown < total else text)
+def _show_list(title: str, columns: list[str], rows: list[list[str]], limit: int) -> None:
+    """Print the first ``limit`` rows; the last column is a text, the others are numbers."""
+    if shown := rows[:limit]:
+        out.print()
+        out.print(f"{title}: {len(shown)} of {len(rows)}" if len(shown) < len(rows) else title)
+        text = len(columns) - 1
+        show_table(columns, shown, frozenset(range(text)), shrink=text)
 
 
 def similar_command(

@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 import typer
 
 from base.documents import to_document
-from base.errors import Exit
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.state import CampaignState
 from exhume.commands.options import (
     SOLVER_HELP,
+    CampaignFolder,
     Incremental,
     Jobs,
     Json,
@@ -31,13 +31,10 @@ from exhume.commands.options import (
 from exhume.commands.oracle_options import Oracles
 from exhume.screens.console import print_json, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_summary
 from generator import Strategy
 
-Out = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
-]
 SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
 Tests = Annotated[
     int | None,
@@ -102,7 +99,7 @@ def register(app: typer.Typer) -> None:
 
 def hunt_command(
     context: typer.Context,
-    out_folder: Out,
+    out_folder: CampaignFolder,
     corpus: OptionalCorpus = None,
     solver: SolverSpecs = None,
     tests: Tests = None,
@@ -160,18 +157,11 @@ def hunt_command(
     if end.error:
         say(f"exhume: the hunt stopped; resume it with 'exhume hunt --resume --out {out_folder}'. The cause:")
         raise end.error
-    if not json:
-        _say_next(end, out_folder)
-    if end.summary.interrupted:
-        raise typer.Exit(Exit.INTERRUPTED)
-    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
-
-
-def _say_next(end: CampaignEnd, out: Path) -> None:
-    if end.summary.interrupted:
-        say(f"next: exhume hunt --resume --out {out}")
-    elif end.summary.findings:
-        say(f"next: exhume reduce --all {out}")
+    if not json and end.summary.interrupted:
+        say(f"next: exhume hunt --resume --out {out_folder}")
+    elif not json and end.summary.findings:
+        say(f"next: exhume reduce --all {out_folder}")
+    raise leave(end)
 
 
 def _hunt(

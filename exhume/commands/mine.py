@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -221,8 +221,7 @@ def _say_waiting(waiting: Waiting) -> None:
 def _watched(quiet: bool) -> Iterator[Listener]:
     """Show progress in one line on a terminal."""
     if quiet or not err.is_terminal:
-        with nullcontext():
-            yield Listener()
+        yield Listener()
         return
     with err.status("connecting") as status:
         yield Listener(

@@ -19,6 +19,9 @@ Seed = Annotated[
     typer.Option(help="Seed number. The same seed, corpus and version give the same tests.", min=0),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of parallel processes.", min=1)]
+CampaignFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
+]
 OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")]
 SOLVER_HELP = (
     f"Solver to run: {', '.join(PROFILES)}; a release, such as {OLD_RELEASE}; with options,"
@@ -26,11 +29,7 @@ SOLVER_HELP = (
 )
 SolverSpecs = Annotated[
     list[str],
-    typer.Option(
-        "--solver",
-        metavar="SPEC",
-        help=SOLVER_HELP,
-    ),
+    typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP),
 ]
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)

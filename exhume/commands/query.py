@@ -6,11 +6,12 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from corpus.query import (
+    Format,
     NamedQuery,
     Result,
     as_table,
@@ -21,11 +22,8 @@ from corpus.query import (
     run_query,
     write_result,
 )
-from exhume.commands.options import Json
+from exhume.commands.options import Json, OptionalCorpus
 from exhume.screens.console import print_json, say, show, show_table
-
-Format = Literal["table", "json", "ndjson", "csv", "parquet"]
-"""How a result is shown."""
 
 
 def register(app: typer.Typer) -> None:
@@ -38,9 +36,7 @@ def query_command(
     values: Annotated[
         list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Parameters of the query.")
     ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.")
-    ] = None,
+    corpus: OptionalCorpus = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--param", "-p", metavar="KEY=VALUE", help="Same as KEY=VALUE. Repeat for more."),

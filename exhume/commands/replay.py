@@ -35,7 +35,7 @@ from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_outcomes, show_summary
 
 
@@ -109,11 +109,7 @@ def keep_findings(
     ):
         end = campaign.run(options, state, screen.show, stop)
     finish_import(end.summary, tests, folder, json)
-    if end.error:
-        raise end.error
-    if end.summary.interrupted:
-        raise typer.Exit(Exit.INTERRUPTED)
-    raise typer.Exit(Exit.FINDINGS if end.summary.findings else Exit.DONE)
+    raise leave(end)
 
 
 def _tests_of(paths: list[Path]) -> FileTests:

@@ -31,6 +31,9 @@ OptionalSolver = Annotated[
     typer.Option("--solver", metavar="SPEC", help="Solver to use.  [default: the solver of the trace]"),
 ]
 Limit = Annotated[float, typer.Option(help="Time limit of a run, in seconds.", min=0.1)]
+Older = Annotated[
+    bool, typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail.")
+]
 
 
 def replay_command(
@@ -43,7 +46,7 @@ def replay_command(
     trace = TraceFile.read(file).trace
     setup = Setup.of_trace(trace, solver)
     with Runner(setup) as runner:
-        result = runner.replay_fresh(print_trace(trace), _limits(limit))
+        result = runner.replay_fresh(print_trace(trace), limits_of(limit))
     if result.outcome == "trace":
         raise TraceError(f"{file}: {result.detail}")
     if json:
@@ -53,7 +56,8 @@ def replay_command(
     raise typer.Exit(Exit.FINDINGS if result.fault else Exit.DONE)
 
 
-def _limits(seconds: float) -> Limits:
+def limits_of(seconds: float) -> Limits:
+    """The limits of a run with this time limit."""
     return Limits(seconds, RUN_LIMITS.memory, RUN_LIMITS.output)
 
 
@@ -90,10 +94,7 @@ def minimise_command(
     ] = "5m",
     jobs: Jobs = 1,
     limit: Limit = RUN_LIMITS.seconds,
-    older: Annotated[
-        bool,
-        typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail."),
-    ] = True,
+    older: Older = True,
     json: Json = False,
 ) -> None:
     """Minimise a trace or finding: keep only the calls that the error needs.
@@ -102,7 +103,7 @@ def minimise_command(
     SMT-LIB text shows the error as well, a script is written too. Repeat the command to resume.
     """
     minimise_trace(
-        target, solver, MinimisingOptions(parse_duration(duration), _limits(limit), jobs, older), json
+        target, solver, MinimisingOptions(parse_duration(duration), limits_of(limit), jobs, older), json
     )
 
 

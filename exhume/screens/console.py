@@ -77,8 +77,9 @@ def show_table(
     made = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         if number == shrink:
-            others = [_width(n, name, rows) + _GAP for n, name in enumerate(columns) if n != shrink]
-            left = max(_NARROWEST, out.width - sum(others)) if out.is_terminal else _NO_LIMIT
+            shown = zip(columns, *rows, strict=True)
+            widths = [max(map(len, cells)) + _GAP for n, cells in enumerate(shown) if n != shrink]
+            left = max(_NARROWEST, out.width - sum(widths)) if out.is_terminal else _NO_LIMIT
             made.add_column(column, overflow="ellipsis", no_wrap=True, max_width=left)
         else:
             side: Literal["left", "right"] = "right" if number in right else "left"
@@ -86,10 +87,6 @@ def show_table(
     for row in rows:
         made.add_row(*(Text(printable(cell)) for cell in row))
     show(made)
-
-
-def _width(number: int, column: str, rows: list[list[str]]) -> int:
-    return max(len(column), *(len(row[number]) for row in rows))
 
 
 def show(made: Table) -> None:

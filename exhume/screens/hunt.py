@@ -1,27 +1,58 @@
-"""The live screen of a hunt."""
+"""Progress of a hunt: a live screen on a terminal, a line per minute elsewhere."""
 
 from __future__ import annotations
 
-from rich.console import RenderableType
+import time
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from rich.console import Group, RenderableType
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkersTold
-from exhume.screens.console import printable, say
-from exhume.screens.live import LiveScreen, size, span
+from exhume.screens.console import err, printable, say
 from exhume.screens.summary import calls_line, finding_line
 
 _ARMS = 10
 _TESTS_TO_WARN = 20
 """After this many refused tests and no accepted one, the screen warns."""
+_QUIET_SECONDS = 60.0
+# Rates are those of the last minute.
+_WINDOW = 60.0
+_LATEST = 5
 
 
-class HuntScreen(LiveScreen[Progress]):
-    """Progress of a hunt. With ``tell``, a terminal shows findings as they are confirmed."""
+class HuntScreen:
+    """Shows the progress of a hunt on standard error; use under ``with``.
+
+    ``title`` is the first line, ``goal`` the end of the run ("of 1000", "of 10m"). ``quiet`` shows nothing.
+    With ``tell``, a terminal shows findings as they are confirmed.
+    """
 
     def __init__(self, title: str, goal: str = "", quiet: bool = False, tell: bool = True) -> None:
-        super().__init__(title, goal, quiet)
+        self._title = title
+        self._goal = goal
+        self._quiet = quiet
         self._tell = tell
+        self._past: deque[tuple[float, int, int]] = deque()
+        self._said = time.monotonic()
+        self._live: Live | None = None
+        self._latest: deque[str] = deque(maxlen=_LATEST)
+
+    def __enter__(self) -> Self:
+        if not self._quiet and err.is_terminal:
+            self._live = Live(console=err, transient=True, refresh_per_second=4, redirect_stderr=False)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
 
     def show(self, event: Event) -> None:
         """Update the screen after an event."""
@@ -34,12 +65,28 @@ class HuntScreen(LiveScreen[Progress]):
 
     def found(self, record: FindingRecord) -> None:
         """Add a confirmed finding to the latest ones."""
-        if self.is_shown and self._tell and not record.known:
-            self.latest.append(finding_line(record))
+        if self._live is not None and self._tell and not record.known:
+            self._latest.append(finding_line(record))
 
-    def counted(self, progress: Progress) -> tuple[float, int, int]:
-        """Tests and decided tests."""
-        return progress.now, progress.tests, progress.decided
+    def update(self, progress: Progress) -> None:
+        """Show the current progress."""
+        self._past.append((progress.now, progress.tests, progress.decided))
+        while len(self._past) > 2 and self._past[1][0] <= self._past[-1][0] - _WINDOW:
+            self._past.popleft()
+        if self._live is not None:
+            self._live.update(self.render(progress))
+        elif not self._quiet and time.monotonic() - self._said >= _QUIET_SECONDS:
+            self._said = time.monotonic()
+            say(self.line(progress))
+
+    def rates(self) -> tuple[float, float]:
+        """Tests and decided tests, per second over the last minute."""
+        if len(self._past) < 2:
+            return 0.0, 0.0
+        (start, *before), (end, *after) = self._past[0], self._past[-1]
+        seconds = max(end - start, 1e-9)
+        first, second = (now - then for then, now in zip(before, after, strict=True))
+        return first / seconds, second / seconds
 
     def line(self, progress: Progress) -> str:
         """One line, for a log."""
@@ -50,20 +97,22 @@ class HuntScreen(LiveScreen[Progress]):
             f" {size(progress.memory)}"
         )
 
-    def parts(self, progress: Progress) -> list[RenderableType]:
-        """Counts, outcomes per solver, findings, results of each arm."""
-        parts: list[RenderableType] = [self._heads(progress), _outcomes(progress)]
+    def render(self, progress: Progress) -> RenderableType:
+        """The screen: counts, outcomes per solver, findings, results of each arm."""
+        title = Text(printable(self._title), style="bold")
+        parts: list[RenderableType] = [title, self._heads(progress), _outcomes(progress)]
         if progress.tests >= _TESTS_TO_WARN:
             parts += [Text(printable(f"warning: {refusal}"), style="bold") for refusal in progress.refusals]
         parts.append(self._findings(progress))
         if len(progress.arms) > 1 and any(arm.tests for arm in progress.arms):
             parts.append(_arms(progress))
-        return parts
+        hint = "Ctrl-C finishes the running tests and shows the summary; twice stops immediately"
+        return Group(*parts, Text(hint, style="dim"))
 
     def _heads(self, progress: Progress) -> RenderableType:
         tests, decided = self.rates()
         lines = [
-            f"{span(progress.seconds)}{self.goal}, {progress.jobs} job{'s' * (progress.jobs != 1)},"
+            f"{span(progress.seconds)}{self._goal}, {progress.jobs} job{'s' * (progress.jobs != 1)},"
             f" {size(progress.memory)}",
             f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
             f" {progress.waiting} waiting for a longer run",
@@ -74,12 +123,16 @@ class HuntScreen(LiveScreen[Progress]):
 
     def _findings(self, progress: Progress) -> RenderableType:
         classes = ", ".join(f"{count} {name}" for name, count in sorted(progress.classes.items()))
-        return self.latest_below(
-            f"\n{progress.findings} findings",
+        text = Text(f"\n{progress.findings} findings", style="bold")
+        rest = (
             f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour"
             f"\n{progress.duplicates} duplicates, {progress.confirming} being confirmed,"
-            f" {progress.unconfirmed} not confirmed\n",
+            f" {progress.unconfirmed} not confirmed\n"
         )
+        latest = (f"  {printable(line)}\n" for line in self._latest)
+        text.append("".join((rest, *latest)), style="not bold")
+        text.no_wrap, text.overflow = True, "ellipsis"
+        return text
 
 
 def _outcomes(progress: Progress) -> Table:
@@ -113,3 +166,25 @@ def _arms(progress: Progress) -> Table:
     if len(ranked) > _ARMS:
         table.add_row(Text(f"and {len(ranked) - _ARMS} more", style="dim"))
     return table
+
+
+def span(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds, with days.
+
+    >>> span(75), span(3675), span(90000)
+    ('1:15', '1:01:15', '1d 1:00:00')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    clock = f"{hours}:{minutes:02}:{rest:02}" if hours or days else f"{minutes}:{rest:02}"
+    return f"{days}d {clock}" if days else clock
+
+
+def size(count: int) -> str:
+    """A number of bytes, readable.
+
+    >>> size(3 << 20), size(5 << 30)
+    ('3 MB', '5.0 GB')
+    """
+    return f"{count / (1 << 30):.1f} GB" if count >= 1 << 30 else f"{count >> 20} MB"

@@ -21,8 +21,7 @@ from difftest import FindingRecord, Outcome, Progress
 from difftest.campaign import store_findings
 from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
-from exhume.screens.hunt import HuntScreen
-from exhume.screens.live import size, span
+from exhume.screens.hunt import HuntScreen, size, span
 
 Fake = Callable[[str, str], str]
 
@@ -227,7 +226,7 @@ def test_elsewhere_a_line_a_minute_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("exhume.screens.live.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("exhume.screens.hunt.time", SimpleNamespace(monotonic=lambda: clock[0]))
     with HuntScreen("hunt") as screen, HuntScreen("hunt", quiet=True) as quiet:
         for second in range(0, 150, 10):
             clock[0] = 1000.0 + second
