@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 
-from markupsafe import Markup
-
-from exhume.pages.plots import Plot, stacked_bars
-
-_MOST_BARS = 24
+from exhume.pages.plots import Plot, bar_plot
 
 
 def call_cards(counts: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
@@ -48,18 +44,10 @@ def call_plots(counts: Mapping[str, Counter[str]]) -> Iterator[Plot]:
 
 def _bars(name: str, title: str, note: str, counts: Mapping[str, Mapping[str, int]]) -> Plot:
     """A bar per counted name, the highest sums first."""
-    total: Counter[str] = Counter()
-    for series in counts.values():
-        total.update(series)
-    places = sorted(total, key=lambda place: (-total[place], place))
-    drawn: Sequence[str] = places[:_MOST_BARS]
-    if len(places) > len(drawn):
-        note += f" Shown: the {_MOST_BARS} highest of {len(places)}."
-    stacks = {title: [series.get(place, 0) for place in drawn] for title, series in counts.items()}
-    return Plot(
-        title,
-        note,
-        Markup(stacked_bars(f"calls-{name}", drawn, stacks, next(iter(counts)))),
-        [name, *counts],
-        [[place, *(str(series.get(place, 0)) for series in counts.values())] for place in places],
+    places: dict[str, Counter[str]] = defaultdict(Counter)
+    for text, found in counts.items():
+        for place, count in found.items():
+            places[place][text] = count
+    return bar_plot(
+        f"calls {name}", title, note, "the {} highest of {}", places, [*counts], next(iter(counts))
     )

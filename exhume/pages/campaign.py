@@ -15,14 +15,13 @@ from difftest import Outcome
 from difftest.campaign.stored import CROSSING, Campaign
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import FindingClass
-from exhume.pages.plots import Plot, columns, lines_over_time, stacked_bars
+from exhume.pages.plots import Plot, bar_plot, columns, lines_over_time
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 _COLOURS = {
     **{"ok": 0, "timeout": 1, "memout": 7, "unknown": 3, "refused": 4},
     **{name: class_of(name).colour for name in ("crash", "invalid-model")},
 }
-_MOST_BARS = 24
 _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
 
@@ -92,20 +91,10 @@ def _over_time(campaign: Campaign) -> Plot:
 def _outcome_plot(
     name: str, title: str, note: str, counts: Mapping[str, Counter[str]], outcomes: Sequence[str]
 ) -> Plot:
-    places = sorted(counts, key=lambda place: (-counts[place].total(), place))
-    drawn = places[:_MOST_BARS]
-    if len(places) > len(drawn):
-        note += f" Shown: the {_MOST_BARS} of {len(places)} with the most runs."
-    series = {o: [counts[p][o] for p in drawn] for o in outcomes}
     # The same colours as the labels of findings.
     colours = [_COLOURS[o] for o in outcomes] if all(o in _COLOURS for o in outcomes) else None
-    return Plot(
-        title,
-        note,
-        Markup(stacked_bars(f"by-{name}", drawn, series, "runs", colours)),
-        [name, *outcomes],
-        [[p, *(str(counts[p][o]) for o in outcomes)] for p in places],
-    )
+    cut = "the {} of {} with the most runs"
+    return bar_plot(f"by {name}", title, note, cut, counts, outcomes, "runs", colours)
 
 
 @dataclass(frozen=True, slots=True)

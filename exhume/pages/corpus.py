@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from markupsafe import Markup
-
 from corpus.store import Corpus
 from difftest.triage.classes import class_of
-from exhume.pages.plots import Plot, stacked_bars
+from exhume.pages.plots import Plot, bar_plot
 from exhume.pages.rendering import write_html
 
-_MOST_BARS = 24
 _CLASS = "coalesce(bug_class, 'no class')"
 # Title, unit, and a query for place, bug class and count.
 _PLOTS = (
@@ -50,23 +47,12 @@ def _plot(corpus: Corpus, title: str, unit: str, query: str) -> Plot | None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for place, bug_class, count in corpus.rows(query):
         counts[str(place)][str(bug_class)] += count
-    places = sorted(counts, key=lambda place: (-counts[place].total(), place))
-    if title.endswith("year"):
-        places.sort()
-    drawn = places[:_MOST_BARS]
-    classes = sorted(
-        {name for found in counts.values() for name in found}, key=lambda n: (class_of(n).rank, n)
-    )
-    series = {name: [counts[place][name] for place in drawn] for name in classes}
-    if not drawn:
+    if not counts:
         return None
-    note = "By bug class." + f" Shown: the first {_MOST_BARS} of {len(places)}." * (len(places) > len(drawn))
-    return Plot(
-        title,
-        note,
-        Markup(
-            stacked_bars(title.replace(" ", "-"), drawn, series, unit, [class_of(n).colour for n in classes])
-        ),
-        [title.rpartition(" ")[2], *classes],
-        [[place, *(str(counts[place][name]) for name in classes)] for place in places],
+    found = {name for classes in counts.values() for name in classes}
+    classes = sorted(found, key=lambda name: (class_of(name).rank, name))
+    colours = [class_of(name).colour for name in classes]
+    by_name = title.endswith("year")
+    return bar_plot(
+        title, title, "By bug class.", "the first {} of {}", counts, classes, unit, colours, by_name
     )

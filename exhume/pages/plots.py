@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,7 @@ _STYLE: Any = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
 }
+_MOST_BARS = 24
 _WIDTH = 7.6
 _LABEL = 40
 _NOT_IN_HTML = re.compile(
@@ -64,6 +66,32 @@ class Plot:
     svg: Markup
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+
+def bar_plot(
+    name: str,
+    title: str,
+    note: str,
+    cut: str,
+    counts: Mapping[str, Counter[str]],
+    series: Sequence[str],
+    unit: str,
+    colours: Sequence[int] | None = None,
+    by_name: bool = False,
+) -> Plot:
+    """Stacked bars of the counts per place and series: the highest sums first, or ``by_name`` of the place.
+
+    The last word of ``name`` says what a place is. ``cut`` goes into the note if there are too many places,
+    with ``{}`` for the number of those drawn and of all.
+    """
+    places = sorted(counts, key=lambda place: (not by_name and -counts[place].total(), place))
+    drawn = places[:_MOST_BARS]
+    if len(places) > len(drawn):
+        note += f" Shown: {cut.format(len(drawn), len(places))}."
+    stacks = {text: [counts[place][text] for place in drawn] for text in series}
+    svg = Markup(stacked_bars(name.replace(" ", "-"), drawn, stacks, unit, colours))
+    rows = [[place, *(str(counts[place][text]) for text in series)] for place in places]
+    return Plot(title, note, svg, [name.rpartition(" ")[2], *series], rows)
 
 
 Stacks = Mapping[str, Sequence[float]]
