@@ -66,6 +66,10 @@ class Targets:
         self._nodes: dict[tuple[Node, bool], bool] = {}
         self._scripts: dict[str, bool] = {}
 
+    def __reduce__(self) -> tuple[type[Targets], tuple[tuple[str, ...]]]:
+        """A strategy is sent to the workers of a cluster, which ask their own solvers."""
+        return Targets, (self.specs,)
+
     def __bool__(self) -> bool:
         """Whether there is a target to ask."""
         return bool(self.specs)

@@ -32,7 +32,7 @@ from solvers.running.script import Script
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}
 SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
-CORRUPTED = (SEGV, ABRT)
+CORRUPTED = (SEGV, ABRT, FPE)
 """What a program dies of whose memory is not what it was: by chance."""
 UNREACHABLE = 114
 """What z3 exits with where an assertion of its own fails."""
@@ -41,7 +41,7 @@ UNREACHABLE = 114
 PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "bitwuzla-array-equality-value": "((as const (Array Bool Bool)) true)\nfalse",
     "bitwuzla-distinct-uninterpreted-abort": ABRT,
-    "bitwuzla-gc-cycle-segfault": SEGV,
+    "bitwuzla-gc-cycle-segfault": CORRUPTED,
     "bitwuzla-options-shrt-segfault": SEGV,
     "bitwuzla-print-formula-after-check": "asserted: unsat printed: sat",
     "bitwuzla-print-formula-unreadable": "(set-logic )",

@@ -158,8 +158,8 @@ def test_the_command_prints_a_table_and_json(bugs: Path, normal: Path, compared:
         "rules, support 5 ",
         "rules, support 10 ",
         "skeletons",
-        "more often: 3 of",
-        "Rules of A alone",
+        "Signatures more frequent in A: 3 of",
+        "Rules only in A",
     ):
         assert part in shown.stdout
     done = CliRunner().invoke(app, ["compare", str(bugs), str(normal), "--json", "--limit", "2"])

@@ -141,7 +141,7 @@ def test_the_command_shows_the_nearest(path: Path, tmp_path: Path) -> None:
     assert formula in {one["formula"] for one in listed if one["likeness"] == 1}
     assert {"formula", "likeness", "shared", "tracker", "issue", "title", "bug_class"} <= listed[0].keys()
     shown = CliRunner().invoke(app, ["similar", str(file), "--corpus", str(path), "--limit", "4"])
-    assert shown.stdout.splitlines()[1].startswith(" 1.00")
+    assert shown.stdout.splitlines()[1].lstrip().startswith("1.00")
     file.write_text("(declare-const x (_ BitVec 99)) (assert (= x (bvnor x x) (bvnand x x) x))")
     done = CliRunner().invoke(app, ["similar", str(file), "--corpus", str(path), "--json"])
     assert json.loads(done.stdout) == []
