@@ -97,7 +97,9 @@ def test_ctrl_c_twice_stops_a_hunt_immediately(
 ) -> None:
     """Whatever it waits for: from its run of this number on the solver sleeps."""
     out, runs, cured = tmp_path / "h", tmp_path / "runs", tmp_path / "cured"
-    body = f"open({str(runs)!r}, 'a').write('.')\n"
+    # What it is asked before the first test is no test.
+    body = "if '; exhume' not in text: print('sat'); sys.exit()\n"
+    body += f"open({str(runs)!r}, 'a').write('.')\n"
     body += f"if os.path.exists({str(cured)!r}): print('unsat'); sys.exit()\n"
     body += f"if os.path.getsize({str(runs)!r}) >= {sleeping}: time.sleep(120)\nprint('sat')"
     sleepy = fake(f"sleepy{uuid.uuid4().hex}", body)
