@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
+import z3
 
+from apifuzz.engines.z3.session import set_up_process
 from generator.errors import GenerationError
 from generator.strategies.weaken.binders import CHANGES
 from generator.strategies.weaken.patterns import variables_of
@@ -46,6 +49,14 @@ WRONG = {
 def one_rule(text: str) -> Rule:
     (rule,) = read_rules(f"(rules Test {text})", "test", common_theories())
     return rule
+
+
+@pytest.fixture(autouse=True)
+def default_parameters() -> Iterator[None]:
+    """API fuzzing sets parameters of z3 for the whole process, and its tests may have run in this one."""
+    z3.reset_params()
+    yield
+    set_up_process.cache_clear()
 
 
 @pytest.mark.parametrize("theory", THEORIES)
