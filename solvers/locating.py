@@ -7,6 +7,7 @@ import importlib.util
 import shutil
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from packaging.version import Version
@@ -56,13 +57,17 @@ def locate(profile: Profile, release: str | None) -> Located:
     return Located((str(program),), _library(profile, files))
 
 
+# Asked about every run; reading a wheel's metadata takes milliseconds.
+_version_of = cache(importlib.metadata.version)
+
+
 def installed_release(profile: Profile) -> str:
     """The release of the installed wheel. For a solver whose wheel is kept apart, the release of the solver
     that it is another build of. SolverMissing if there is none.
     """
     wheel = PROFILES[profile.like] if profile.apart and profile.like in PROFILES else profile
     try:
-        return importlib.metadata.version(wheel.distribution)
+        return _version_of(wheel.distribution)
     except importlib.metadata.PackageNotFoundError as problem:
         raise _not_installed(wheel) from problem
 

@@ -16,7 +16,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePath
 
@@ -140,7 +139,9 @@ class Solver:
     @property
     def release(self) -> str | None:
         """The release of its wheel; None for a program without a wheel."""
-        return _release_of(self.family, self.spec)
+        if self.family not in DISTRIBUTIONS:
+            return None
+        return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
 
     @property
     def name_and_release(self) -> str:
@@ -157,7 +158,8 @@ class Solver:
     @property
     def _has_old_escapes(self) -> bool:
         """Whether this release reads escapes in strings differently from the standard."""
-        return _has_old_escapes(self.family, self.spec)
+        since = PROFILES[self.family].standard_escapes_since if self.family in PROFILES else ""
+        return bool(since) and self.release is not None and Version(self.release) < Version(since)
 
     def can_read(self, script: Script) -> bool:
         """Whether this release has a spelling for all characters of the script's strings."""
@@ -246,21 +248,6 @@ class Solver:
         if not self._version:
             self._version.append(_ask_version(self))
         return self._version[0]
-
-
-# Asked of every run; reading the metadata of a wheel takes milliseconds.
-@cache
-def _release_of(family: str, spec: str) -> str | None:
-    if family not in DISTRIBUTIONS:
-        return None
-    return parse_spec(spec).release or installed_release(PROFILES[family])
-
-
-@cache
-def _has_old_escapes(family: str, spec: str) -> bool:
-    since = PROFILES[family].standard_escapes_since if family in PROFILES else ""
-    release = _release_of(family, spec) if since else None
-    return release is not None and Version(release) < Version(since)
 
 
 def _kin(family: str, name: str, command: Sequence[str]) -> str:
