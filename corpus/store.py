@@ -313,15 +313,24 @@ def connect_current(
         connection.close()
         if mismatch.found > mismatch.known:
             raise
-        try:
-            with contextlib.closing(connect(path, read_only=False)) as writer:
-                schema.migrate(writer, path)
-        except (CorpusError, duckdb.Error):
-            raise mismatch from None
+        _migrate(path, mismatch)
         return connect(path, read_only=True, settings=settings)
+    except duckdb.Error as error:
+        connection.close()
+        raise CorpusError(f"{path}: {error}", path) from error
     except BaseException:
         connection.close()
         raise
+
+
+def _migrate(path: Path, mismatch: SchemaMismatch) -> None:
+    """Bring a file with an older schema up to date; raise ``mismatch`` if it cannot be written now."""
+    try:
+        with contextlib.closing(connect(path, read_only=False)) as writer:
+            schema.migrate(writer, path)
+    except (CorpusError, duckdb.Error) as error:
+        full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
+        raise full or mismatch from error
 
 
 def _create(path: Path) -> None:
