@@ -245,7 +245,7 @@ class _Target:
         digest = _digest(text)
         if digest not in self._answers:
             (outcome,) = self._ask([text])
-            self._learn(digest, outcome == "accepted" if in_time else outcome != "refused")
+            self._learn([digest], outcome == "accepted" if in_time else outcome != "refused")
         return self._answers[digest]
 
     def accepts_nodes(self, nodes: Sequence[Node], bound: bool) -> list[bool]:
@@ -261,8 +261,7 @@ class _Target:
         split: list[Sequence[tuple[str, Node]]] = []
         for group, outcome in zip(groups, self._ask(texts), strict=True):
             if outcome == "accepted" or len(group) == 1:
-                for digest, _ in group:
-                    self._learn(digest, outcome != "refused")
+                self._learn([digest for digest, _ in group], outcome != "refused")
             else:
                 split += (group[: len(group) // 2], group[len(group) // 2 :])
         if split:
@@ -271,9 +270,9 @@ class _Target:
     def _ask(self, texts: Sequence[str]) -> list[str]:
         return [a.outcome for a in self._asker().ask([text.encode("utf-8", "replace") for text in texts])]
 
-    def _learn(self, digest: str, accepted: bool) -> None:
-        self._answers[digest] = accepted
-        self._keep(f"{digest} {int(accepted)}\n".encode())
+    def _learn(self, digests: Sequence[str], accepted: bool) -> None:
+        self._answers.update(dict.fromkeys(digests, accepted))
+        self._keep("".join(f"{digest} {int(accepted)}\n" for digest in digests).encode())
 
     def _asker(self) -> Asker:
         """The process to ask: one that this process started, not one that it was forked from."""
@@ -282,13 +281,13 @@ class _Target:
             asker = self._askers[os.getpid()] = asker_of(self._solver)
         return asker
 
-    def _keep(self, line: bytes) -> None:
-        # Several processes may append; a short line is written in one piece.
+    def _keep(self, lines: bytes) -> None:
+        # Several processes may append; a few short lines are written in one piece.
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             try:
-                os.write(handle, line)
+                os.write(handle, lines)
             finally:
                 os.close(handle)
 
