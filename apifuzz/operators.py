@@ -6,11 +6,11 @@ excluded.
 
 from __future__ import annotations
 
-import random
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from apifuzz.chance import Chance
 from apifuzz.interface import Capabilities
 from smtlib import Signature, default_theories
 
@@ -37,11 +37,11 @@ class Operators:
         self.heads = frozenset(n for s in self.signatures for n in s.sort_names())
         """Names of the sorts that the operators are about."""
 
-    def draw(self, chance: random.Random) -> Signature:
+    def draw(self, chance: Chance) -> Signature:
         """A signature: a theory, an operator of it by weight, one of its ranks."""
         sums, names = self._theories[bisect_right(self._sums, chance.random() * self._sums[-1])]
         ranks = names[bisect_right(sums, chance.random() * sums[-1])]
-        return ranks[0] if len(ranks) == 1 else ranks[int(chance.random() * len(ranks))]
+        return ranks[0] if len(ranks) == 1 else chance.pick(ranks)
 
 
 def _weight(ranks: Sequence[Signature]) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from apifuzz.chance import Chance
 from apifuzz.interface import Feature
 from smtlib import default_theories
 
@@ -40,7 +40,7 @@ def draw_scope(
     known_features: frozenset[Feature],
     theories: Iterable[str],
     quantifiers: bool | None,
-    chance: random.Random,
+    chance: Chance,
     required: frozenset[Feature] = frozenset(),
 ) -> Scope:
     """A scope within what the solver knows. ``theories``, where any are given, are taken as they are, the
@@ -61,7 +61,7 @@ def draw_scope(
     return Scope(frozenset(chosen), frozenset((features | required) & known_features))
 
 
-def _draw_theories(known: list[str], chance: random.Random) -> list[str]:
+def _draw_theories(known: list[str], chance: Chance) -> list[str]:
     count = 1
     share = chance.random()
     for part in _SHARES:
@@ -73,5 +73,5 @@ def _draw_theories(known: list[str], chance: random.Random) -> list[str]:
     weights = {name: default_theories().theories[name].weight for name in known}
     left = [name for name in known if weights[name] == 1 or chance.random() < weights[name]]
     while left and len(drawn) < count:
-        drawn.append(left.pop(int(chance.random() * len(left))))
+        drawn.append(left.pop(chance.below(len(left))))
     return drawn

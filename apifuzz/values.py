@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 
+from apifuzz.chance import Chance
 from apifuzz.trace import TraceError
 from smtlib import Kind, ReadError, Sort, Term, read_sexps, sexp_text
 from smtlib.reader import SExp
@@ -44,38 +44,34 @@ def has_values(sort: Sort) -> bool:
     return sort.name in _RANDOM
 
 
-def random_value(sort: Sort, chance: random.Random) -> str:
+def random_value(sort: Sort, chance: Chance) -> str:
     """A value, mostly a small one."""
     return _RANDOM[sort.name](sort, chance)
 
 
-def special_value(sort: Sort, chance: random.Random) -> str:
+def special_value(sort: Sort, chance: Chance) -> str:
     """A value at the sort's boundaries: zero, one, all ones, NaN, infinities, the empty string ..."""
     return _SPECIAL[sort.name](sort, chance)
 
 
-def _of(options: tuple[str, ...], chance: random.Random) -> str:
-    return options[int(chance.random() * len(options))]
-
-
-def _real(sort: Sort, chance: random.Random) -> str:
+def _real(sort: Sort, chance: Chance) -> str:
     whole = int(chance.random() * 40)
     text = f"(/ {whole} {1 + int(chance.random() * 20)})" if chance.random() < 0.4 else f"{whole / 4}"
     return text if chance.random() < 0.7 else f"(- {text})"
 
 
-def _special_real(sort: Sort, chance: random.Random) -> str:
-    text = _of(_RATIONALS, chance)
+def _special_real(sort: Sort, chance: Chance) -> str:
+    text = chance.pick(_RATIONALS)
     return text if chance.random() < 0.7 else f"(- {text})"
 
 
-def _special_bits(sort: Sort, chance: random.Random) -> str:
+def _special_bits(sort: Sort, chance: Chance) -> str:
     width = sort.indices[0]
     some = (*boundary_bits(width), 1 << int(chance.random() * width))
     return binary_text(some[int(chance.random() * 7)], width)
 
 
-def _float(sort: Sort, chance: random.Random) -> str:
+def _float(sort: Sort, chance: Chance) -> str:
     bits = chance.getrandbits(sum(sort.indices))
     exponent, significand = sort.indices
     ones = ((1 << exponent) - 1) << (significand - 1)
@@ -83,24 +79,24 @@ def _float(sort: Sort, chance: random.Random) -> str:
     return _special_float(sort, chance) if bits & ones == ones else float_text(bits, sort)
 
 
-def _special_float(sort: Sort, chance: random.Random) -> str:
+def _special_float(sort: Sort, chance: Chance) -> str:
     exponent, significand = sort.indices
     if chance.random() < 0.5:
-        return f"(_ {_of(SPECIAL_FLOATS, chance)} {exponent} {significand})"
+        return f"(_ {chance.pick(SPECIAL_FLOATS)} {exponent} {significand})"
     bits = boundary_floats(sort)[int(chance.random() * 5)]
     return float_text(bits | int(chance.random() * 2) << (exponent + significand - 1), sort)
 
 
-def _string(sort: Sort, chance: random.Random) -> str:
-    return f'"{"".join(_of(_CHARACTERS, chance) for _ in range(int(chance.random() * 5)))}"'
+def _string(sort: Sort, chance: Chance) -> str:
+    return f'"{"".join(chance.pick(_CHARACTERS) for _ in range(int(chance.random() * 5)))}"'
 
 
-def _special_field(sort: Sort, chance: random.Random) -> str:
+def _special_field(sort: Sort, chance: Chance) -> str:
     order = sort.indices[0]
     return f"(as ff{(0, 1, order - 1, order // 2)[int(chance.random() * 4)]} {sort})"
 
 
-_Maker = Callable[[Sort, random.Random], str]
+_Maker = Callable[[Sort, Chance], str]
 
 _RANDOM: dict[str, _Maker] = {
     "Bool": lambda sort, chance: "true" if chance.random() < 0.5 else "false",
@@ -108,16 +104,16 @@ _RANDOM: dict[str, _Maker] = {
     "Real": _real,
     "BitVec": lambda sort, chance: binary_text(chance.getrandbits(sort.indices[0]), sort.indices[0]),
     "FloatingPoint": _float,
-    "RoundingMode": lambda sort, chance: _of(MODES, chance),
+    "RoundingMode": lambda sort, chance: chance.pick(MODES),
     "String": _string,
     "FiniteField": lambda sort, chance: f"(as ff{int(chance.random() * sort.indices[0])} {sort})",
 }
 _SPECIAL: dict[str, _Maker] = _RANDOM | {
-    "Int": lambda sort, chance: integer_text(_INTEGERS[int(chance.random() * len(_INTEGERS))]),
+    "Int": lambda sort, chance: integer_text(chance.pick(_INTEGERS)),
     "Real": _special_real,
     "BitVec": _special_bits,
     "FloatingPoint": _special_float,
-    "String": lambda sort, chance: f'"{_of(_STRINGS, chance)}"',
+    "String": lambda sort, chance: f'"{chance.pick(_STRINGS)}"',
     "FiniteField": _special_field,
 }
 

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import random
 import shutil
 import signal
 import tomllib
@@ -16,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from apifuzz.chance import Chance
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.heads import operator_text
 from apifuzz.interface import Feature
@@ -241,7 +241,7 @@ def _operators(
     probe: _Probe, families: tuple[str, ...], sorts: Sequence[Sort], levels: bool
 ) -> tuple[set[str], set[str]]:
     """Theories of which the solver knows an operator, and names of operators that it does not know."""
-    chance = random.Random(0)
+    chance = Chance(0)
     theories: set[str] = set()
     lacking: set[str] = set()
     for number, signature in enumerate(default_theories().signatures()):
@@ -289,7 +289,7 @@ def _is_beyond(signature: Signature, sorts: Sequence[Sort]) -> bool:
     return any(not p.is_parameter and p.name not in heads for p in (*signature.params, signature.result))
 
 
-def _application(signature: Signature, sorts: Sequence[Sort], chance: random.Random) -> _Sample | None:
+def _application(signature: Signature, sorts: Sequence[Sort], chance: Chance) -> _Sample | None:
     """The operator applied to constants and values of the samples; None: no sample fits."""
     for chosen in _choices(signature, sorts):
         for indices in map(tuple, _ASKED["indices"]):
@@ -319,7 +319,7 @@ def _choices(signature: Signature, sorts: Sequence[Sort]) -> Iterator[tuple[Sort
 
 
 def _term(
-    signature: Signature, indices: tuple[int, ...], sorts: Sequence[Sort], result: Sort, chance: random.Random
+    signature: Signature, indices: tuple[int, ...], sorts: Sequence[Sort], result: Sort, chance: Chance
 ) -> str:
     head = operator_text(signature.name, indices, False)
     if signature.needs_as:

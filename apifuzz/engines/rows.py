@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import combinations, pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 
+from apifuzz.chance import Chance
 from smtlib import default_theories
 
 LETTERS = "abcd"
@@ -163,11 +163,11 @@ def read_rows(file: Path) -> dict[str, Rows]:
     return {name: Rows(table) for name, table in tomllib.loads(file.read_text("utf-8")).items()}
 
 
-def choose(routes: Sequence[Route], word: Word, chance: Random) -> Route | None:
+def choose(routes: Sequence[Route], word: Word, chance: Chance) -> Route | None:
     """One of the routes whose conditions hold, drawn where there are several; None where there is none."""
     fitting = [route for route in routes if route.holds(word)]
     if len(fitting) > 1:
-        return fitting[int(chance.random() * len(fitting))]
+        return chance.pick(fitting)
     return fitting[0] if fitting else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import struct
 from fractions import Fraction
 
@@ -11,6 +10,7 @@ import pytest
 pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not installed")
 
 from apifuzz import calls
+from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.bitwuzla import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.actions import ACTIONS
@@ -166,7 +166,7 @@ def test_runs_reach_most_of_the_interface() -> None:
 
 
 def test_rounding_is_that_of_floats() -> None:
-    chance = random.Random(5)
+    chance = Chance(5)
     for _ in range(2000):
         number = Fraction(
             chance.getrandbits(60) - (1 << 59), 1 + chance.getrandbits(chance.randrange(1, 1100))

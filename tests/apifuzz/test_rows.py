@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import cvc5
 import pytest
 
 from apifuzz import calls
+from apifuzz.chance import Chance
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
 from apifuzz.engines.coverage import api_functions
@@ -84,12 +84,12 @@ def test_letters_say_how_many_arguments_a_call_takes() -> None:
 def test_a_call_whose_condition_does_not_hold_is_not_drawn() -> None:
     routes = [Route("f(a)", "a > 3"), Route("g(a)")]
     drawn = {
-        number: {getattr(choose(routes, words_of([number], (), words()), random.Random(seed)), "text", "")
+        number: {getattr(choose(routes, words_of([number], (), words()), Chance(seed)), "text", "")
                  for seed in range(20)}
         for number in (3, 4)
     }  # fmt: skip
     assert drawn == {3: {"g(a)"}, 4: {"f(a)", "g(a)"}}
-    assert choose(routes[:1], words_of([3], (), words()), random.Random(1)) is None
+    assert choose(routes[:1], words_of([3], (), words()), Chance(1)) is None
 
 
 def test_more_than_two_arguments_are_taken_as_the_theory_files_say() -> None:

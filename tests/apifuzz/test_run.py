@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
@@ -385,7 +385,7 @@ def test_traces_that_no_run_wrote_have_line_and_reason(text: str, message: str) 
 
 def test_mangled_traces_are_errors_or_runs() -> None:
     """Whatever arguments are exchanged, cut or doubled: a run, or a TraceError; nothing else."""
-    chance = random.Random(7)
+    chance = Chance(7)
     words = [a for seed in range(8) for line in read_trace(drawn(seed)[0]).lines for a in line.args]
     errors = 0
     for seed in range(60):

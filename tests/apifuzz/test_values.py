@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apifuzz import calls
+from apifuzz.chance import Chance
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import ApiSort
 from apifuzz.trace import TraceError, split_line
@@ -32,7 +31,7 @@ def made(sort: Sort, text: str) -> Term:
 
 @given(SORTS, st.integers(0, 2**32), st.booleans())
 def test_what_is_drawn_is_a_value_of_its_sort(sort: Sort, seed: int, special: bool) -> None:
-    text = (special_value if special else random_value)(sort, random.Random(seed))
+    text = (special_value if special else random_value)(sort, Chance(seed))
     assert split_line(text) == [text]
     check_value(sort, text)
     assert made(sort, text).sort is sort
@@ -40,7 +39,7 @@ def test_what_is_drawn_is_a_value_of_its_sort(sort: Sort, seed: int, special: bo
 
 @given(SORTS, st.integers(0, 2**32))
 def test_the_value_of_a_term_is_the_value_it_was_made_of(sort: Sort, seed: int) -> None:
-    term = made(sort, random_value(sort, random.Random(seed)))
+    term = made(sort, random_value(sort, Chance(seed)))
     text = value_text(term)
     if text is not None:
         check_value(sort, text)
@@ -50,7 +49,7 @@ def test_the_value_of_a_term_is_the_value_it_was_made_of(sort: Sort, seed: int) 
 
 
 def test_special_values_are_the_boundaries() -> None:
-    chance = random.Random(3)
+    chance = Chance(3)
     bits = {special_value(bit_vector(4), chance) for _ in range(300)}
     assert bits >= {"#b0000", "#b0001", "#b1111", "#b1000", "#b0111"}
     floats = {special_value(floating_point(3, 5), chance) for _ in range(400)}

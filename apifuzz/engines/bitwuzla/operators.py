@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 from bitwuzla import Kind
 
+from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.limits import FLOAT_FORMATS
 from apifuzz.engines.bitwuzla.session import OPERATORS, VALUES, Session, kind_named
 from apifuzz.engines.literals import bit_words, read_value
@@ -42,7 +42,7 @@ def _is_known(sort: Sort) -> bool:
 class Operators:
     """Makes applications of operators and values; draws among the calls that come to the same."""
 
-    def __init__(self, session: Session, random: Random) -> None:
+    def __init__(self, session: Session, random: Chance) -> None:
         self.session = session
         self.random = random
 
@@ -126,7 +126,7 @@ class Operators:
         return made
 
 
-def _numerals(number: Fraction, chance: Random) -> list[str]:
+def _numerals(number: Fraction, chance: Chance) -> list[str]:
     """The number as one decimal, or as numerator and denominator."""
     if chance.random() < 0.5:
         return [str(number.numerator), str(number.denominator)]
