@@ -42,7 +42,7 @@ MAX_MESSAGE = 4000
 _BATCH = 256
 _SMALL_BATCH = 8
 _WAITING = 2
-"""So many batches wait for each process: one that takes long holds up the order, not the others."""
+"""Batches that wait for each process, so that a slow one delays only the order of results."""
 
 
 @dataclass(frozen=True, slots=True)

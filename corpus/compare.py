@@ -168,8 +168,8 @@ def compare_corpora(
         raise QueryError("expected a sample of at least 1 formula")
     one = _side(first, coarse, bug_class, sample, seed)
     other = _side(second, coarse, None, sample, seed)
-    wanted = sorted({*supports, support})
-    mined = dict(_rule_sets(one, other, wanted, min_confidence))
+    needed = sorted({*supports, support})
+    mined = dict(_rule_sets(one, other, needed, min_confidence))
     ours, theirs, _ = mined[support]
     before, after = ({rule.key: rule for rule in rules} for rules in (ours, theirs))
     return CorpusComparison(

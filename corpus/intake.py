@@ -184,21 +184,21 @@ class Intake:
 
     def _upsert(self, table: str, key: tuple[str, str], rows: Sequence[dict[str, Any]]) -> list[Added]:
         """Insert new rows and update changed ones; returns the ids in the given order."""
-        wanted = list(dict.fromkeys(column for row in rows for column in row))
+        columns = list(dict.fromkeys(column for row in rows for column in row))
         if not rows:
             return []
         # Reads only rows that may match, however large the table is.
         narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.type_of(table, c)}[]))" for c in key)
         stored = self.corpus.rows(
-            f"select id, {', '.join(wanted)} from {table} where {narrowed}",
+            f"select id, {', '.join(columns)} from {table} where {narrowed}",
             [list({clean(row[c]) for row in rows}) for c in key],
         )
-        known = {tuple(r[1 + wanted.index(c)] for c in key): r for r in stored}
+        known = {tuple(r[1 + columns.index(c)] for c in key): r for r in stored}
         added: list[Added] = []
         inserts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         updates: dict[int, tuple[Any, ...]] = {}
         for row in rows:
-            values = tuple(clean(row.get(column)) for column in wanted)
+            values = tuple(clean(row.get(column)) for column in columns)
             name = tuple(clean(row[column]) for column in key)
             old = known.get(name)
             if old is None:
@@ -213,8 +213,8 @@ class Intake:
                 else:
                     updates[old[0]] = values
                 known[name] = (old[0], *values)
-        self.corpus.insert(table, ["id", *wanted], list(inserts.values()))
-        changing = [(i, column) for i, column in enumerate(wanted) if column not in key]
+        self.corpus.insert(table, ["id", *columns], list(inserts.values()))
+        changing = [(i, column) for i, column in enumerate(columns) if column not in key]
         rows_to_set = [(ident, *(values[i] for i, _ in changing)) for ident, values in updates.items()]
         self.corpus.update(table, [column for _, column in changing], rows_to_set)
         return added

@@ -58,10 +58,10 @@ def probe_formulas(
             chunk = _forms(corpus, everything[start : start + _CHUNK])
             with corpus.transaction():
                 for solver, prober in probers.items():
-                    wanted = [entry for entry in chunk if entry[0] in unasked[solver]]
-                    answers = list(prober.probe(text for _, _, text in wanted))
+                    entries = [entry for entry in chunk if entry[0] in unasked[solver]]
+                    answers = list(prober.probe(text for _, _, text in entries))
                     store_acceptance(
-                        corpus, ids[solver], [(*w[:2], a) for w, a in zip(wanted, answers, strict=True)]
+                        corpus, ids[solver], [(*w[:2], a) for w, a in zip(entries, answers, strict=True)]
                     )
                     asked[solver] += len(answers)
                     accepted[solver] += sum(answer.accepted for answer in answers)

@@ -172,10 +172,10 @@ def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: M
     ):
         kind = str(statement.type).rpartition(".")[2]
         raise QueryError(f"a query can only read: {kind} is not allowed")
-    wanted = set(statement.named_parameters)
-    if missing := sorted(wanted - values.keys()):
+    parameters = set(statement.named_parameters)
+    if missing := sorted(parameters - values.keys()):
         raise QueryError(f"the query needs a value for {', '.join(missing)}: add NAME=VALUE")
-    if unknown := sorted(values.keys() - wanted):
+    if unknown := sorted(values.keys() - parameters):
         raise QueryError(f"the query has no parameter {', '.join(unknown)}")
 
 

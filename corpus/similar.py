@@ -65,12 +65,12 @@ def similar_to(corpus: Corpus, text: str, limit: int = 10, least: float = 0.0) -
     ``ln(1 + formulas / formulas that have it)``. A signature that the corpus does not have weighs as much as
     one that a single formula has. Formulas without a common signature are left out.
     """
-    wanted = sorted(signatures_of(text))
+    signatures = sorted(signatures_of(text))
     rows = corpus.rows(
         _NEAREST,
         {
-            "coarse": [coarse for coarse, _ in wanted],
-            "texts": [signature for _, signature in wanted],
+            "coarse": [coarse for coarse, _ in signatures],
+            "texts": [signature for _, signature in signatures],
             "limit": limit,
             "least": least,
         },
@@ -96,9 +96,9 @@ weight as (
 ),
 given as (
     select signature.id as signature_id, coalesce(weight.weight, ln(1 + greatest(size.formulas, 1))) as weight
-    from (select unnest($coarse::boolean[]) as coarse, unnest($texts::varchar[]) as text) as wanted
+    from (select unnest($coarse::boolean[]) as coarse, unnest($texts::varchar[]) as text) as own
     cross join size
-    left join signature on signature.coarse = wanted.coarse and signature.text = wanted.text
+    left join signature on signature.coarse = own.coarse and signature.text = own.text
     left join weight on weight.signature_id = signature.id
 ),
 shared as (

@@ -36,7 +36,7 @@ class OutputFolderError(GenerationError):
 class BatchReport:
     """What was written: number of tests, how many differ below the header, wall seconds.
 
-    Of a strategy that starts from seeds besides: what it counts, and the seeds passed over, with the reason.
+    For a strategy that starts from seeds also: what it counts, and the seeds skipped, with the reason.
     """
 
     written: int
@@ -64,9 +64,10 @@ def write_batch(
     progress: Callable[[int], None] = lambda _: None,
     first: int = 0,
 ) -> BatchReport:
-    """Write ``count`` tests from number ``first`` on as ``out/test-000017.smt2``; tell how many are distinct.
+    """Write ``count`` tests from number ``first`` on as ``out/test-000017.smt2``; return how many are
+    distinct.
 
-    ``description`` goes into the manifest and identifies the batch. ``progress`` is told
+    ``description`` goes into the manifest and identifies the batch. ``progress`` is called with
     the number of tests written so far. Raises :class:`OutputFolderError`.
     """
     started = time.monotonic()

@@ -6,4 +6,4 @@ from base.errors import ExhumeError
 
 
 class GenerationError(ExhumeError):
-    """What was asked for cannot be generated; the message says what to do."""
+    """The requested tests cannot be generated; the message says what to do."""

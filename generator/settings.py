@@ -27,7 +27,7 @@ class Setting:
         """The value that ``text`` stands for. Raises :class:`GenerationError`."""
         if isinstance(self.default, str):
             if self.choices and text not in self.choices:
-                raise GenerationError(f"--set {self.name}={text}: one of {', '.join(self.choices)} is wanted")
+                raise GenerationError(f"--set {self.name}={text}: must be one of {', '.join(self.choices)}")
             return text
         kind = type(self.default)
         try:
@@ -38,22 +38,23 @@ class Setting:
         if value is None or not self.least <= value <= self.most:
             what = "a whole number" if kind is int else "a number"
             raise GenerationError(
-                f"--set {self.name}={text}: {what} from {self.least:g} to {self.most:g} is wanted"
+                f"--set {self.name}={text}: must be {what} from {self.least:g} to {self.most:g}"
             )
         return value
 
 
 def read_settings(strategy: str, known: Sequence[Setting], given: Iterable[str]) -> dict[str, Value]:
-    """The values of all of a strategy's settings, those ``given`` as ``NAME=VALUE`` and else the defaults.
+    """The values of all settings of a strategy: those ``given`` as ``NAME=VALUE``, and defaults for the
+    others.
 
-    Raises :class:`GenerationError` for an unknown name, a value that does not fit, or what is no pair.
+    Raises :class:`GenerationError` for an unknown name, an invalid value, or a text without ``=``.
     """
     by_name = {setting.name: setting for setting in known}
     values: dict[str, Value] = {setting.name: setting.default for setting in known}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals:
-            raise GenerationError(f"--set {pair}: NAME=VALUE is wanted")
+            raise GenerationError(f"--set {pair}: must be NAME=VALUE")
         if name not in by_name:
             hint = did_you_mean(nearest(name, by_name))
             knows = f"it has {', '.join(by_name)}" if by_name else "it has none"

@@ -42,14 +42,14 @@ _FORMAT = "1"
 """Names the questions and how they are asked; to be changed with them."""
 
 _LARGEST_FILE = 4 << 20
-"""A file of answers that has grown larger, in bytes, is started anew: some 220,000 answers."""
+"""A file of answers that has grown larger, in bytes, is started again: some 220,000 answers."""
 
 _KEPT_SCRIPTS = 4096
 _AT_ONCE = 48
-"""So many operators are asked about in one script."""
+"""Operators in one script of questions."""
 
 _SAMPLE, _ENOUGH = 16, 3
-"""Of many parts so many are asked about, until so many are accepted."""
+"""At most 16 of many parts are asked about, until 3 are accepted."""
 
 _T = TypeVar("_T")
 _Part = tuple[str, int]

@@ -51,9 +51,9 @@ class SeedHeader:
             (f"settings {set_to or 'none'}", f"from {' and '.join(origins)}", f"issues {_issues(issues)}")
         )
 
-    def text(self, index: int, told: str, commands: str) -> str:
-        """Test ``index`` with its header; ``told`` are more comment lines, see :func:`comment`."""
-        return f"{self._before}{index}{self._after}{told}{commands}"
+    def text(self, index: int, notes: str, commands: str) -> str:
+        """Test ``index`` with its header; ``notes`` are more comment lines, see :func:`comment`."""
+        return f"{self._before}{index}{self._after}{notes}{commands}"
 
 
 def comment(lines: Iterable[str]) -> str:

@@ -185,7 +185,7 @@ class Reading:
     _known: dict[int, tuple[str, bool, str]] = field(default_factory=dict)
 
     def read(self, report: TrackerReport) -> None:
-        """Read the issues that changed, or all again, and store those that are wanted."""
+        """Read the issues that changed, or all of them again, and store those that belong into the corpus."""
         self._known = {
             number: (digest, stored, links)
             for number, digest, stored, links in self.archive.corpus.rows(

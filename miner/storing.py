@@ -147,9 +147,9 @@ class Storer:
         by_issue = {issue.id: issue for issue in issues}
         changed = []
         for ident, issue_id, source, sha256, *links in rows:
-            wanted = by_issue[issue_id].links_of(ident, source, sha256, *links)
-            if wanted != tuple(links):
-                changed.append((ident, *wanted))
+            current = by_issue[issue_id].links_of(ident, source, sha256, *links)
+            if current != tuple(links):
+                changed.append((ident, *current))
         self.corpus.update("formula", ("superseded_by", "near_duplicate_of", "block_id"), changed)
 
     def _drop_stale_blocks(self, issues: Sequence[_Stored]) -> None:
@@ -162,20 +162,20 @@ class Storer:
         )
 
     def _store_references(self, issues: Sequence[_Stored]) -> None:
-        wanted = dict.fromkeys(row for issue in issues for row in issue.reference_rows())
+        current = dict.fromkeys(row for issue in issues for row in issue.reference_rows())
         ids = [issue.id for issue in issues]
         columns = ("issue_id", "comment_id", "kind", "target", "fixes", "text")
         stored = self.corpus.rows(
             f"select {', '.join(columns)} from issue_link where issue_id in (select unnest(?::integer[]))",
             [ids],
         )
-        stale = {row[0] for row in stored if row not in wanted}
+        stale = {row[0] for row in stored if row not in current}
         if stale:
             self.corpus.execute(
                 "delete from issue_link where issue_id in (select unnest(?::integer[]))", [sorted(stale)]
             )
         kept = {row for row in stored if row[0] not in stale}
-        self.corpus.insert("issue_link", columns, [row for row in wanted if row not in kept])
+        self.corpus.insert("issue_link", columns, [row for row in current if row not in kept])
 
 
 _VOLATILE = (

@@ -111,7 +111,9 @@ def _table(transactions: Sequence[frozenset[str]], items: Sequence[str]) -> pd.D
     return pd.DataFrame(cells, columns=list(items))
 
 
-def _itemsets(table: pd.DataFrame, min_support: int, wanted: int | None) -> tuple[pd.DataFrame, int, bool]:
+def _itemsets(
+    table: pd.DataFrame, min_support: int, max_length: int | None
+) -> tuple[pd.DataFrame, int, bool]:
     """The frequent itemsets, the maximum length searched, and whether they are complete."""
     from mlxtend.frequent_patterns import fpgrowth
 
@@ -121,7 +123,7 @@ def _itemsets(table: pd.DataFrame, min_support: int, wanted: int | None) -> tupl
     while True:
         found = fpgrowth(table, min_support=share, use_colnames=True, max_len=length)
         sizes = Counter(len(s) for s in found["itemsets"])
-        if not sizes[length] or length == wanted:
+        if not sizes[length] or length == max_length:
             return found, length, True
         candidates = sum(n * (2**k - 2) for k, n in sizes.items())
         more = largest_shadow(sizes[length], length) * (2 ** (length + 1) - 2)

@@ -156,7 +156,7 @@ def _known(name: str, entry: Sequence[str] | dict[str, Any], option_class: Optio
 
 @functools.cache
 def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
-    """A solver's own description of its options, asked for once; EnvironmentProblem if it fails."""
+    """A solver's own description of its options, requested once; EnvironmentProblem if that fails."""
     return PROFILES[family].ask_options(argv)
 
 

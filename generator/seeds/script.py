@@ -30,16 +30,16 @@ MAX_PARENTHESES = 60_000
 """Texts with more opening ones are not read: that alone would take seconds."""
 
 MAX_TERMS = 40_000
-"""Seeds with more distinct terms are passed over: a mutant of one takes half a second to print."""
+"""Seeds with more distinct terms are skipped: a mutant of one takes half a second to print."""
 
 MAX_DEPTH = 5_000
-"""Seeds nested deeper are passed over: each mutation goes the whole way, and solvers run out of stack."""
+"""Seeds nested deeper are skipped: each mutation visits the whole path, and solvers run out of stack."""
 
 MAX_BINDERS = 100
-"""So deep may quantifiers stand in each other; sets of bound variables would grow by the square."""
+"""Deepest nesting of quantifiers; beyond, the sets of bound variables would grow quadratically."""
 
 MAX_WIDTH = 4096
-"""Seeds with wider bit-vectors are passed over: solvers need seconds to take in one operation."""
+"""Seeds with wider bit-vectors are skipped: solvers need seconds to read one operation."""
 
 _KEPT = frozenset(
     (
@@ -72,7 +72,7 @@ class SeedScript:
 
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
-        """The declared and defined functions; constructors and their like are in ``datatypes``."""
+        """The declared and defined functions; constructors, selectors and testers are in ``datatypes``."""
         return tuple(d for command in self.prelude for d in command.declarations)
 
     @cached_property

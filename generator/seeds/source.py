@@ -1,12 +1,12 @@
 """Seeds: formulas that strategies change, and where they come from.
 
 A :class:`SeedSource` is a sequence of :class:`Seed`; it comes from formulas of a corpus, a folder of
-SMT-LIB files, or the tests of another strategy. A seed's text is checked when it is first asked for and
+SMT-LIB files, or the tests of another strategy. A seed's text is checked when it is first used and
 brought into one form, :class:`SeedScript`: what it declares, then the assertions in force at its one
 ``check-sat``. Options, ``push`` and ``pop``, names of terms and requests for models are left out.
 
-Seeds that cannot be used are passed over and told with the reason (``SeedSource.skipped``). The
-limits are sizes, not times, so that the same seeds are used on every machine.
+Seeds that cannot be used are skipped, and ``SeedSource.skipped`` has the reason. The limits are sizes, not
+times, so that the same seeds are used on every machine.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from solvers.registry import REFERENCES
 Answer = Literal["sat", "unsat"]
 
 MAX_BYTES = 1 << 20
-"""Larger seeds are passed over. One of this size is read and checked in about two seconds."""
+"""Larger seeds are skipped. One of this size is read and checked in about two seconds."""
 
 _DRAWS = 200
 
 _HELD_TEXT = 8 << 20
-"""The files of a folder are held in memory up to so many characters; what comes after is read when drawn."""
+"""Characters of a folder's files that are held in memory; the files beyond are read when drawn."""
 
 _KEPT_TEXT = 1 << 20
-"""Checked seeds are kept, the latest used ones, while their texts have so many characters together: as terms
-they take some hundred times as much."""
+"""Total characters of the checked seeds that are kept, those used last; as terms they take some hundred
+times as much."""
 
 
 class SeedSkipped(Exception):
@@ -116,7 +116,7 @@ class _Entry:
 class SeedSource(Sequence[Seed]):
     """A sequence of seeds with a fingerprint; the same one gives the same draws on every machine.
 
-    ``skipped`` tells, by origin, why seeds were passed over so far. ``answers`` are the known answers
+    ``skipped`` says, by origin, why seeds were skipped so far. ``answers`` are the known answers
     in the sequence's order. Seeds that one of ``targets`` refuses are skipped.
     """
 
@@ -192,9 +192,9 @@ class SeedSource(Sequence[Seed]):
                 return seed
             except SeedSkipped as skip:
                 self.skipped[self._origin(place)] = str(skip)
-        wanted = f" whose answer is {answer}" if answer else ""
+        which = f" whose answer is {answer}" if answer else ""
         why = f": {_causes(self.skipped)}" if self.skipped else ""
-        raise GenerationError(f"{self.name} has no seeds{wanted} that can be used{why}")
+        raise GenerationError(f"{self.name} has no seeds{which} that can be used{why}")
 
     def _origin(self, index: int) -> str:
         return self._entries[index].origin
@@ -327,5 +327,5 @@ def _causes(skipped: Mapping[str, str]) -> str:
 
 
 def count_causes(skipped: Mapping[str, str]) -> dict[str, int]:
-    """How many seeds were passed over for each cause, the most frequent first."""
+    """How many seeds were skipped for each cause, the most frequent first."""
     return dict(sorted(Counter(skipped.values()).items(), key=lambda item: (-item[1], item[0])))

@@ -22,22 +22,21 @@ from generator.strategy import GeneratedTest
 from generator.text import SeedHeader
 
 _FRUITLESS = 100
-"""After so many seeds in a row that gave nothing a visit gives up."""
+"""A visit gives up after this many seeds in a row that gave nothing."""
 
 
 @dataclass(slots=True)
 class Mutant:
     """A test before it is printed. ``text`` gives its commands (no header), before the next mutant is made.
 
-    ``seeds`` are those it came from, the same tuple for all mutants of a visit; ``told`` comment lines for
-    the header (:func:`generator.text.comment`), such as the chain of mutations so far.
-    The other fields are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text
-    when called.
+    ``seeds`` are those it came from, the same tuple for all mutants of a visit; ``notes`` are comment lines
+    for the header (:func:`generator.text.comment`), such as the chain of mutations so far. The other fields
+    are those of :class:`GeneratedTest`; ``implied_by`` and ``implies`` give their text when called.
     """
 
     text: Callable[[], str]
     seeds: tuple[Seed, ...]
-    told: str = ""
+    notes: str = ""
     known: tuple[str | None, ...] = ()
     implied_by: Callable[[], str] | None = None
     implies: Callable[[], str] | None = None
@@ -66,7 +65,7 @@ class SeedStrategy(ABC):
 
     @abstractmethod
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
-        """Mutants of ``seed``, as many as there are or as are asked for.
+        """Mutants of ``seed``; the caller may stop before the last.
 
         New terms are made in ``seed.script().table.copy()``; all choices come from ``chance``.
         """
@@ -108,7 +107,7 @@ class SeedStrategy(ABC):
         head = self._head
         if head is None or head[0] is not mutant.seeds:
             head = self._head = self._head_of(mutant.seeds)
-        text = head[1].text(index, mutant.told, mutant.text())
+        text = head[1].text(index, mutant.notes, mutant.text())
         implied_by = mutant.implied_by() if mutant.implied_by else None
         implies = mutant.implies() if mutant.implies else None
         return GeneratedTest(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies)

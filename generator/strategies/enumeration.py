@@ -102,16 +102,16 @@ class EnumerationStrategy:
         if quantifier == len(self.skeleton.skeleton.binders):
             yield list(chosen)
             return
-        wanted = self.skeleton.skeleton.binders[quantifier]
+        binder = self.skeleton.skeleton.binders[quantifier]
         taken = {name for q in self.skeleton.outer(quantifier) for name, _ in chosen[q]}
         candidates: dict[_Binder, None] = {}
-        for position in range(wanted.first_hole, wanted.end_hole):
+        for position in range(binder.first_hole, binder.end_hole):
             for name, (params, sort) in zip(names[position], atoms[position].ranks, strict=True):
                 if not params and name not in taken and sort != "RegLan":
                     candidates.setdefault((name, sort))
         fallback = next(iter(candidates), ("", "Bool"))[1]
-        fresh = [(f"z{quantifier}_{i}", fallback) for i in range(wanted.variables)]
-        for count in range(min(wanted.variables, len(candidates)), -1, -1):
+        fresh = [(f"z{quantifier}_{i}", fallback) for i in range(binder.variables)]
+        for count in range(min(binder.variables, len(candidates)), -1, -1):
             for picked in itertools.permutations(candidates, count):
                 chosen.append([*picked, *fresh[count:]])
                 yield from self._binders(atoms, names, quantifier + 1, chosen)

@@ -25,7 +25,7 @@ from generator.strategies.mutation.strategy import (
 )
 
 _DRAWS = 20
-"""So many sites are drawn of all, before one is drawn of those where another head fits."""
+"""Draws among all sites, before one is drawn among those where another head fits."""
 
 _KEPT_SITES = 256
 

@@ -52,7 +52,7 @@ _SHARES = (0.5, 0.75, 0.92)
 """How often a slot takes a symbol in use rather than a new one; drawn per test."""
 
 _CROWDS = (2, 4, 7)
-"""With so many symbols of a rank in use no more are made; drawn per test. Published formulas have few: 2 at
+"""With this many symbols of a rank in use no more are made; drawn per test. Published formulas have few: 2 at
 the median, 12 at the ninth decile."""
 
 _REPEAT_SHARE = 0.05
@@ -333,8 +333,8 @@ class SkeletonStrategy:
         self, rule: RuleTemplate, abstract: set[int], bound: bool, chance: Callable[[], float]
     ) -> AtomTemplate | None:
         """An atom with a signature of the rule's consequent, one not placed yet where there is one."""
-        wanted = [s for s in rule.consequent if s not in abstract] or list(rule.consequent)
-        pool = self.library.by_signature.get(wanted[int(chance() * len(wanted))])
+        missing = [s for s in rule.consequent if s not in abstract] or list(rule.consequent)
+        pool = self.library.by_signature.get(missing[int(chance() * len(missing))])
         atom = pool[int(chance() * len(pool))] if pool else None
         if atom is None or not self._asks:
             return atom

@@ -39,8 +39,8 @@ _MORE_ARGUMENTS = 0.15
 """Share of n-ary operators that get one argument more than two, and of those one more again."""
 
 _SMALLER_SHARE = 0.5
-"""Share of arguments that are the smaller of two drawn: chains of whole formulas in each other are seldom
-decided."""
+"""Share of arguments that are the smaller of two drawn: solvers rarely decide chains of whole formulas
+nested in each other."""
 
 
 class TypeFuzz(ChainStrategy[Chain]):

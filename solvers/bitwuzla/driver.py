@@ -83,24 +83,24 @@ def run(text: str, options: Sequence[str]) -> int:
 
 
 def describe_options(bitwuzla: Any) -> Iterator[dict[str, Any]]:
-    """What the library tells of each option: name, kind, values and default."""
+    """The name, kind, values and default of each option."""
     options = bitwuzla.Options()
     for option in bitwuzla.Option:
-        told = bitwuzla.OptionInfo(options, option)
-        kind = _asked(told, "kind")
+        info = bitwuzla.OptionInfo(options, option)
+        kind = _asked(info, "kind")
         described = {"BOOL": "bool", "NUMERIC": "int", "MODE": "mode"}.get(getattr(kind, "name", ""), "text")
-        default = _asked(told, "dflt")
+        default = _asked(info, "dflt")
         yield {
-            "name": _asked(told, "lng"),
+            "name": _asked(info, "lng"),
             "kind": described,
-            "values": list(_asked(told, "modes") or ()) if described == "mode" else [],
+            "values": list(_asked(info, "modes") or ()) if described == "mode" else [],
             "default": str(default).lower() if described == "bool" else str(default),
         }
 
 
-def _asked(told: Any, name: str) -> Any:
+def _asked(info: Any, name: str) -> Any:
     # Functions in some releases, attributes in others.
-    found = getattr(told, name, None)
+    found = getattr(info, name, None)
     return found() if callable(found) else found
 
 

@@ -132,20 +132,17 @@ def _options(library: Any, btor: Any) -> Iterator[tuple[int, str, int, int]]:
 
 
 def describe_options(library: Any) -> Iterator[dict[str, Any]]:
-    """What there is to tell of each option: name, kind, values and default."""
+    """The name, kind, values and default of each option."""
     btor = library.boolector_new()
     for number, name, least, most in _options(library, btor):
-        default = library.boolector_get_opt_dflt(btor, number)
+        number_of_default = library.boolector_get_opt_dflt(btor, number)
         words = _WORDS.get(name, ())
         kind = "mode" if words else "bool" if (least, most) == (0, 1) else "int"
-        told = (
-            words[default - least]
-            if words
-            else str(bool(default)).lower()
-            if kind == "bool"
-            else str(default)
-        )
-        yield {"name": name, "kind": kind, "values": words, "default": told}
+        if words:
+            default = words[number_of_default - least]
+        else:
+            default = str(number_of_default) if kind == "int" else str(bool(number_of_default)).lower()
+        yield {"name": name, "kind": kind, "values": words, "default": default}
 
 
 def main(arguments: Sequence[str]) -> int:

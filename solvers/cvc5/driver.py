@@ -4,8 +4,8 @@ interface.
 ``python driver.py [--wheel DIR] [--OPTION[=VALUE] | --no-OPTION | -i]... FILE`` (``-`` reads standard
 input) prints what the ``cvc5`` program would: answers, models, ``(error "...")`` and, from the library
 itself, warnings and fatal failures on standard error. A crash of the library is a crash of this process. It
-stops at the first error as the program does, except after a ``get-`` command, where cvc5 goes on. Exit codes:
-0; 1 after an error.
+stops at the first error as the program does, except after a ``get-`` command, where cvc5 continues. Exit
+codes: 0; 1 after an error.
 
 ``--version`` and ``--options`` (as JSON: name, kind, values, default, category) are asked alone. It stands
 alone (no import from this package) so that the command line in a report can be run as it is printed.
@@ -78,7 +78,7 @@ def execute(text: str, options: Sequence[str], name: str = "<text>") -> Iterator
         raise RuntimeError(f"cvc5 {version()}: this release's Python interface has no SMT-LIB parser")
     manager = cvc5.TermManager() if hasattr(cvc5, "TermManager") else None
     solver = cvc5.Solver(manager) if manager is not None else cvc5.Solver()
-    # The program turns incremental mode off for a file unless it is asked for; the library's default is on.
+    # The program turns incremental mode off for a file unless an option sets it; the library's default is on.
     solver.setOption("incremental", "false")
     for option, value in parse_options(options):
         solver.setOption(option, value)
@@ -111,22 +111,22 @@ def version() -> str:
 
 
 def describe_options() -> Iterator[dict[str, Any]]:
-    """What the library tells of each option."""
+    """The name, kind, values, default and category of each option."""
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager()) if hasattr(cvc5, "TermManager") else cvc5.Solver()
     for name in solver.getOptionNames():
-        told = solver.getOptionInfo(name)
-        kind, values = told.get("type"), [str(value) for value in told.get("modes", ())]
+        info = solver.getOptionInfo(name)
+        kind, values = info.get("type"), [str(value) for value in info.get("modes", ())]
         described = {"mode": "mode", bool: "bool", int: "int", float: "float"}.get(kind, "text")
-        default = told.get("default", "")
+        default = info.get("default", "")
         yield {
             "name": name,
             "kind": described,
             "values": values,
             "default": str(default).lower() if described == "bool" else str(default),
             # COMMON, REGULAR, EXPERT or UNDOCUMENTED; releases before 1.3 do not say.
-            "category": getattr(told.get("category"), "name", ""),
+            "category": getattr(info.get("category"), "name", ""),
         }
 
 
@@ -165,7 +165,7 @@ def _print_build() -> None:
 
     try:
         cvc5.Solver().setOption("show-config", "true")
-    except Exception as problem:  # noqa: BLE001 (releases differ in what they raise; the version is told already)
+    except Exception as problem:  # noqa: BLE001 (releases differ in what they raise; the version is printed already)
         _print(f"{problem}\n")
     # This process ends without the library's own end, which would write out what it printed.
     ctypes.CDLL(None).fflush(None)

@@ -1,4 +1,4 @@
-"""Finds processes that a killed process of ours left behind, by a mark in their environment.
+"""Finds processes that a killed exhume process left behind, by a mark in their environment.
 
 A supervisor kills what it started, even if exhume dies. If the supervisor itself is killed, the kernel kills
 its solver, but not the solver's own children. So every process below a supervisor has ``EXHUME_SUPERVISOR``

@@ -27,13 +27,13 @@ def test_values_have_the_type_of_their_default() -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ("chain", "--set chain: NAME=VALUE is wanted"),
+        ("chain", "--set chain: must be NAME=VALUE"),
         ("chian=3", "s has no setting chian; it has chain, share, mode; did you mean chain?"),
-        ("chain=x", "--set chain=x: a whole number from 1 to 100 is wanted"),
-        ("chain=0", "--set chain=0: a whole number from 1 to 100 is wanted"),
-        ("chain=1.5", "--set chain=1.5: a whole number from 1 to 100 is wanted"),
-        ("share=nan", "--set share=nan: a number from 0 to 1 is wanted"),
-        ("mode=x", "--set mode=x: one of both, none is wanted"),
+        ("chain=x", "--set chain=x: must be a whole number from 1 to 100"),
+        ("chain=0", "--set chain=0: must be a whole number from 1 to 100"),
+        ("chain=1.5", "--set chain=1.5: must be a whole number from 1 to 100"),
+        ("share=nan", "--set share=nan: must be a number from 0 to 1"),
+        ("mode=x", "--set mode=x: must be one of both, none"),
     ],
 )
 def test_what_does_not_fit_is_one_clear_line(pair: str, message: str) -> None:

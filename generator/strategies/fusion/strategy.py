@@ -43,7 +43,7 @@ from smtlib.signature import Bindings
 from solvers.registry import REFERENCES
 
 PER_PAIR = 10
-"""So many tests in a row come from one pair of seeds."""
+"""Tests in a row that come from one pair of seeds."""
 
 SETTINGS = (
     Setting("pairs", 2, "how many pairs of variables are fused at most", 1, 100),
@@ -55,19 +55,19 @@ MAX_TERMS = 10_000
 solvers rarely decide it."""
 
 _PARTNERS = 20
-"""So many partners are tried for a seed."""
+"""Partners that are tried for a seed."""
 
 _TRIES = 3
-"""So often as many fusions of a pair are made as are wanted, to have so many that differ."""
+"""At most this many fusions are made per test of a pair, since some come out the same."""
 
 _SHARES = (0.25, 0.5, 0.75, 1.0)
 """How many of a variable's occurrences are replaced; drawn per variable."""
 
 _LEAST_SHARE = 25
-"""Of a hundred visits at least so many are of satisfiable seeds, and of unsatisfiable ones."""
+"""Of a hundred visits, at least this many are of satisfiable seeds, and as many of unsatisfiable ones."""
 
 _KEPT = 256
-"""So many printed halves are kept."""
+"""Printed halves that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,13 @@ class FusionStrategy(SeedStrategy):
         self._accepted: dict[tuple[object, ...], bool] = {}
         self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
-        wanted = values["answer"]
+        answer_setting = values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
-        self.answers = [a for a in known if wanted in ("both", a) and seeds.count(a)]
+        self.answers = [a for a in known if answer_setting in ("both", a) and seeds.count(a)]
         if not self.answers:
-            raise GenerationError(f"fusion: {seeds.name} has no seeds whose answer is known to be {wanted}")
+            raise GenerationError(
+                f"fusion: {seeds.name} has no seeds whose answer is known to be {answer_setting}"
+            )
 
         self._orders: dict[Answer, list[int]] = {}
         for answer in self.answers:
@@ -141,7 +143,7 @@ class FusionStrategy(SeedStrategy):
         return self.seeds.draw(chance, "unsat" if unsat else "sat")
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
-        """So many fusions of ``seed`` with one partner as stand in a row; none where no partner fits."""
+        """:data:`PER_PAIR` fusions of ``seed`` with one partner; none if no partner fits."""
         for _ in range(_PARTNERS):
             if not self._is_usable(seed):
                 return
@@ -221,10 +223,10 @@ class FusionStrategy(SeedStrategy):
         seeds = (seed, partner)
         seen: set[str] = set()
         for _ in range(_TRIES * PER_PAIR):
-            text, told = self._joined(first, second, chance)
+            text, notes = self._joined(first, second, chance)
             if text not in seen:
                 seen.add(text)
-                yield Mutant(partial(str, text), seeds, told, (seed.answer,))
+                yield Mutant(partial(str, text), seeds, notes, (seed.answer,))
             if len(seen) == PER_PAIR:
                 return
 
@@ -248,7 +250,7 @@ class FusionStrategy(SeedStrategy):
         return self._accepted[key]
 
     def _joined(self, first: Half, second: Half, chance: random.Random) -> tuple[str, str]:
-        """One fusion of two halves: its commands, and what the header tells."""
+        """One fusion of two halves: its commands, and lines for the header."""
         ties = self._ties(first, second, chance)
         known = first.seed.answer
         left = first.replaced(_replacements(first, ties, "x", chance))
@@ -261,11 +263,11 @@ class FusionStrategy(SeedStrategy):
             for tie in ties:
                 for variable, template in tie.ways.equations:
                     asserted += f"(assert (= {tie.names[variable]} {template.text(tie.names)}))\n"
-        told = [
+        notes = [
             f"{known}: {t.names['z']} is {t.ways.name} of {t.names['x']} and {t.names['y']}" for t in ties
         ]
         text = f"(set-logic ALL)\n{first.declared}{second.declared}{declared}{asserted}(check-sat)\n"
-        return text, comment(told)
+        return text, comment(notes)
 
     def _ties(self, first: Half, second: Half, chance: random.Random) -> list[_Tie]:
         """Pairs of variables with a function each, at least one."""
@@ -273,9 +275,9 @@ class FusionStrategy(SeedStrategy):
         chance.shuffle(xs)
         taken = set(first.names | second.names)
         ties: list[_Tie] = []
-        wanted = 1 + int(chance.random() * self.pairs)
+        count = 1 + int(chance.random() * self.pairs)
         for x in xs:
-            if len(ties) == wanted:
+            if len(ties) == count:
                 break
             chance.shuffle(ys)
             for y in ys:

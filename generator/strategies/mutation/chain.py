@@ -15,8 +15,7 @@ from smtlib import Sort, Term
 from smtlib.sorts import subsorts
 
 _NOTES = 20
-"""So many mutations of a chain are told in a test's header, the last ones, and up to twice as many: all of a
-chain of 30 tests."""
+"""A test's header lists the last mutations of its chain: all of the first 40, then the last 21 to 40."""
 
 _PLAIN = 180
 """Longer lines may have to be cut."""
@@ -28,8 +27,8 @@ _SHRINKS, _GROWS, _ROOM = 2, 2, 40
 """An assertion keeps at least half of its terms and becomes at most twice as large, and 40 terms."""
 
 
-class Told:
-    """What was done to a seed so far, for the header of a test: how often, and the last mutations."""
+class MutationLog:
+    """What was done to a seed so far, for the header of a test: how many mutations, and the last ones."""
 
     __slots__ = ("_before", "_latest", "mutations")
 
@@ -52,8 +51,8 @@ class Told:
     def text(self) -> str:
         """Comment lines, one for each of the last mutations."""
         left_out = (self.mutations - 1) // _NOTES * _NOTES - _NOTES
-        told = self._before + self._latest
-        return f"; {left_out} mutations before these\n{told}" if left_out > 0 else told
+        lines = self._before + self._latest
+        return f"; {left_out} mutations before these\n{lines}" if left_out > 0 else lines
 
 
 class Chain:
@@ -73,7 +72,7 @@ class Chain:
         self.guarded = operators.guarded_theories(base.operators)
         self.assertions = list(self.script.assertions)
         self.sorts: frozenset[Sort] = frozenset(base.by_sort)
-        self.told = Told()
+        self.log = MutationLog()
         self._sizes = [self.pool.size(term) for term in self.assertions]
         self.fragments = Fragments(self.pool.size)
 
@@ -82,17 +81,17 @@ class Chain:
         return self.operators.knows("const") or all(s.name != "Array" for s in subsorts(sort))
 
     def place(
-        self, chance: random.Random, wanted: Callable[[Term], bool] | None = None
+        self, chance: random.Random, fits: Callable[[Term], bool] | None = None
     ) -> tuple[int, Place] | None:
-        """An assertion's number and a place in it where a term can be replaced, ``wanted`` ones if given.
+        """An assertion's number and a place in it whose term can be replaced and ``fits``.
 
-        None where a few draws find none.
+        None if a few draws find none.
         """
         number = int(chance.random() * len(self.assertions))
         root = self.assertions[number]
         for _ in range(_DRAWS):
             place = find_place(root, self.pool.size, chance)
-            if place is not None and (wanted is None or wanted(place.term)):
+            if place is not None and (fits is None or fits(place.term)):
                 return number, place
         return None
 
@@ -121,7 +120,7 @@ class Chain:
         else:
             self.pool.measure(new)
         self.assertions[number] = place.replace(self.table, new, self.pool.measure)
-        self.told.add(f"({what}) in assertion {number + 1}: {_short(place.term)} -> {_short(new)}")
+        self.log.add(f"({what}) in assertion {number + 1}: {_short(place.term)} -> {_short(new)}")
 
     def state(self) -> Hashable:
         """Differs where the assertions do."""

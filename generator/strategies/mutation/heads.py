@@ -19,7 +19,7 @@ from hashlib import blake2b
 
 from generator.questions import node_with_head
 from generator.seeds.script import SeedScript
-from generator.strategies.mutation.chain import Told
+from generator.strategies.mutation.chain import MutationLog
 from generator.strategies.mutation.operators import Head, Operators, SeedFunctions
 from generator.strategies.mutation.places import constant_arguments
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
@@ -29,9 +29,9 @@ from smtlib import Kind, Naming, Op, Term, TermTable, postorder, print_term
 _NAMING = Naming()
 _QUANTIFIERS = (Head("forall", "forall"), Head("exists", "exists"))
 _MARK = "\0"
-_TOLD_ARGUMENTS = 6
-_TOLD = 60
-_TOLD_PLAIN = _TOLD - len("()")
+_SHOWN_ARGUMENTS = 6
+_LONGEST_SHOWN = 60
+_LONGEST_PLAIN = _LONGEST_SHOWN - len("()")
 _LONG = 4096
 """Of longer texts a digest is kept, to know them again."""
 
@@ -40,9 +40,9 @@ _LONG = 4096
 class Site:
     """A head in the text: piece ``piece`` of line ``line``, and the term that has it in the seed.
 
-    ``heads`` are those that fit, ``first`` the number of the one that the seed has (``len(heads)`` where it
-    is none of them). ``args`` is how the arguments are told: a template for the pieces ``heads_below``, and
-    plain text where there are none.
+    ``heads`` are those that fit, ``first`` the number of the one that the seed has (``len(heads)`` if it
+    is none of them). ``args`` shows the arguments in the header: a template for the pieces ``heads_below``,
+    or plain text if there are none.
     """
 
     line: int
@@ -75,10 +75,10 @@ def find_sites(script: SeedScript, operators: Operators) -> Sites:
     return _Finder(script, operators).run()
 
 
-_Told = tuple[str, int | None]
-"""How an argument is told: a template, and the piece that holds its head if that may change."""
+_ShownArgument = tuple[str, int | None]
+"""How the header shows an argument: a template, and the piece that holds its head if that may change."""
 
-_NOTHING: _Told = ("", None)
+_NOTHING: _ShownArgument = ("", None)
 
 
 class _Finder:
@@ -132,16 +132,19 @@ class _Finder:
         """The pieces of an assertion that is written out."""
         pieces: list[str] = []
         text = ["(assert "]
-        below: list[tuple[Site, list[_Told]]] = []
-        # What is to be written yet, the next last: text, or a term, where it is told among the arguments of
-        # the one above it, and whether its head may change.
-        stack: list[str | tuple[Term, list[_Told], int, bool]] = [")\n", (root, [_NOTHING], 0, True)]
+        below: list[tuple[Site, list[_ShownArgument]]] = []
+        # What is still to be written, the next one last: text; or a term, the list and index for showing it
+        # as an argument of the term above it, and whether its head may change.
+        stack: list[str | tuple[Term, list[_ShownArgument], int, bool]] = [
+            ")\n",
+            (root, [_NOTHING], 0, True),
+        ]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
                 text.append(item)
                 continue
-            term, told, place, is_open = item
+            term, siblings, place, is_open = item
             args = term.args
             head = _head_text(term)
             if args:
@@ -150,12 +153,12 @@ class _Finder:
             found = self.heads(term) if is_open else None
             if found is None:
                 text.append(head)
-                told[place] = _tell(head, args, None)
+                siblings[place] = _show_argument(head, args, None)
             else:
                 pieces += ("".join(text), head)
                 text = []
                 piece = len(pieces) - 1
-                told[place] = _tell(head, args, piece)
+                siblings[place] = _show_argument(head, args, piece)
                 self.sites.append(Site(line, piece, term, *found))
                 below.append((self.sites[-1], inside))
             if not args:
@@ -173,7 +176,7 @@ class _Finder:
                     inside[position] = (leaf.replace("%", "%%"), None)
                     stack.append(f" {leaf}")
         for site, inside in below:
-            _tell_arguments(site, inside)
+            _show_arguments(site, inside)
         pieces.append("".join(text))
         return tuple(pieces)
 
@@ -206,19 +209,22 @@ class _Finder:
             self.sites.append(Site(line, piece, term, *found))
             below.append((self.sites[-1], term))
         for site, term in below:
-            told = [_tell(".." if a in places else _head_text(a), a.args, places.get(a)) for a in term.args]
-            _tell_arguments(site, told)
+            inside = [
+                _show_argument(".." if a in places else _head_text(a), a.args, places.get(a))
+                for a in term.args
+            ]
+            _show_arguments(site, inside)
         return tuple(pieces)
 
 
-def _tell(head: str, args: Sequence[Term], piece: int | None) -> _Told:
+def _show_argument(head: str, args: Sequence[Term], piece: int | None) -> _ShownArgument:
     template = head.replace("%", "%%") if piece is None else "%s"
     return f"({template} ..)" if args else template, piece
 
 
-def _tell_arguments(site: Site, told: Sequence[_Told]) -> None:
-    shown = told[:_TOLD_ARGUMENTS]
-    args = "".join([f" {template}" for template, _ in shown]) + (" .." if len(told) > len(shown) else "")
+def _show_arguments(site: Site, inside: Sequence[_ShownArgument]) -> None:
+    shown = inside[:_SHOWN_ARGUMENTS]
+    args = "".join([f" {template}" for template, _ in shown]) + (" .." if len(inside) > len(shown) else "")
     site.heads_below = tuple([piece for _, piece in shown if piece is not None])
     site.args = args if site.heads_below else args % ()
 
@@ -267,7 +273,7 @@ class HeadChain:
         self._script = script
         self._targets = targets
         self.sites = found.sites
-        self.told = Told()
+        self.log = MutationLog()
         self._changeable = found.changeable
         self._prelude = script.prelude_text
         self._pieces = [list(line) for line in found.lines]
@@ -304,11 +310,11 @@ class HeadChain:
         self._text = ""
         below = site.heads_below
         args = site.args % tuple([pieces[p] for p in below]) if below else site.args
-        if args and len(old) + len(args) <= _TOLD_PLAIN and len(new) + len(args) <= _TOLD_PLAIN:
+        if args and max(len(old), len(new)) + len(args) <= _LONGEST_PLAIN:
             shown = f"({old}{args}) -> ({new}{args})"
         else:
             shown = f"{_shown(old, args)} -> {_shown(new, args)}"
-        self.told.add(f"(operator) in assertion {line + 1}: {shown}")
+        self.log.add(f"(operator) in assertion {line + 1}: {shown}")
         return True
 
     def _is_accepted(self, term: Term, head: Head, text: str) -> bool:
@@ -332,4 +338,4 @@ class HeadChain:
 
 def _shown(head: str, args: str) -> str:
     text = f"({head}{args})" if args else head
-    return text if len(text) <= _TOLD else f"{text[: _TOLD - 3]}..."
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."

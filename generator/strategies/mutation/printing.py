@@ -1,7 +1,7 @@
 """Printing formulas that change a little at a time: the text of each term is kept.
 
 A mutation makes new terms only on the way from a place up to its assertion, so only these are printed
-anew, out of kept texts. Kept texts have no ``let``; assertions written with more than
+again, from kept texts. Kept texts have no ``let``; assertions written with more than
 :data:`LARGEST` terms are printed by :func:`smtlib.print_term` instead, with their sharing.
 """
 

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from generator.seeds.source import Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, Value, integer
-from generator.strategies.mutation.chain import Told
+from generator.strategies.mutation.chain import MutationLog
 from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.suitable import cvc5_refuses
 
@@ -35,7 +35,7 @@ COMMON_SETTINGS = (
 class Link(Protocol):
     """The state between two mutations of a chain."""
 
-    told: Told
+    log: MutationLog
 
     def state(self) -> Hashable:
         """Differs where the test's commands do."""
@@ -87,5 +87,5 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
             else:
                 return
             seen.add(state)
-            # Its text is asked for before the chain goes on: see SeedStrategy.generate.
-            yield Mutant(chain.text, seeds, chain.told.text())
+            # The caller reads its text before the chain continues: see SeedStrategy.generate.
+            yield Mutant(chain.text, seeds, chain.log.text())

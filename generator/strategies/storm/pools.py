@@ -31,10 +31,11 @@ NM_RANGE = (300, 1000)
 """Sizes of the construction pool, and instances made with one (Section 5.4)."""
 
 _LARGE_POOL = 100
-"""An initial pool of this size gets the upper ends of the ranges; the paper does not tell its measure."""
+"""An initial pool of this size gets the upper ends of the ranges; the paper does not say how it is
+measured."""
 
 MAX_POOL = 1000
-"""Of a seed with more Boolean subterms so many are drawn."""
+"""Of a seed with more Boolean subterms, this many are drawn."""
 
 MAX_TEXT = 5_000
 """Subterms that print longer, in characters, are left out."""

@@ -3,7 +3,7 @@
 Source: Mansur et al., "Detecting Critical Bugs in SMT Solvers Using Blackbox Mutational Fuzzing" (ESEC/FSE
 2020), Algorithm 1. The paper makes all NM instances of a seed in a row. Here seeds take turns of
 :data:`TURN` tests, so that a short batch is of many seeds; after NM of a seed's instances, over all its turns
-with one model, its construction pool is made anew.
+with one model, its construction pool is made again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from generator.text import comment
 from solvers.registry import REFERENCES
 
 TURN = 25
-"""So many tests in a row come from one seed. Valuing a seed costs as much as making some hundred tests."""
+"""Tests in a row that come from one seed. Valuing a seed costs as much as making about a hundred tests."""
 
 SETTINGS = (
     Setting("amax", 64, "Amax: most assertions of a test", 1, 10_000),
@@ -64,8 +64,8 @@ class StormStrategy(SeedStrategy):
         solvers: Sequence[str] = REFERENCES,
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
-        told = values | {"incremental": "yes"} if incremental else values
-        super().__init__(seeds, seed, told, TURN)
+        shown = values | {"incremental": "yes"} if incremental else values
+        super().__init__(seeds, seed, shown, TURN)
         self.incremental = incremental
         self.solvers = tuple(solvers)
         self.bounds = Bounds(*(integer(values, name) for name in ("amax", "dmax", "nc", "nm")))

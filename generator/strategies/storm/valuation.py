@@ -31,16 +31,16 @@ QUANTIFIER_RLIMIT = 50_000
 """The same for each proof about a quantified term."""
 
 MAX_QUANTIFIERS = 20
-"""Of a seed with more quantified terms, the first so many are valued."""
+"""Quantified terms of a seed that are valued, the first ones."""
 
 MAX_SCRIPT = 4 << 20
 """Seeds whose terms print longer, in characters, are not valued."""
 
 VARIANTS = 4
-"""So many different models are asked for, one after the other."""
+"""Different models that are requested, one after the other."""
 
 CROSS_CHECKED = 16
-"""One seed in so many, chosen by its hash, has its values checked by cvc5."""
+"""One seed in this many, chosen by its hash, has its values checked by cvc5."""
 
 _CROSS_RLIMIT = 300_000
 
@@ -277,7 +277,8 @@ class _Problem:
             key = (term.op.text, *arguments)
             known, users = table.setdefault(key, (value, []))
             users.append(term)
-            # An array has no one text, so whether arguments are equal cannot be told.
+            # An array can be written in several ways, so equal texts do not decide whether arguments are
+            # equal.
             vague = any("(store " in t or "lambda" in t or "as-array" in t for t in (*arguments, value))
             if known != value or vague:
                 wrong.update(users)
@@ -303,7 +304,7 @@ class _Problem:
         ]  # fmt: skip
         right = [claim for a, claim in zip(valued, claims, strict=True) if a not in set(wrong)]
         if not wrong or self._ask_cvc5(lines + right, process) == "unsat":
-            # Only together: which is wrong cannot be told, so none is used.
+            # cvc5 rejects them only together: which one is wrong is unknown, so none is used.
             raise NoValuation("cvc5 rejects the values")
         bad = set(wrong)
         values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_closed_terms([t]))}
@@ -326,7 +327,7 @@ class _Problem:
         """The definitions of the question with the model's values, or why they cannot be written."""
         lines = [self.declared]
         for sort, members in reply["universes"].items():
-            # Members of universes are no SMT-LIB values; here they are symbols, told apart.
+            # Members of universes are no SMT-LIB values; here they are distinct symbols.
             lines += [f"(declare-fun {m} () {sort})\n" for m in members]
             if len(members) > 1:
                 lines.append(f"(assert (distinct {' '.join(members)}))\n")

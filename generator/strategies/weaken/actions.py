@@ -49,7 +49,7 @@ class RuleUse:
     rewrite: Rewrite
 
     def applies(self, term: Term) -> bool:
-        """Whether the pattern fits and its condition holds as far as it can be told."""
+        """Whether the pattern fits and its condition is not known to be false."""
         return self._matched(term, None) is not None
 
     def _matched(self, term: Term, chance: random.Random | None) -> Match | None:

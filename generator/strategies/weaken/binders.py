@@ -1,6 +1,6 @@
-"""The rules about binders and about functions in general: those no pattern can say.
+"""The rules about binders and about functions in general, which no pattern can express.
 
-Each has two functions: the effects it can have on a term, told without much work, and its application,
+Each has two functions: a cheap one for the effects it can have on a term, and its application,
 which may raise :class:`NoTerm`. What they claim stands beside their names in ``rules/core.smt2``.
 
 No binder stands below another of the same variable: bound variables of seeds are renamed apart, new ones
@@ -282,15 +282,15 @@ def _other_arguments(signature: Signature, place: int, sort: Sort, site: Site) -
         if i == place:
             continue
         try:
-            wanted = pattern.instantiate(bindings)
+            sort = pattern.instantiate(bindings)
         except KeyError:
             # A width or sort of its own: that of some term of the formula.
             fitting = [s for s in site.terms.sorts() if pattern.match(s, dict(bindings))]
             if not fitting:
                 raise NoTerm from None
-            wanted = site.chance.choice(fitting)
-            pattern.match(wanted, bindings)
-        args.append(site.terms.term(wanted, site.scope, site.chance))
+            sort = site.chance.choice(fitting)
+            pattern.match(sort, bindings)
+        args.append(site.terms.term(sort, site.scope, site.chance))
     return args
 
 

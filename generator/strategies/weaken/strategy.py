@@ -3,7 +3,7 @@
 Source: Bringolf, "Fuzz-testing SMT Solvers with Formula Weakening and Strengthening" (2021). A formula's
 answer is known beforehand along the whole walk, since each mutant follows from the one before it (or the
 other way round). Every mutant names its parent, so that a solver that decides the parent and not the mutant
-can be told (incompleteness of type 2 of the source).
+is noticed (incompleteness of type 2 in the source).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class WeakenStrategy(SeedStrategy):
         self.uses_all = settings["unlabelled"] == "chain" or self.rewrites
         self.applied: Counter[str] = Counter()
         self.applicable: dict[int, list[int]] = {}
-        self._wanted = _wanted_answers(self.direction)
+        self._answers = _seed_answers(self.direction)
         if not self.uses_all:
             self._require_answers()
             known = seeds.count("sat") + seeds.count("unsat")
@@ -77,9 +77,9 @@ class WeakenStrategy(SeedStrategy):
 
     def _require_answers(self) -> None:
         self.seeds.require_answers(self.name)
-        if not any(self.seeds.count(answer) for answer in self._wanted):
+        if not any(self.seeds.count(answer) for answer in self._answers):
             raise GenerationError(
-                f"{self.name}: no seed of {self.seeds.name} is {self._wanted[0]}; "
+                f"{self.name}: no seed of {self.seeds.name} is {self._answers[0]}; "
                 f"--set direction={self.direction} has none to start from"
             )
 
@@ -87,8 +87,8 @@ class WeakenStrategy(SeedStrategy):
         """A seed with an answer that the direction wants; any seed where chains need no answer."""
         if self.uses_all:
             return self.seeds.draw(chance)
-        counts = [self.seeds.count(answer) for answer in self._wanted]
-        return self.seeds.draw(chance, chance.choices(self._wanted, counts)[0])
+        counts = [self.seeds.count(answer) for answer in self._answers]
+        return self.seeds.draw(chance, chance.choices(self._answers, counts)[0])
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """``iterations`` mutants in walks of ``walk`` steps. A walk that gets stuck starts again."""
@@ -167,7 +167,7 @@ def _lines(head: str, rules: Sequence[str]) -> Iterator[str]:
         yield f"{head} {line}"
 
 
-def _wanted_answers(direction: str) -> list[Answer]:
+def _seed_answers(direction: str) -> list[Answer]:
     """The answers that seeds may have."""
     fixed = _FIXED.get(direction)
     return [_ANSWERS[fixed]] if fixed else list(_DIRECTIONS)

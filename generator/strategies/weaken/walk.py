@@ -34,10 +34,10 @@ _TRIES = 40
 """Attempts of one step; nearly always the first or second succeeds."""
 
 _GROWTH, _SLACK = 4, 200
-"""An assertion has at most so many times the seed's terms, and so many more."""
+"""An assertion grows to at most 4 times the seed's terms plus 200."""
 
 _MOST_ASSERTIONS = 200
-"""Of more, a step looks at so many, drawn by chance."""
+"""Of more assertions, a step looks at this many, drawn at random."""
 
 _MOST_PLACES = 4000
 """Places of one assertion that are looked at; larger ones are looked at in part."""

@@ -123,7 +123,7 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
     before = "<"
     for step in range(1, 41):
         assert chain.change(0, chance)
-        line = chain.told.text().splitlines()[-1]
+        line = chain.log.text().splitlines()[-1]
         after = chain.text().split("(assert (")[1].split()[0]
         wanted = f"; mutation {step} (operator) in assertion 1: ({before} (+ ..) 50) -> ({after} (+ ..) 50)"
         assert line == wanted
@@ -131,7 +131,7 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
     chain.change(1, chance)
     chain.change(0, chance)
     inner = chain.text().split("(assert (")[1].split("(")[1].split()[0]
-    lines = chain.told.text().splitlines()
+    lines = chain.log.text().splitlines()
     assert lines[0] == "; 20 mutations before these"
     assert len(lines) == 23
     assert f"({inner} ..) 50)" in lines[-1]

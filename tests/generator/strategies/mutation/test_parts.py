@@ -259,8 +259,8 @@ def test_a_chain_leaves_the_shared_seed_alone() -> None:
     for _ in range(20):
         found = chain.place(chance)
         if found is not None and found[1].term.sort is INT:
-            chain.replace(*found, chain.table.literal(str(chain.told.mutations + 50), INT), "literal")
-    assert chain.told.mutations > 0
+            chain.replace(*found, chain.table.literal(str(chain.log.mutations + 50), INT), "literal")
+    assert chain.log.mutations > 0
     assert chain.text() != before[1]
     assert (len(seed.script().table), seed.script().text()) == before
 
