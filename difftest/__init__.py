@@ -24,8 +24,9 @@ from difftest.campaign.executor import Executor, LocalExecutor
 from difftest.campaign.hunt import HuntOptions, hunt
 from difftest.campaign.stages import DEFAULT_STAGES, Stage
 from difftest.errors import BadOutput, DifftestError
+from difftest.found_files import FoundFiles
 from difftest.oracles.base import Candidate
-from difftest.replay import ReplayResult, ReplayRow, find_files, replay
+from difftest.replay import ReplayResult, ReplayRow, replay
 from difftest.triage import formulas as _formulas  # noqa: F401 (makes that kind known)
 from difftest.triage.store import FindingRecord
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
@@ -45,6 +46,7 @@ __all__ = [
     "Executor",
     "FindingConfirmed",
     "FindingRecord",
+    "FoundFiles",
     "HuntFinished",
     "HuntOptions",
     "HuntSummary",
@@ -63,7 +65,6 @@ __all__ = [
     "UnknownSolver",
     "Verdict",
     "WorkersTold",
-    "find_files",
     "find_solver",
     "find_solvers",
     "hunt",

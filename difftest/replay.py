@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from difftest.errors import DifftestError
+from difftest.found_files import MAX_FILE_BYTES
 from difftest.oracles import examine, oracles_on
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.settle import settle
@@ -22,9 +21,6 @@ from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
-
-# Larger files are refused unread: no tracker takes them, and nobody reduces them.
-MAX_FILE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +49,6 @@ class ReplayResult:
     file: Path
     rows: tuple[ReplayRow, ...]
     findings: tuple[Candidate, ...]
-
-
-def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files named, and all ``.smt2`` files below the folders named, in sorted order.
-
-    Raises DifftestError for a path that is not there or cannot be read.
-    """
-    for path in paths:
-        if path.is_dir():
-            if not os.access(path, os.R_OK | os.X_OK):
-                raise DifftestError(f"{path}: the folder cannot be read")
-            yield from sorted(file for file in path.rglob("*.smt2") if file.is_file())
-        elif path.is_file():
-            yield path
-        else:
-            raise DifftestError(f"{path}: no such file or folder")
 
 
 def replay(

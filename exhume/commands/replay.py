@@ -15,6 +15,7 @@ from base.documents import to_document
 from base.errors import Exit
 from corpus.store import Corpus
 from difftest import (
+    FoundFiles,
     HuntOptions,
     HuntSummary,
     Limits,
@@ -23,7 +24,6 @@ from difftest import (
     Solver,
     Stage,
     Verdict,
-    find_files,
     find_solvers,
     replay,
 )
@@ -74,19 +74,16 @@ def replay_command(
     solvers = find_solvers(solver)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("give either files and folders, or a --corpus")
-    if out_folder is not None:
-        with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:
-            keep_findings(files, solver, out_folder, seconds, jobs, names, json)
-    if corpus is not None:
-        with _corpus_files(corpus) as files:
-            findings = _replay(files, solvers, seconds, jobs, names, json)
-    else:
-        findings = _replay(list(find_files(paths or [])), solvers, seconds, jobs, names, json)
+    with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:
+        found = files_in(files)
+        if out_folder is not None:
+            keep_findings(found, solver, out_folder, seconds, jobs, names, json)
+        findings = _replay(found, solvers, seconds, jobs, names, json)
     raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
 
 
 def keep_findings(
-    paths: list[Path],
+    found: FoundFiles,
     specs: list[str],
     folder: Path,
     seconds: float,
@@ -95,7 +92,7 @@ def keep_findings(
     json: bool,
 ) -> NoReturn:
     """Run solvers on files, as a hunt runs them on its tests; findings go to ``folder``."""
-    tests = _tests_of(paths)
+    tests = FileTests(found)
     settings = CampaignSettings(tuple(specs), tests=len(tests), strategy=(tests.name,), bandit=False)
     campaign = Campaign(settings, find_solvers(specs), [tests])
     options = HuntOptions(
@@ -112,18 +109,13 @@ def keep_findings(
     raise leave(end)
 
 
-def _tests_of(paths: list[Path]) -> FileTests:
-    tests = FileTests(paths)
-    if not len(tests):
-        skipped = skipped_line(tests)
-        raise typer.BadParameter(f"nothing to replay: no .smt2 file found{skipped and f' ({skipped})'}")
-    return tests
-
-
-def skipped_line(tests: FileTests) -> str:
-    """How many files were skipped, and why."""
-    counts = ", ".join(f"{count} {why}" for why, count in sorted(tests.skipped.items()) if count)
-    return f"skipped: {counts}" if counts else ""
+def files_in(paths: list[Path]) -> FoundFiles:
+    """The formulas at these paths; without any, a usage error."""
+    found = FoundFiles(paths)
+    if not found.files:
+        skipped = str(found)
+        raise typer.BadParameter(f"no .smt2 file found{skipped and f' ({skipped})'}")
+    return found
 
 
 def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bool) -> None:
@@ -131,13 +123,12 @@ def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bo
     shown = summary.duplicates + sum(not record.known for record in summary.findings)
     quiet = max(0, summary.tests - shown - summary.unconfirmed)
     if json:
-        skipped = {why: count for why, count in sorted(tests.skipped.items()) if count}
-        print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": skipped})
+        print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": +tests.found.skipped})
         return
     show_summary(summary)
     out.print(f"{quiet} of {summary.tests} files show no bug")
-    if line := skipped_line(tests):
-        say(line)
+    if skipped := str(tests.found):
+        say(skipped)
     if summary.findings:
         say(f"next: exhume reduce --all {folder}")
 
@@ -161,16 +152,15 @@ def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
 
 
 def _replay(
-    files: list[Path], solvers: list[Solver], seconds: float, jobs: int, oracles: tuple[str, ...], json: bool
+    found: FoundFiles, solvers: list[Solver], seconds: float, jobs: int, oracles: tuple[str, ...], json: bool
 ) -> int:
     """Run solvers on files and print the findings. Returns their number."""
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     rows: list[dict[str, object]] = []
     findings = 0
-    if not files:
-        raise typer.BadParameter("nothing to replay: no .smt2 file and no formula found")
+    files = found.files
     with progress("replaying", json) as tick:
-        results = replay(files, solvers, Limits(seconds=seconds), jobs, oracles=oracles)
+        results = replay(map(Path, files), solvers, Limits(seconds=seconds), jobs, oracles=oracles)
         for number, result in enumerate(results, 1):
             tick(number, len(files))
             findings += len(result.findings)
@@ -186,6 +176,8 @@ def _replay(
     else:
         show_outcomes(counts)
         out.print(f"{len(files)} files, {findings} findings")
+        if skipped := str(found):
+            say(skipped)
         if findings:
             say("next: repeat with --out DIR to store the findings, then reduce, bisect and report them")
     return findings

@@ -21,7 +21,7 @@ from difftest.triage.report import since
 from difftest.triage.store import FindingRecord, findings_of
 from difftest.triage.twins import Merge
 from exhume.commands.options import Json
-from exhume.commands.replay import skipped_line
+from exhume.commands.replay import files_in
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
@@ -129,7 +129,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
         specs = list(given.get("solver") or ()) if isinstance(given, dict) else []
     if not specs:
         raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
-    tests = FileTests([source])
+    tests = FileTests(files_in([source]))
     options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),))
     lock = lock_campaign(folder)
     try:
@@ -150,8 +150,8 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
         f"{summary.unconfirmed} not confirmed, "
         f"{max(0, summary.tests - new - seen - summary.unconfirmed)} without a bug"
     )
-    if line := skipped_line(tests):
-        say(line)
+    if skipped := str(tests.found):
+        say(skipped)
 
 
 def _merge(folder: Path) -> list[Merge]:

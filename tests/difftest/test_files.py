@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest import FoundFiles, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.campaign.files import FileTests
 from difftest.triage.folder import FindingFolder
 
@@ -27,17 +27,16 @@ def test_only_what_may_be_a_formula_is_a_test(tmp_path: Path) -> None:
     (tmp_path / "link.smt2").symlink_to(tmp_path / "two.smt2")
     (tmp_path / "loop").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "pipe.smt2")
-    tests = FileTests([tmp_path])
+    tests = FileTests(FoundFiles([tmp_path]))
     made = list(tests.generate(0, 99))
     assert [Path(test.origin).name for test in made] == ["two.smt2", "one.smt2"]
     assert made[1].known == ("sat",)
-    assert {why: count for why, count in tests.skipped.items() if count} == {
-        "binary files": 1,
-        "empty files": 1,
-        "files larger than 64 MB": 1,
-        "links": 2,
-        "files that are no regular files": 1,
-    }
+    assert str(tests.found) == (
+        "skipped: binary 1, empty 1, larger than 64 MB 1, no regular file 1, symbolic link 2"
+    )
+    # A file that is named is taken whatever its name, also by a link.
+    named = [tmp_path / "notes.txt", tmp_path / "link.smt2"]
+    assert [Path(file).name for file in FoundFiles(named).files] == ["notes.txt", "link.smt2"]
     (inside / "one.smt2").unlink()
     assert [test.text for test in tests.generate(1, 2)] == [""]
 
@@ -48,7 +47,7 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     folder.mkdir()
     for number in range(4):
         (folder / f"bug{number}.smt2").write_text(TEXT.format(n=number))
-    tests = FileTests([folder])
+    tests = FileTests(FoundFiles([folder]))
     options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
     *_, last = hunt(tests.generate(0, len(tests)), [solver], options)
     assert isinstance(last, HuntFinished)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from difftest import DifftestError, Limits, Outcome, Solver, find_files, find_solvers, replay
+from difftest import DifftestError, FoundFiles, Limits, Outcome, Solver, find_solvers, replay
 from difftest import replay as _replay_function  # the function, not the module of the same name
-from difftest.replay import MAX_FILE_BYTES
+from difftest.found_files import MAX_FILE_BYTES
 
 SAT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
 Fake = Callable[..., Solver]
@@ -91,16 +91,15 @@ def test_odd_files_are_rows_like_all_others(tmp_path: Path) -> None:
 
 def test_files_are_found_below_folders_in_order(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    b, a = write(tmp_path, b="", a="")
-    (c,) = write(tmp_path / "sub", c="")
-    (tmp_path / "notes.txt").write_text("")
-    assert list(find_files([tmp_path])) == [a, b, c]
-    assert list(find_files([c, tmp_path / "notes.txt"])) == [c, tmp_path / "notes.txt"]
+    b, a = write(tmp_path, b=SAT, a=SAT)
+    (c,) = write(tmp_path / "sub", c=SAT)
+    assert list(map(Path, FoundFiles([tmp_path]).files)) == [a, b, c]
+    assert list(map(Path, FoundFiles([c, tmp_path]).files)) == [c, a, b, c]
 
 
 def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no such file or folder"):
-        list(find_files([tmp_path / "none"]))
+        FoundFiles([tmp_path / "none"])
 
 
 def test_replay_is_lazy_and_may_be_left(tmp_path: Path, fake: Fake) -> None:

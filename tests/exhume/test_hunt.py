@@ -268,7 +268,7 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
     (tmp_path / "none").mkdir()
     ended = exhume("replay", tmp_path / "none", "--solver", yes)
     assert ended.code == 2
-    assert "nothing to replay" in ended.err
+    assert "no .smt2 file found" in ended.err
 
 
 def test_solvers_are_listed(exhume: Any) -> None:
