@@ -18,7 +18,7 @@ from difftest.campaign.events import (
     HuntSummary,
     Progress,
     TestDone,
-    WorkersTold,
+    WorkerNotice,
 )
 from difftest.campaign.executor import Executor, LocalExecutor
 from difftest.campaign.hunt import HuntOptions, hunt
@@ -64,7 +64,7 @@ __all__ = [
     "TestDone",
     "UnknownSolver",
     "Verdict",
-    "WorkersTold",
+    "WorkerNotice",
     "find_solver",
     "find_solvers",
     "hunt",

@@ -26,7 +26,7 @@ FOUND_WEIGHT = 0.8
 EVEN = 0.25
 HALF_LIFE = 4 * 3600.0
 _DRAWS = 64
-# Shares are drawn anew when so much of the arms' time has been added, or so many seconds if that is more.
+# Shares are drawn again when the arms' time has grown by this share, or by these seconds if that is more.
 _RENEWED = 0.01
 _RENEWED_SECONDS = 5.0
 

@@ -50,9 +50,9 @@ KNOWN = "known.json"
 """The errors found, as a list of known ones for another campaign: those that are not about formulas."""
 
 _MAX_WAITING = 20
-# So many tests with the same key before reduction are reduced: they may have different causes.
+# Tests with the same key before reduction that are reduced: they may have different causes.
 _LOOKS = 3
-# Reducing others than the first one of a key may take so much of the workers' time.
+# The share of the workers' time for reducing other tests than the first one of a key.
 _LOOK_SHARE = 0.1
 # A finding that may have the cause of another one is reduced for so long, in this share of the workers' time.
 _REDUCTION = Limits(seconds=10.0)
@@ -89,8 +89,9 @@ class _Kept:
 class Book:
     """The findings of one hunt into ``folder``.
 
-    ``reduction`` is how many seconds a confirmed test may be reduced; ``allowed`` gives the worker seconds
-    that went by so far, of which a tenth may go into looks. ``paid`` is told the test of each new finding.
+    ``reduction`` is how many seconds a confirmed test may be reduced. ``worker_seconds`` gives the worker
+    time spent so far, of which a tenth may go into looks. ``paid`` is called with the test of each new
+    finding.
     """
 
     def __init__(

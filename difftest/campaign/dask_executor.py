@@ -10,8 +10,9 @@ A worker that dies: dask gives its batches to another one, and after some deaths
 it is then sent again (a batch that outlives ``_MAX_SENDINGS`` sendings stops the hunt). A worker that does
 not answer: when a batch is long overdue a copy is sent, and the first answer counts. So each task gives one
 result, whatever happens to the workers. A worker without the solvers, with other versions or with a full disk
-hands its batches back (it is *unfit*); it gets no more, and that is told once. While only unfit workers are
-there batches stay here; that ends the hunt at once if there never were others, else after ``_AWAY_SECONDS``.
+hands its batches back (it is *unfit*); it gets no more, and that is reported once. While only unfit workers
+are there batches stay here; that ends the hunt at once if there never were others, else after
+``_AWAY_SECONDS``.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ _MAX_SENDINGS = 20
 # How long to wait for the scheduler, and how often to ask it for its workers.
 _CONNECT_SECONDS = 20.0
 _WORKERS_SECONDS = 2.0
-# A batch is overdue after so many times what it may take at most, and these seconds.
+# A batch is overdue after this many times what it may take at most, plus these seconds.
 _OVERDUE_FACTOR = 4.0
 _OVERDUE_SECONDS = 120.0
-# So long only unfit workers may be there before the hunt ends, where others were there and went away.
+# How long the hunt waits with only unfit workers before it ends, if others were there and went away.
 _AWAY_SECONDS = 120.0
 
 
@@ -104,7 +105,7 @@ class DaskExecutor:
         self._results: deque[Result] = deque()
         self._seconds_per_test = _FIRST_GUESS
         self._unfit: dict[str, str] = {}
-        self._told: set[str] = set()
+        self._notices: set[str] = set()
         self._threads: Mapping[str, int] = {}
         self._asked = 0.0
         # Whether a worker went away that was not known to be unfit; since when only unfit ones are there.
@@ -129,7 +130,7 @@ class DaskExecutor:
         return 2 * self.jobs * self._batch_size()
 
     def submit(self, task: Task) -> None:
-        """Hand in a task; tests wait until there are enough for a batch, or until results are asked for."""
+        """Hand in a task; tests wait until there are enough for a batch, or until results are collected."""
         if isinstance(task, RunTask) and task.stage == 0:
             self._waiting.append(task)
             if len(self._waiting) >= self._batch_size():
@@ -221,7 +222,7 @@ class DaskExecutor:
             self._unfit_since = None
             self._send_again(now)
             return
-        self._tell("the cluster has no worker that can run the tests yet; waiting for one")
+        self._notify("the cluster has no worker that can run the tests yet; waiting for one")
         if not threads:
             self._unfit_since = None
             return
@@ -242,9 +243,9 @@ class DaskExecutor:
                 sent.deadline = now + _OVERDUE_SECONDS
                 self._give(number, sent)
 
-    def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _notify(self, text: str) -> None:
+        if text not in self._notices:
+            self._notices.add(text)
             self._results.append(Notice(text))
 
     def _collect(self, seconds: float) -> None:
@@ -272,7 +273,7 @@ class DaskExecutor:
             return
         if isinstance(answer, Unfit):
             self._unfit[answer.worker] = answer.why
-            self._tell(f"worker {answer.worker} gets no tests: {answer.why}")
+            self._notify(f"worker {answer.worker} gets no tests: {answer.why}")
             sent.futures.remove(future)
             self._give(number, sent)
             self._asked = 0.0

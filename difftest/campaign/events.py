@@ -54,8 +54,8 @@ class CandidateDropped:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkersTold:
-    """Something about the workers that a person should know; told once."""
+class WorkerNotice:
+    """Something about the workers that the user should know; reported once."""
 
     text: str
 
@@ -151,7 +151,7 @@ Event = (
     | DuplicateSeen
     | Merge
     | CandidateDropped
-    | WorkersTold
+    | WorkerNotice
     | Progress
     | HuntFinished
 )

@@ -67,7 +67,7 @@ class RunTask:
     """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it.
 
     ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
-    before, per solver. ``confirms`` says that nothing is counted: only what it shows is wanted. ``oracles``
+    before, per solver. ``confirms`` says that nothing is counted: only what it shows matters. ``oracles``
     say what counts as wrong; none: the solvers' defaults. ``options`` are what the test adds to those of the
     solvers.
     """
@@ -165,14 +165,14 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error of ours or of the machine in a worker, to be raised where results are taken."""
+    """A bug in exhume or an error of the machine in a worker, to be raised where results are taken."""
 
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something about the workers that a person should be told once."""
+    """Something about the workers that the user should know; reported once."""
 
     text: str
 
@@ -413,7 +413,7 @@ class LocalExecutor:
     def close(self) -> None:
         """Drop what is not done, end what runs, and wait for the workers.
 
-        It is over soon, so Ctrl-C only makes it begin again: nothing of ours is to be left.
+        This is quick, so Ctrl-C only restarts it: no process of the pool may be left behind.
         """
         try:
             self._end()

@@ -30,7 +30,7 @@ from difftest.campaign.events import (
     HuntSummary,
     Progress,
     TestDone,
-    WorkersTold,
+    WorkerNotice,
 )
 from difftest.campaign.executor import (
     Confirmation,
@@ -64,7 +64,7 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.specs import Solver
 
-# One set-aside test is tried again after so many new ones.
+# One set-aside test is tried again after this many new ones.
 _FRESH_PER_RETRY = 8
 _MAX_SET_ASIDE = 1_000
 # The state is committed this often, or less often where commits take more than a fiftieth of the time.
@@ -196,7 +196,9 @@ class _Hunt:
         try:
             self._commit()
             for name, refused in self.modes.refused.items():
-                yield WorkersTold(f"{name} does not know {len(refused)} of the settings for trial: not tried")
+                yield WorkerNotice(
+                    f"{name} does not know {len(refused)} of the settings that --modes tries: skipped"
+                )
             yield from self._work()
             self._commit("interrupted" if self._is_interrupted() else "finished")
         except KeyboardInterrupt:
@@ -358,14 +360,14 @@ class _Hunt:
 
     def _take(self, result: Result) -> Iterator[Event]:
         if isinstance(result, Notice):
-            yield WorkersTold(result.text)
+            yield WorkerNotice(result.text)
             return
         self.running -= 1
         if isinstance(result, Failure):
             raise result.error
         self.tally.spend(result.solver_seconds)
-        # All of a result is taken before any of it is told: whoever listens may stop at any event. What was
-        # written before a disk was full is told, too: its folder is whole.
+        # A result is processed in full before its first event is yielded, because the consumer may stop at
+        # any event. Findings written before a disk was full are reported, too: their folders are complete.
         events: list[Event] = []
         problem: Exception | None = None
         try:

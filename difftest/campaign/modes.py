@@ -134,7 +134,9 @@ class Modes:
 
     @property
     def refused(self) -> dict[str, tuple[tuple[str, str], ...]]:
-        """What of the files the solvers do not know, by solver name: to be told once."""
+        """The settings of the mode files that a solver does not know, by solver name; the hunt reports
+        them once.
+        """
         return {name: found.refused for name, found in self._lists.items() if found.refused}
 
     def choose(self, strategy: str, test_class: str, index: int) -> Options:
@@ -186,10 +188,10 @@ def _shuffled(settings: tuple[str, ...], *parts: object) -> list[str]:
 
 def _together(settings: tuple[str, ...], source: random.Random) -> tuple[str, ...]:
     """Two or three settings of different names."""
-    wanted = source.choice((2, 2, 3))
+    count = source.choice((2, 2, 3))
     picked: dict[str, str] = {}
-    for setting in source.sample(settings, min(len(settings), 4 * wanted)):
+    for setting in source.sample(settings, min(len(settings), 4 * count)):
         picked.setdefault(split_option(setting)[0], setting)
-        if len(picked) == wanted:
+        if len(picked) == count:
             break
     return tuple(picked.values())

@@ -2,9 +2,9 @@
 
 A fixed limit is right for one machine and one kind of tests. This one follows the tests that were decided
 within it: twice what half of them took, and never more than at first. Runs that were cut off are not among
-them, so the median alone would shrink from step to step; twice the median comes to rest where a longer limit
-decides few tests more. It does not grow beyond what it was at first: on a busy machine, where a run waits
-more than it works, a longer limit was measured to decide fewer tests a second.
+them, so the median alone would shrink from step to step; twice the median settles where a longer limit
+would decide few more tests. It does not grow beyond what it was at first: on a busy machine, where a run
+waits more than it works, a longer limit was measured to decide fewer tests a second.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import median
 
 _FACTOR = 2.0
 _SHORTEST = 0.05
-# It follows so many of the latest decided tests, and is worked out anew after so many.
+# It follows the latest 300 decided tests, and is computed again after every 20.
 _KEPT = 300
 _STEP = 20
 

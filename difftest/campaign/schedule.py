@@ -30,9 +30,9 @@ from generator.strategy import GeneratedTest, Strategy
 _ENDLESS = 1 << 40
 # What a test is thought to take, in seconds, before any of its arm was run.
 _FIRST_GUESS = 0.05
-# An arm is out of tests when so many indices in a row are of other classes.
+# An arm is out of tests when this many indices in a row are of other classes.
 _LONGEST_SCAN = 20_000
-# So many indices are looked at together, and so many of these bytes kept: 16 MB.
+# Indices whose classes are computed together (a byte each), and how many such chunks are kept: 16 MB.
 _CHUNK = 1024
 _CHUNKS = 16_384
 
@@ -247,7 +247,7 @@ def handed_out(names: Iterable[TestName]) -> Iterator[tuple[str, str, int, int]]
 
 
 class _Ahead:
-    """The classes of a strategy's tests, asked for once for all its arms while these are not too far apart:
+    """The classes of a strategy's tests, computed once for all its arms while these are not too far apart:
     the rarest class may be hundreds of indices away, and each arm goes through all of them.
     """
 
@@ -259,10 +259,10 @@ class _Ahead:
 
     def find(self, test_class: str, start: int, stop: int) -> int | None:
         """The first index in a range whose test is of this class."""
-        wanted = self._numbers[test_class]
+        byte = self._numbers[test_class]
         for number in range(start // _CHUNK, (stop - 1) // _CHUNK + 1):
             first = number * _CHUNK
-            place = self._chunk(number).find(wanted, max(0, start - first), stop - first)
+            place = self._chunk(number).find(byte, max(0, start - first), stop - first)
             if place >= 0:
                 return first + place
         return None

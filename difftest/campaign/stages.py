@@ -21,7 +21,7 @@ from solvers.running.process import Limits
 from solvers.specs import Solver
 
 _CONFIRM_SECONDS = 10.0
-# What promises something may take this share of the solvers' time, and so many seconds in any case.
+# Promising tests may take this share of the solvers' time, and these seconds in any case.
 _PROMISING_SHARE = 0.2
 _PROMISING_SECONDS = 60.0
 

@@ -36,12 +36,12 @@ from difftest.campaign.stored import (
 )
 from difftest.errors import BadOutput
 
-# Seconds; a short campaign is told second by second, a longer one's buckets get wider.
+# Seconds; a short campaign is counted second by second, the buckets of a longer one get wider.
 _FIRST_WIDTH = 1
 
 
 class CampaignState:
-    """The one writer of a campaign; use under ``with``. Everything is told to it through ``commit``."""
+    """The one writer of a campaign; use under ``with``. It learns everything through ``commit``."""
 
     def __init__(self, out: Path, opened: sqlite3.Connection, lock: int, run: int) -> None:
         self.out = out
@@ -68,7 +68,7 @@ class CampaignState:
         """
         lock = lock_campaign(out)
         try:
-            with _told(out):
+            with _translated_errors(out):
                 opened = sqlite3.connect(out / FILE, isolation_level=None)
                 opened.execute("pragma journal_mode = wal")
                 opened.execute("pragma synchronous = normal")
@@ -113,7 +113,7 @@ class CampaignState:
         ``seconds`` is the wall time of this run. Raises OSError (no space left) when the disk is full.
         """
         now = time.time()
-        with _told(self.out), _transaction(self._opened) as opened:
+        with _translated_errors(self.out), _transaction(self._opened) as opened:
             width = json.loads(_setting(opened, "bucket_seconds") or "0")
             start = int(now) - int(now) % width
             self._count(start, changes)
@@ -174,7 +174,7 @@ class CampaignState:
         """A finding became part of another one (ids and keys): with its counts, and all tests that would have
         shown it. Nothing changes where that was done already.
         """
-        with _told(self.out), _transaction(self._opened) as opened:
+        with _translated_errors(self.out), _transaction(self._opened) as opened:
             row = opened.execute("select duplicates from finding where id = ?", (gone,)).fetchone()
             if row is None:
                 return
@@ -187,7 +187,7 @@ class CampaignState:
 
     def mark_stored(self, identities: Iterable[str]) -> None:
         """Note that the corpus has these findings."""
-        with _told(self.out), _transaction(self._opened) as opened:
+        with _translated_errors(self.out), _transaction(self._opened) as opened:
             opened.executemany("update finding set stored = 1 where id = ?", [(i,) for i in identities])
 
 
@@ -251,11 +251,11 @@ def _begin_run(opened: sqlite3.Connection, executor: str, jobs: int) -> int:
 def _compare(out: Path, opened: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
     stored = read_opened(opened).settings
     for name, value in settings.items():
-        wanted = json.loads(json.dumps(value))
-        if stored.get(name) != wanted:
+        given = json.loads(json.dumps(value))
+        if stored.get(name) != given:
             raise SettingsDiffer(
                 f"{out}: the campaign there was started with {_named(name, stored.get(name))},"
-                f" not {_named(name, wanted)}; use the same settings to resume it, or another folder"
+                f" not {_named(name, given)}; use the same settings to resume it, or another folder"
             )
 
 
@@ -306,8 +306,8 @@ def _transaction(opened: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 @contextlib.contextmanager
-def _told(out: Path) -> Iterator[None]:
-    """SQLite's errors as ours: OSError where there is no room, NoCampaign where the file is damaged."""
+def _translated_errors(out: Path) -> Iterator[None]:
+    """Translate SQLite's errors: OSError if there is no room, NoCampaign if the file is damaged."""
     try:
         yield
     except sqlite3.DatabaseError as problem:

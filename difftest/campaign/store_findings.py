@@ -113,7 +113,7 @@ def record_findings(
     wait: float = 0.0,
 ) -> int:
     """Store findings with their tests in the corpus, each strategy's as a batch like ``batch``; how many were
-    new to the corpus. Those that were not compared with its issues yet are, and their reports made anew.
+    new to the corpus. Those not yet compared with its issues are compared, and their reports rewritten.
 
     CorpusLocked while another process holds the corpus for longer than ``wait`` seconds. ``fingerprints`` are
     those of the strategies.

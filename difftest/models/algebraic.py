@@ -2,8 +2,8 @@
 polynomial in an interval that holds no other.
 
 z3 says which root it is, counted from the smallest (``(root-obj (+ (^ x 2) (- 2)) 2)``); cvc5 prints the
-interval (``(_ real_algebraic_number <1*x^2 + (-2), (5/4, 3/2)>)``). The roots are told apart by Sturm's
-theorem over exact rationals.
+interval (``(_ real_algebraic_number <1*x^2 + (-2), (5/4, 3/2)>)``). Sturm's theorem over exact rationals
+separates the roots.
 """
 
 from __future__ import annotations

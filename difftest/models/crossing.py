@@ -28,7 +28,7 @@ from solvers.running.runner import Runner
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
-# What prints something, or ends the run, before the question whose model is wanted.
+# What prints something, or ends the run, before the check-sat whose model is requested.
 _SILENCED = frozenset(
     "get-model get-value get-info get-option get-assertions get-assignment get-proof get-unsat-core "
     "get-unsat-assumptions get-objectives get-abduct get-interpolant get-difficulty get-learned-literals "

@@ -2,9 +2,9 @@
 value only its own solver can read.
 
 Read are the answers to ``get-model`` of z3, cvc5, bitwuzla, yices and Boolector (SMT-LIB form). What is not
-SMT-LIB is put into it: z3's ``root-obj``, ``(_ as-array f)`` and ``lambda`` for arrays, its ``S!val!0``;
-cvc5's ``real_algebraic_number`` and ``(as @S_0 S)``; Boolector's functions for arrays. What cannot be is told
-by a ``NotCrossed`` with a cause that can be counted.
+SMT-LIB is translated: z3's ``root-obj``, ``(_ as-array f)`` and ``lambda`` for arrays, its ``S!val!0``;
+cvc5's ``real_algebraic_number`` and ``(as @S_0 S)``; Boolector's functions for arrays. If that is not
+possible, ``NotCrossed`` is raised, with a cause that can be counted.
 """
 
 from __future__ import annotations
@@ -112,13 +112,13 @@ class _Reader:
             elif entry[0] not in ("forall", "declare-sort", "declare-datatypes", "declare-datatype"):
                 raise NotCrossed("an unknown entry of the model", sexp_text(entry, 80))
         # Last, when all elements and all functions that arrays are made of are known.
-        wanted = [name for name in self.functions if name in declared]
-        while wanted:
-            name = wanted.pop()
+        pending = [name for name in self.functions if name in declared]
+        while pending:
+            name = pending.pop()
             if name not in self.model.units:
                 unit = self._unit(name, self.functions[name])
                 self.model.units[name] = unit
-                wanted += [n for n in unit.needs if n in self.functions and n not in self.model.units]
+                pending += [n for n in unit.needs if n in self.functions and n not in self.model.units]
 
     def _function(self, entry: SExpList) -> None:
         if entry[0] == "define-const" and len(entry) == 4:
@@ -252,15 +252,15 @@ def _rewrite(root: SExp, sort: SExp | None, leaf: Callable[[SExp, SExp | None], 
     holder = SExpList([root])
     stack: list[tuple[SExpList, int, SExp | None]] = [(holder, 0, sort)]
     while stack:
-        parent, index, wanted = stack.pop()
+        parent, index, expected = stack.pop()
         part = parent[index]
-        made = leaf(part, wanted)
+        made = leaf(part, expected)
         if made is not None:
             parent[index] = made
             continue
         copied = SExpList(part)
         parent[index] = copied
-        stack += [(copied, place, of) for place, of in enumerate(_sorts_of_parts(copied, wanted))]
+        stack += [(copied, place, of) for place, of in enumerate(_sorts_of_parts(copied, expected))]
     rebuilt: SExp = holder[0]
     return rebuilt
 

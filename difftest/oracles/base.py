@@ -166,5 +166,5 @@ def finding_id(key: str, text: str) -> str:
 
 def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:
     """Whether a re-run shows the candidate again: same class and solvers, and for a crash the same place."""
-    wanted = (candidate.finding_class, set(candidate.solvers), candidate.key)
-    return any((other.finding_class, set(other.solvers), other.key) == wanted for other in again)
+    shown = (candidate.finding_class, set(candidate.solvers), candidate.key)
+    return any((other.finding_class, set(other.solvers), other.key) == shown for other in again)

@@ -60,10 +60,16 @@ def look(seen: Observation) -> list[Candidate]:
             if judge == crossing.owner:
                 continue
             reason = f"{judge} says unsat to the formula with its model put in"
-            told = (f"{crossing.owner}: {reason}",)
+            evidence = (f"{crossing.owner}: {reason}",)
             found.append(
                 seen.accuse(
-                    "invalid-model", crossing.owner, reason, crossing.check, judge, "model-cross-check", told
+                    "invalid-model",
+                    crossing.owner,
+                    reason,
+                    crossing.check,
+                    judge,
+                    "model-cross-check",
+                    evidence,
                 )
             )
             break

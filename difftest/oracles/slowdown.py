@@ -20,7 +20,7 @@ from solvers.running.script import Script
 FACTOR = 20.0
 SECONDS = 5.0
 MEASUREMENTS = 3
-# What starting a process takes at most; a faster run is not told from a slower one below it.
+# What starting a process takes at most; below it, times of runs are not compared.
 _START = 0.05
 
 

@@ -151,14 +151,14 @@ class Passes:
             return False
         return self._accept([piece for number, piece in enumerate(self._pieces) if number not in gone])
 
-    def _drop_as_many(self, wanted: Callable[[Piece], bool]) -> None:
-        """Delta debugging over the commands that are ``wanted``: halves first, single ones last."""
-        total = sum(map(wanted, self._pieces))
+    def _drop_as_many(self, eligible: Callable[[Piece], bool]) -> None:
+        """Delta debugging over the commands that are ``eligible``: halves first, single ones last."""
+        total = sum(map(eligible, self._pieces))
         size = total
         while size:
             start = 0
             while True:
-                numbers = [number for number, piece in enumerate(self._pieces) if wanted(piece)]
+                numbers = [number for number, piece in enumerate(self._pieces) if eligible(piece)]
                 if start >= len(numbers):
                     break
                 if not self._drop(numbers[start : start + size]):

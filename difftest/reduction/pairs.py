@@ -59,8 +59,8 @@ def pair_of(test: GeneratedTest) -> Pair | None:
 def follows_by(evidence: Iterable[object]) -> str | None:
     """What the evidence of the oracle ``implication`` says of the parent: sat or unsat."""
     for entry in evidence:
-        told = entry.get("text") if isinstance(entry, dict) else entry
-        found = _DECIDED.search(str(told))
+        text = entry.get("text") if isinstance(entry, dict) else entry
+        found = _DECIDED.search(str(text))
         if found:
             return found[1]
     return None

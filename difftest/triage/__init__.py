@@ -1,1 +1,2 @@
-"""From a candidate to a report: confirmed, weighed, told apart, compared with history, bisected, written."""
+"""From a candidate to a report: confirm, weigh evidence, separate causes, compare with history, bisect,
+write."""

@@ -44,9 +44,9 @@ _SECONDS = 20.0
 class BisectReport:
     """What a bisection found.
 
-    ``tried`` is in the order of the releases. ``first_affected`` is None where no release could be told;
-    ``since_the_oldest`` says that the oldest one that runs here is affected already. ``first_fixed`` is None
-    where the newest is affected.
+    ``tried`` is in the order of the releases. ``first_affected`` is None if no release could be
+    determined; ``since_the_oldest`` says that the oldest one that runs here is affected already.
+    ``first_fixed`` is None if the newest is affected.
     """
 
     solver: str

@@ -86,7 +86,7 @@ def _safe_mode(expected: Expectation, text: str) -> bool | None:
     """Whether it shows with each cvc5 in its safe mode; None where there is no cvc5 that has one."""
 
     def shows(trial: Sequence[Solver]) -> bool:
-        # What is expected is told by the solvers' names.
+        # The expectation names the solvers, so the safe ones take their names.
         pairs = zip(trial, expected.solvers, strict=True)
         solvers = tuple(replace(safe, name=solver.name) for safe, solver in pairs)
         with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:

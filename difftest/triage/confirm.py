@@ -64,12 +64,12 @@ class Confirmer:
         if script.file_command or not script.commands:
             return False
         # Once would do for formulas that hardly ever show it, and reduction would end with one of these.
-        wanted = min(2, self.expected.tries)
+        needed = min(2, self.expected.tries)
         looks = (self._look(text, script) for _ in range(self.expected.tries))
-        return sum(1 for _ in itertools.islice(filter(None, looks), wanted)) == wanted
+        return sum(1 for _ in itertools.islice(filter(None, looks), needed)) == needed
 
     def times_shown(self, text: str, tries: int) -> int:
-        """In how many of so many fresh processes ``text`` shows it."""
+        """In how many of ``tries`` fresh processes ``text`` shows it."""
         script = Script.of(text)
         with self._in_fresh_processes():
             return sum(self._look(text, script) for _ in range(tries))
@@ -124,9 +124,9 @@ class Confirmer:
         if parent is None:
             return False
         wrong = "unsat" if pair.follows == "sat" else "sat"
-        wanted = wrong if self.expected.finding_class == "soundness" else "unknown"
+        shown = wrong if self.expected.finding_class == "soundness" else "unknown"
         accused = self.expected.accused
-        for formula, answer in ((script, wanted), (Script.of(parent), pair.follows)):
+        for formula, answer in ((script, shown), (Script.of(parent), pair.follows)):
             verdict = self.judge(accused, formula)
             if verdict is None or verdict.answers != (answer,):
                 return False

@@ -82,7 +82,7 @@ def expectation_of(
     that takes two formulas.
     """
     involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
-    told = verdicts.get(candidate.guilty or "", verdicts[candidate.solvers[0]])
+    verdict = verdicts.get(candidate.guilty or "", verdicts[candidate.solvers[0]])
     complaints: set[str] = set()
     for solver in involved:
         complaints |= complaints_of(printed[solver.name], verdicts[solver.name].detail)
@@ -90,8 +90,8 @@ def expectation_of(
         candidate.finding_class,
         involved,
         candidate.guilty,
-        told.location,
-        told.shape,
+        verdict.location,
+        verdict.shape,
         complaints=frozenset(complaints),
         seconds=min(_MAX_SECONDS, 1.0 + 4 * max(verdicts[solver.name].seconds for solver in involved)),
         oracle=candidate.oracle,

@@ -70,8 +70,10 @@ class FindingFolder:
     @cached_property
     def is_reduced(self) -> bool:
         """Whether there is a reduced formula that fresh processes confirmed."""
-        told = self.data.get("reduced")
-        return isinstance(told, dict) and bool(told.get("confirmed")) and (self.path / REDUCED).is_file()
+        reduced = self.data.get("reduced")
+        return (
+            isinstance(reduced, dict) and bool(reduced.get("confirmed")) and (self.path / REDUCED).is_file()
+        )
 
     @property
     def file(self) -> str:
@@ -104,8 +106,8 @@ class FindingFolder:
     @property
     def safe_mode(self) -> bool | None:
         """Whether the formula to show shows it with cvc5 in its safe mode; None where that is not known."""
-        told = (self._of_shown if self.is_reduced else self.data).get("safe_mode")
-        return told if isinstance(told, bool) else None
+        shows = (self._of_shown if self.is_reduced else self.data).get("safe_mode")
+        return shows if isinstance(shows, bool) else None
 
     @property
     def _of_shown(self) -> Mapping[str, Any]:
@@ -245,8 +247,8 @@ class FindingFolder:
     def seconds(self, name: str) -> float | None:
         """How long solver ``name`` took for the formula to show, if that is known."""
         entry = (self._run_of_shown(name) or {}) if self.is_reduced else self._entry(name)
-        told = entry.get("seconds")
-        return float(told) if isinstance(told, int | float) else None
+        seconds = entry.get("seconds")
+        return float(seconds) if isinstance(seconds, int | float) else None
 
     def command(self, name: str) -> str:
         """The command line that shows it with solver ``name``, as one would type it."""

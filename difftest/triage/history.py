@@ -30,7 +30,7 @@ from solvers.running.outcomes import message_shape
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25
 MOST = 5
-# So many nearest by their signatures are looked at.
+# The formulas nearest by their signatures that are compared.
 _CANDIDATES = 100
 _SAME_LINE = 0.9
 _SAME_FILE = 0.6
@@ -70,7 +70,7 @@ def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[R
 
 
 def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
-    """Write into each finding which issues it resembles, and its report anew; how many resemble any.
+    """Write into each finding which issues it resembles, and rewrite its report; how many resemble any.
 
     DifftestError where a folder holds no finding.
     """

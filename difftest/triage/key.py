@@ -97,11 +97,11 @@ def fingerprint(
     left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
     if not finding_class.keyed_by_operators:
         return Fingerprint(str(replace(key, theories=left)), reduced, False)
-    operators, told = essential_operators(passes.text, shows, deadline)
+    operators, essential = essential_operators(passes.text, shows, deadline)
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
-    told &= candidate.oracle != "implication"
+    essential &= candidate.oracle != "implication"
     found = replace(key, theories=left, operators=frozenset(operators))
-    return Fingerprint(str(found), reduced, complete and told)
+    return Fingerprint(str(found), reduced, complete and essential)
 
 
 def _with_falsehood(text: str) -> str:
@@ -156,7 +156,7 @@ def fold(found: Fingerprint, known: Iterable[str]) -> str:
 
 def count_under(key: str, known: Iterable[str]) -> str:
     """The key to count a finding under that was filed under ``key`` before, given the keys that are
-    ``known``: as ``fold`` does, which is told how its formula was reduced.
+    ``known``; like ``fold``, for a key whose reduced formula is not at hand.
     """
     read = Key.read(key)
     by_operators = class_of(read.finding_class).keyed_by_operators
@@ -269,7 +269,7 @@ def refined(key: str, release: str) -> str:
 
 
 def _unified(option: str) -> str:
-    """An option, in the same words for the same thing: a row of tactics is asked for in two ways."""
+    """An option in one spelling: there are two ways to request a sequence of tactics."""
     name, value = split_option(option)
     return f"tactic={value}" if name in _TACTIC_SETTINGS else option
 

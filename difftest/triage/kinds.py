@@ -67,7 +67,7 @@ def title_of(found: FindingFolder) -> str:
 
 
 def rewrite_report(folder: Path) -> str:
-    """Make ``report.md`` anew from what the finding's folder holds; its text.
+    """Rewrite ``report.md`` from what the finding's folder holds; its text.
 
     The file is there whole or not at all. DifftestError where the folder holds no finding.
     """

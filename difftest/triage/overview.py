@@ -29,7 +29,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
     """One finding as ``triage --json`` lists it; what is not known is null."""
     found = FindingFolder.read(record.path)
     before, after = found.size
-    told = found.bisection
+    bisection = found.bisection
     return {
         "id": record.id,
         "class": record.finding_class,
@@ -44,10 +44,10 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "complete": bool(found.data.get("complete", True)),
         "guilty": found.data.get("guilty"),
         "reason": str(found.data.get("reason") or ""),
-        "first_affected": told.get("first_affected"),
-        "since_the_oldest": told.get("since_the_oldest"),
-        "first_fixed": told.get("first_fixed"),
-        "bisected": bool(told),
+        "first_affected": bisection.get("first_affected"),
+        "since_the_oldest": bisection.get("since_the_oldest"),
+        "first_fixed": bisection.get("first_fixed"),
+        "bisected": bool(bisection),
         "duplicates": found.duplicates,
         "resembles": found.data.get("resembles"),
         "path": str(record.path),

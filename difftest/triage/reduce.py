@@ -104,7 +104,7 @@ def reduce(
 
     Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (or ``out``), and brings
     a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
-    installed. ``tries``: what is a matter of chance has to show in two of so many runs (None: in the first,
+    installed. ``tries``: a flaky finding has to show in two of this many runs (None: in the first,
     or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
     should. Closing the runner ``within`` cuts it short.
     """
@@ -171,7 +171,7 @@ def _save(result: Path, text: str) -> None:
 
 
 def _observed(text: str, solvers: Sequence[Solver], tries: int) -> Expectation:
-    """What is wrong with ``solvers`` on ``text``, seen in one of so many tries."""
+    """What is wrong with ``solvers`` on ``text``, seen in one of ``tries`` runs."""
     for _ in range(tries - 1):
         with contextlib.suppress(NotShown):
             return observe(text, solvers)
@@ -182,7 +182,7 @@ def _observed(text: str, solvers: Sequence[Solver], tries: int) -> Expectation:
 
 
 def _hint(tries: int) -> str:
-    return "" if tries > 1 else "; where that is a matter of chance (threads, time), try --tries 5"
+    return "" if tries > 1 else "; if it is flaky (threads, time), try --tries 5"
 
 
 def made_by_storm(target: Path, text: str) -> bool:
@@ -212,7 +212,7 @@ def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any
     (another one where it is asked by a tactic), and how it ended. Of several tries the first run is kept that
     shows it, else the last.
     """
-    told: dict[str, dict[str, Any]] = {}
+    runs: dict[str, dict[str, Any]] = {}
     path = (folder / REDUCED).absolute()
     script = Script(path.read_bytes())
     finding_class = class_of(expected.finding_class)
@@ -224,10 +224,10 @@ def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any
                     break
             (folder / f"{solver.name}.reduced.stdout").write_text(run.stdout, "utf-8", "replace")
             (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
-            told[solver.name] = {
+            runs[solver.name] = {
                 "shown": solver.shown(script, REDUCED),
                 "file": solver.given_file(script, REDUCED),
                 "ending": ending(run),
                 "seconds": round(run.seconds, 3),
             }
-    return told
+    return runs

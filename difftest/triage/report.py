@@ -91,14 +91,14 @@ class Writer:
 
     def _reminder(self) -> str:
         """What the person who sends it should know first."""
-        told, reminder = self.found.bisection, self.form.reminder
-        if not told.get("first_affected"):
+        bisection, reminder = self.found.bisection, self.form.reminder
+        if not bisection.get("first_affected"):
             return reminder
         # The releases were tried.
         reminder = reminder.replace(", and whether the newest release still has it,", "")
-        if fixed := told.get("first_fixed"):
+        if fixed := bisection.get("first_fixed"):
             return f"Fixed in {plain(str(fixed))}: do not report it as new. {reminder}".rstrip()
-        return f"{reminder} {plain(str(told['last_affected']))}, the newest release, has it.".lstrip()
+        return f"{reminder} {plain(str(bisection['last_affected']))}, the newest release, has it.".lstrip()
 
     @property
     def class_(self) -> FindingClass:
@@ -135,8 +135,8 @@ class Writer:
 
     def _evidence(self) -> list[str]:
         """What speaks for it, as the finding has it, a line each."""
-        told = self.found.weighed("evidence") or ()
-        lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in told]
+        entries = self.found.weighed("evidence") or ()
+        lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in entries]
         lines = [plain(line) for line in lines if line.strip() and sentence(line) != self.found.reason]
         return ["", *(f"- {line}" for line in lines)] if lines else []
 
@@ -159,15 +159,15 @@ class Writer:
         if profile is None:
             return ""
         option = f"`{profile.prefix}{profile.safe_mode}`"
-        told = self.found.safe_mode
-        if told is None:
+        shows = self.found.safe_mode
+        if shows is None:
             older = f"{profile.family} before {profile.safe_mode_since} has no such mode"
             return (
                 f"Whether it shows with {option} is not known: that was not tried, or not possible ({older})."
             )
         refusal = str(self.found.data.get("safe_mode_refuses") or "")
-        why = f": that refuses it ({inline(refusal)})" if refusal and not told else ""
-        return f"With {option} it {'shows, too' if told else 'does not show'}{why}."
+        why = f": that refuses it ({inline(refusal)})" if refusal and not shows else ""
+        return f"With {option} it {'shows, too' if shows else 'does not show'}{why}."
 
     def _version(self) -> str:
         accused = [self.found.guilty] if self.found.guilty else self.found.solvers
@@ -190,12 +190,12 @@ class Writer:
         return f"Not built here: the wheel from PyPI, `pip install {plain(f'{package}=={release}')}`."
 
     def _releases(self) -> str:
-        told = self.found.bisection
-        first = told.get("first_affected")
+        bisection = self.found.bisection
+        first = bisection.get("first_affected")
         if not first:
             return ""
-        line = f"Affected since {since(told)}; {until(told)}."
-        tried = _tried(told)
+        line = f"Affected since {since(bisection)}; {until(bisection)}."
+        tried = _tried(bisection)
         if good := _last_good(tried, str(first)):
             line += f" It worked in {good}."
         return plain(line) + "\nTried: " + plain(", ".join(" ".join(pair) for pair in tried)) + "."
@@ -267,8 +267,8 @@ class FormulaWriter(Writer):
             return "It needs no options." if needed else ""
         lines = ["The formula needs these options:\n"]
         for name, options in needed.items():
-            told = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
-            lines.append(f"- {plain(str(name))}: {told}")
+            shown = f"`{plain(' '.join(map(str, options)))}`" if options else "none"
+            lines.append(f"- {plain(str(name))}: {shown}")
         return "\n".join(lines)
 
     def _origin(self) -> str:
@@ -280,15 +280,17 @@ class FormulaWriter(Writer):
             text = f"Found with {inline(Path(str(test['origin'])).name)} by exhume"
         text += ", and reproduced in a fresh process."
         if self.found.is_reduced:
-            told = self.found.data["reduced"]
-            text += f" Reduced from {told['size_before']} to {told['size_after']} bytes."
-            shown, tries = told.get("shown"), told.get("tries")
+            reduced = self.found.data["reduced"]
+            text += f" Reduced from {reduced['size_before']} to {reduced['size_after']} bytes."
+            shown, tries = reduced.get("shown"), reduced.get("tries")
             if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
                 text += f" It is flaky: {shown} of {tries} runs show it."
         return plain(text)
 
     def _is_like_another(self, name: str) -> bool:
-        """Whether a solver's command line does not tell it from another one: it names the same program."""
+        """Whether another solver of the finding runs the same program, so that its command line looks
+        alike.
+        """
         programs = [self.found.command(str(e.get("name"))).partition(" ")[0] for e in self.found.solvers]
         return programs.count(self.found.command(name).partition(" ")[0]) > 1
 
@@ -296,24 +298,24 @@ class FormulaWriter(Writer):
         """Which solver it is whose output follows, and how long it took."""
         name, version = str(entry.get("name")), str(entry.get("version", "unknown"))
         number, seconds = _NUMBER.search(version), self.found.seconds(name)
-        told = f"{inline(name)} (version {number[0] if number else plain(version)})"
-        return told + (f", {seconds:.2f} s:" if seconds is not None else ":")
+        label = f"{inline(name)} (version {number[0] if number else plain(version)})"
+        return label + (f", {seconds:.2f} s:" if seconds is not None else ":")
 
 
-def since(told: Mapping[str, Any]) -> str:
+def since(bisection: Mapping[str, Any]) -> str:
     """From which release on a finding is there, by its bisection: ``4.8.5``, ``4.5.1 or earlier``."""
-    return f"{told.get('first_affected')}" + (" or earlier" if told.get("since_the_oldest") else "")
+    return f"{bisection.get('first_affected')}" + (" or earlier" if bisection.get("since_the_oldest") else "")
 
 
-def until(told: Mapping[str, Any]) -> str:
+def until(bisection: Mapping[str, Any]) -> str:
     """Which release fixed it, or that the newest has it."""
-    fixed = told.get("first_fixed")
-    return f"fixed in {fixed}" if fixed else f"not fixed in {told.get('last_affected')}, the newest"
+    fixed = bisection.get("first_fixed")
+    return f"fixed in {fixed}" if fixed else f"not fixed in {bisection.get('last_affected')}, the newest"
 
 
-def _tried(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _tried(bisection: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The releases that a bisection tried and that ran, with their states, in the releases' order."""
-    entries = [entry for entry in told.get("tried", ()) if isinstance(entry, dict)]
+    entries = [entry for entry in bisection.get("tried", ()) if isinstance(entry, dict)]
     return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
 
 
@@ -328,6 +330,6 @@ def _version_of(entry: Mapping[str, Any]) -> str:
     version, commit = plain(str(entry.get("version", "unknown"))), entry.get("commit")
     if commit:
         return version if str(commit) in version else f"{version}, git {plain(str(commit))}"
-    if "commit" not in entry:  # of a finding written before commits were asked for
+    if "commit" not in entry:  # a finding written before commits were recorded
         return version
     return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"

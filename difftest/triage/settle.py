@@ -135,8 +135,8 @@ class _Settling:
         if result is None:
             return None
         # What was said when the model was put in comes first.
-        told = tuple(dict.fromkeys((*settled.evidence, *result.candidate.evidence)))
-        candidate = replace(result.candidate, evidence=told)
+        evidence = tuple(dict.fromkeys((*settled.evidence, *result.candidate.evidence)))
+        candidate = replace(result.candidate, evidence=evidence)
         if candidate.guilty is None and settled.guilty in candidate.solvers:
             # The owner of the model is not among these solvers, but its answer speaks against one of them.
             candidate = candidate.blaming(settled.guilty, settled.reason)

@@ -46,9 +46,9 @@ from solvers.running.script import Script
 FILE = "split.json"
 _SCHEMA = 1
 _LIMIT_SECONDS = 10.0
-# What is written anew was reduced when it was found; a little is left to do.
+# A new finding was reduced when its test was found; little is left to do.
 _REDUCTION_SECONDS = 10.0
-# What is told of a test; else the name of the finding's folder where it belongs.
+# The place of a test that belongs into no other folder. ``split.json`` keeps places under the key ``told``.
 _ALIKE = "alike"
 _NOT_SHOWN = "not shown"
 
@@ -84,14 +84,14 @@ def split(
     if not triggers:
         return SplitReport(0, ())
     edges = {release: str(state) for release, state in edges_of(report).items()}
-    told = {} if again else _told_before(folder, edges)
+    placed = {} if again else _placed_before(folder, edges)
     work = _Splitter(folder, report)
     for done, trigger in enumerate(triggers, 1):
-        if trigger.digest not in told:
-            told[trigger.digest] = work.place(trigger)
-            put_json(folder / FILE, {"schema": _SCHEMA, "edges": edges, "told": told})
+        if trigger.digest not in placed:
+            placed[trigger.digest] = work.place(trigger)
+            put_json(folder / FILE, {"schema": _SCHEMA, "edges": edges, "told": placed})
         on_try(done, len(triggers))
-    places = [told[trigger.digest] for trigger in triggers]
+    places = [placed[trigger.digest] for trigger in triggers]
     others = dict.fromkeys(folder.parent / place for place in places if place not in (_ALIKE, _NOT_SHOWN))
     return SplitReport(sum(place != _NOT_SHOWN for place in places), tuple(others))
 
@@ -189,21 +189,21 @@ class _Splitter:
 
     def _seen_in(self, test: GeneratedTest, runner: Runner, limits: Limits) -> Candidate | None:
         """What the finding's oracle sees in the whole test."""
-        solvers, wanted = self._expected.solvers, self._expected.finding_class
+        solvers, finding_class = self._expected.solvers, self._expected.finding_class
         script = Script.of(test.text)
         for _ in range(self._expected.tries):
             verdicts = {solver.name: runner.judge(solver, script, limits) for solver in solvers}
             seen = observe_test(test, solvers, verdicts)
             candidates, _, _ = examine(seen, self._oracles, runner, limits)
-            if found := [other for other in candidates if other.finding_class == wanted]:
+            if found := [other for other in candidates if other.finding_class == finding_class]:
                 return found[0]
         return None
 
 
 def _is_of(record: FindingRecord, test: GeneratedTest) -> bool:
     """Whether a finding was made of that test."""
-    told = read_document(record.path).get("test") or {}
-    return (told.get("strategy"), told.get("index")) == (test.strategy, test.index)
+    made_from = read_document(record.path).get("test") or {}
+    return (made_from.get("strategy"), made_from.get("index")) == (test.strategy, test.index)
 
 
 def _exchanged(expected: Expectation) -> Expectation:
@@ -213,14 +213,14 @@ def _exchanged(expected: Expectation) -> Expectation:
     return replace(expected, answers=answers, truth=other.get(expected.truth or ""))
 
 
-def _told_before(folder: Path, edges: Mapping[str, str]) -> dict[str, str]:
+def _placed_before(folder: Path, edges: Mapping[str, str]) -> dict[str, str]:
     """Where earlier runs put tests, by digest, as far as it is there; nothing if the edges were others."""
     try:
         data = json.loads((folder / FILE).read_text("utf-8"))
         if (data["schema"], data["edges"]) != (_SCHEMA, edges):
             return {}
-        told = {str(digest): str(place) for digest, place in data["told"].items()}
+        placed = {str(digest): str(place) for digest, place in data["told"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     known = {_ALIKE, _NOT_SHOWN, *(path.name for path in folder.parent.iterdir())}
-    return {digest: place for digest, place in told.items() if place in known}
+    return {digest: place for digest, place in placed.items() if place in known}

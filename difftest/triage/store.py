@@ -96,8 +96,8 @@ def prepare_output(out: Path) -> Path:
 
 
 def read_findings(folder: Path) -> Iterator[FindingRecord]:
-    """The findings in ``folder``, in the order of their names; folders that hold none that can be read are
-    passed over.
+    """The findings in ``folder``, in the order of their names; folders without a readable one are
+    skipped.
     """
     for file in sorted(folder.glob(f"*/{DOCUMENT}")):
         try:
@@ -204,7 +204,7 @@ def write_finding(
 
 
 def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
-    """Put further texts into a finding's folder, change entries of its document, and make its report anew."""
+    """Put further texts into a finding's folder, change entries of its document, and rewrite its report."""
     with _UPDATING:
         data = {**read_document(folder), **changes}
         for name, text in (files or {}).items():

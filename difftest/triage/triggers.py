@@ -48,7 +48,7 @@ def keep_trigger(folder: Path, trigger: Trigger) -> bool:
 
 
 def read_triggers(folder: Path) -> Iterator[Trigger]:
-    """The tests kept in a finding's folder; lines that cannot be read are passed over."""
+    """The tests kept in a finding's folder; lines that cannot be read are skipped."""
     try:
         with (folder / FILE).open("rb") as handle:
             data = handle.read((MOST_KEPT + 1) * _MOST_BYTES)

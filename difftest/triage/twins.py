@@ -60,11 +60,11 @@ def merge(found: Merge) -> None:
     seen = [*read_some(kept.path / DUPLICATES).split(), index, *read_some(gone.path / DUPLICATES).split()]
     listed = "".join(f"{number}\n" for number in dict.fromkeys(seen) if number)
     taken = merged_into(kept.path) | merged_into(gone.path) | {found.gone.id: found.gone.key}
-    told = [{"id": identity, "key": key} for identity, key in taken.items()]
+    merged = [{"id": identity, "key": key} for identity, key in taken.items()]
     if index:
         test = GeneratedTest(int(index), gone.tested, gone.strategy)
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
-    update_finding(kept.path, {"merged": told}, {DUPLICATES: listed})
+    update_finding(kept.path, {"merged": merged}, {DUPLICATES: listed})
     move_away(gone.path)
 
 
@@ -84,6 +84,6 @@ def move_away(gone: Path) -> None:
 
 
 def _releases(found: FindingFolder) -> tuple[object, object]:
-    """The releases that tell causes apart."""
-    told = found.bisection
-    return told.get("first_affected"), told.get("first_fixed")
+    """The first affected and the first fixed release, which separate causes."""
+    bisection = found.bisection
+    return bisection.get("first_affected"), bisection.get("first_fixed")

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkersTold
+from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
 from exhume.screens.console import err, printable, say
 from exhume.screens.summary import calls_line, finding_line
 
@@ -58,7 +58,7 @@ class HuntScreen:
         """Update the screen after an event."""
         if isinstance(event, FindingConfirmed):
             self.found(event.record)
-        elif isinstance(event, WorkersTold):
+        elif isinstance(event, WorkerNotice):
             say(f"exhume: {event.text}")
         elif isinstance(event, Progress):
             self.update(event)

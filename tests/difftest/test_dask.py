@@ -25,7 +25,7 @@ from difftest import (  # noqa: E402
     Solver,
     Stage,
     TestDone,
-    WorkersTold,
+    WorkerNotice,
     hunt,
 )
 from difftest.campaign.dask_executor import DaskExecutor  # noqa: E402
@@ -148,7 +148,7 @@ def test_workers_without_the_solver_are_told_once_and_stop_the_hunt_when_there_a
     with DaskExecutor(cluster.scheduler_address, [there, gone]) as executor:
         events = hunt(tests, [there, gone], HuntOptions(tmp_path, stages=QUICK), executor=executor)
         with pytest.raises(EnvironmentProblem, match=r"no worker can run the solvers.*no program"):
-            told.extend(event.text for event in events if isinstance(event, WorkersTold))
+            told.extend(event.text for event in events if isinstance(event, WorkerNotice))
     assert len(told) == len(set(told)) <= 4
 
 

@@ -91,7 +91,7 @@ class FindingClass:
     is_quick = True
     """Whether a quick reduction is worth trying."""
     most_misses = math.inf
-    """Tests that show the same at first are looked at until so many did not show it in fresh processes."""
+    """Tests that look like it at first are confirmed until this many did not show it in a fresh process."""
     outlasts_falsehood = False
     """Whether a formula that is plainly unsatisfiable may show it."""
     follows_from_options = False

@@ -9,7 +9,7 @@ from difftest.triage.folder import FindingFolder
 from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
 
-# A report on who refutes a right model runs so many others on it.
+# Other solvers that are run on a right model for a report about a solver that refutes it.
 _MOST_CONFIRMERS = 2
 _CROSSED = "model-cross-check"
 

@@ -95,9 +95,9 @@ class Soundness(FindingClass):
     def describe(self, found: FindingFolder, name: str) -> str:
         """The wrong answer, or that solvers disagree."""
         if found.guilty is None:
-            told = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
+            answers = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
             known = "It is not known yet which is wrong."
-            return f"Solvers disagree on the formula below{found.where}: {told}. {known}"
+            return f"Solvers disagree on the formula below{found.where}: {answers}. {known}"
         right = "unsatisfiable" if found.wrong_answer == "sat" else "satisfiable"
         return f"{name} answers `{found.wrong_answer}` to the formula below, which is {right}{found.where}."
 
