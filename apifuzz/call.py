@@ -15,8 +15,7 @@ from inspect import get_annotations
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
-from apifuzz.heads import head_text, read_head
-from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind
+from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind, head_text, read_head
 from apifuzz.store import Store
 from apifuzz.trace import TraceError, quote_name, quote_word, split_line, unquote_name
 from smtlib import BOOL

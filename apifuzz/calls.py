@@ -9,7 +9,6 @@ from apifuzz.actions import (
     inspection,
     leaves,
     life,
-    options,
     solving,
     sorts,
     terms,
@@ -17,8 +16,7 @@ from apifuzz.actions import (
 from apifuzz.actions.functions import DefineFunction, DefineRecursive
 from apifuzz.actions.inspection import InspectSort, InspectTerm, ReadBack, Simplify, Substitute
 from apifuzz.actions.leaves import MakeConstant, MakeFunction, MakeSpecialValue, MakeValue, MakeVariable
-from apifuzz.actions.life import Delete, New, Pop, Push, Reset, ResetAssertions, SetLogic
-from apifuzz.actions.options import SetOption
+from apifuzz.actions.life import Delete, New, Pop, Push, Reset, ResetAssertions, SetLogic, SetOption
 from apifuzz.actions.solving import (
     Assert,
     CheckSat,
@@ -37,7 +35,7 @@ from apifuzz.feeding import making
 
 ACTIONS = {
     action.name: action
-    for action in actions_in(life, options, sorts, leaves, terms, functions, inspection, solving, making)
+    for action in actions_in(life, sorts, leaves, terms, functions, inspection, solving, making)
 }
 """Those that runs make, by name."""
 

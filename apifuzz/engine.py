@@ -21,6 +21,11 @@ from smtlib import Signature, Sort
 
 R = TypeVar("R")
 
+KEPT: list[Any] = []
+"""Objects of solvers that must outlive everything else of a run, kept for the rest of the process, for runs
+have processes of their own. Who makes several runs in one process empties it after each, when the garbage
+collector has found what there is of the run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assertion:

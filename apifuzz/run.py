@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from apifuzz.call import Call, HasSort
@@ -23,13 +24,44 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.operators import Operators, known_theories, operators_for
-from apifuzz.producers import PRODUCERS, draw_producers
-from apifuzz.scope import Scope, draw_scope
-from apifuzz.statistics import Statistics
+from apifuzz.scope import PRODUCERS, Scope, draw_producers, draw_scope
 from apifuzz.store import Store
 from apifuzz.trace import Line, TraceError, call_text, print_return
 from smtlib import Sort, default_theories
 from smtlib.reader import is_simple_symbol
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts of one run, or of several added up."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    """Steps taken in each state."""
+    tried: Counter[str] = field(default_factory=Counter)
+    """Calls per action, refused ones too."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Calls per action that the engine refused because the solver cannot do it."""
+    idle: Counter[str] = field(default_factory=Counter)
+    """How often each action found nothing to draw."""
+    operators: Counter[str] = field(default_factory=Counter)
+    """Terms made per operator, as ``theory name``."""
+    sorts: Counter[str] = field(default_factory=Counter)
+    """Sorts made, by the name of their head."""
+    options: Counter[str] = field(default_factory=Counter)
+    """Options set, by name."""
+    fed: Counter[str] = field(default_factory=Counter)
+    """Terms of a corpus that were made, and why others were not."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """Answers of checks."""
+
+    def add(self, other: Statistics) -> None:
+        """Count what ``other`` counted, too."""
+        for part in fields(self):
+            getattr(self, part.name).update(getattr(other, part.name))
+
+
+# One run: the state that actions work on
+
 
 _FED_SHARE = 0.7
 """How often a run with a feed draws on the theories and features of one of the feed's terms."""

@@ -8,8 +8,7 @@ from apifuzz.actions import Action, Made, draws_on, has_open
 from apifuzz.actions.leaves import MakeFunction, MakeVariable, function_sort
 from apifuzz.actions.terms import MakeTerm
 from apifuzz.call import Name, SortArg, Term, Variables
-from apifuzz.heads import APPLY
-from apifuzz.interface import ApiSort, ApiTerm, Feature, Head, HeadKind, TermKind
+from apifuzz.interface import APPLY, ApiSort, ApiTerm, Feature, Head, HeadKind, TermKind
 from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed
 from apifuzz.store import rarely_used

@@ -1,17 +1,15 @@
-"""The life of an instance: ``new`` to ``delete``, its logic, and assertion levels.
-
-Sorts, terms and definitions outlive the level that they were made on.
-"""
+"""Life of an instance: made, set up by a logic and options, its levels opened and closed, reset, deleted."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from apifuzz.actions import MAY_CHANGE, Action, Made
-from apifuzz.call import Count, Drawn, Name
-from apifuzz.interface import Feature
-from apifuzz.logics import draw_logic
+from apifuzz.actions import MAY_CHANGE, Action, Made, Unwritten
+from apifuzz.call import Count, Drawn, Name, Word
+from apifuzz.chance import Chance
+from apifuzz.interface import Feature, Option, OptionKind, Rejected, Unsupported
 from apifuzz.run import Run
+from apifuzz.scope import draw_logic
 from apifuzz.trace import TraceError
 
 _DEEPEST = 8
@@ -97,3 +95,84 @@ class Pop(Action[None]):
         super().require(run)
         if self.count >= len(run.stack.levels):
             raise TraceError(f"{self.count} levels to close, {len(run.stack.levels) - 1} are open")
+
+
+# Options: ``set-option`` with values of the kinds that the solver lists
+
+
+_FAR = 1000
+_SPAN = 50
+
+
+class SetOption(Action[None]):
+    """``set-option NAME VALUE``, each option once, before anything is made."""
+
+    likely = (lambda run: run.settings.options and run.is_empty,)
+    option: Name
+    value: Word
+
+    @classmethod
+    def draw(cls, run: Run) -> Self | None:
+        for _ in range(4):
+            option = run.random.pick_if_any(run.drawn_options)
+            if option is not None and option.name not in run.options:
+                return cls(option.name, draw_value(option, run.random))
+        return None
+
+    def make(self, run: Run) -> Made:
+        name = self.option
+        if not run.is_empty:
+            raise TraceError("options are set before anything is made")
+        if name in run.options:
+            raise TraceError(f"the option {name} is set already")
+        # Whether or not the solver accepts it, it is not drawn again: a refusal would be repeated.
+        run.options[name] = self.value
+        try:
+            run.engine.perform(self)
+        except Unsupported:
+            run.options[name] = ""
+            raise
+        except Rejected as error:
+            if not run.foreign:
+                raise
+            run.options[name] = ""
+            raise Unsupported(f"another solver's option: {error}") from error
+        run.statistics.options[name] += 1
+        run.options_changed()
+        return ()
+
+
+class SetRequiredOption(Unwritten):
+    """Draws ``set-option``: the next of the options that every run sets, and of those for features."""
+
+    likely = (lambda run: bool(run.required_options) and run.is_empty,)
+
+    @classmethod
+    def draw(cls, run: Run) -> None:
+        run.make(SetOption(*run.required_options[0]))
+
+
+def draw_value(option: Option, chance: Chance) -> str:
+    """A value of the option's kind, within its range."""
+    if option.kind is OptionKind.BOOL:
+        return chance.pick(("true", "false"))
+    if option.choices:
+        return chance.pick(option.choices)
+    if option.kind is OptionKind.INT:
+        return str(_integer(option, chance))
+    if option.kind is OptionKind.FLOAT:
+        low = option.low if option.low is not None else 0.0
+        high = option.high if option.high is not None else max(1.0, low + 1.0)
+        return f"{low + chance.random() * (min(high, low + _FAR) - low):.3f}"
+    return option.default
+
+
+def _integer(option: Option, chance: Chance) -> int:
+    low = int(option.low) if option.low is not None else 0
+    high = int(option.high) if option.high is not None else max(low, 0) + _FAR
+    share = chance.random()
+    if share < 0.2:
+        return low
+    if share < 0.25:
+        return min(high, low + _FAR)
+    return low + chance.below(min(high - low, _SPAN) + 1)

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from apifuzz.chance import Chance
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
-from apifuzz.heads import operator_text
-from apifuzz.interface import Feature
+from apifuzz.interface import Feature, operator_text
 from apifuzz.operators import is_known
-from apifuzz.producers import FOR_WITNESSES, PRODUCERS
+from apifuzz.scope import FOR_WITNESSES, PRODUCERS
 from apifuzz.values import has_values, random_value
 from base.cache import cache_folder, keep_cached, load_cached
 from base.documents import from_document, to_document

@@ -1,11 +1,31 @@
-"""An engine around another one: calls go through, but those that it has methods for."""
+"""Engines around another one: what passes calls on, and what checks witnesses a second time.
+
+Values, unsat cores and failed assumptions go into a second instance of the solver. It has default options, so
+it also catches what only the options of the first one bring about. An answer ``unknown`` of the second says
+nothing, nor that it rejects a value.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
 from apifuzz.call import Call
+from apifuzz.calls import Assert, CheckSat, Delete, Equate, GetValue, MakeSort, UnsatAssumptions, UnsatCore
 from apifuzz.engine import Engine, R
-from apifuzz.interface import Capabilities, Option
-from smtlib import Signature, Sort
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Capabilities,
+    Misbehaviour,
+    Option,
+    Rejected,
+    TermKind,
+    Unsupported,
+)
+from smtlib import BOOL, Signature, Sort
 
 
 class Around(Engine):
@@ -48,3 +68,67 @@ class Around(Engine):
 
     def sibling(self) -> Engine:
         return self.inner.sibling()
+
+
+# Witnesses re-checked: values, unsat cores and failed assumptions go into a second instance of the so
+
+
+class Witness(Around):
+    """Re-checks what the solver gives as a witness.
+
+    Raises :class:`Misbehaviour` of kind ``core``, ``assumptions`` or ``model``.
+    """
+
+    def unsat_core(self) -> list[ApiTerm]:
+        """The core, which is of what was given and unsatisfiable."""
+        core = self.inner.perform(UnsatCore())
+        assumed = list(self.stack.assumptions or ())
+        _require_given("core", core, [*self.stack.terms, *assumed])
+        self._must_not_be(Answer.SAT, "core", [*core, *assumed], f"the unsat core {_names(core)}")
+        return core
+
+    def unsat_assumptions(self) -> list[ApiTerm]:
+        """The failed assumptions, which were assumed and contradict the assertions."""
+        failed = self.inner.perform(UnsatAssumptions())
+        _require_given("assumptions", failed, self.stack.assumptions or ())
+        about = f"the failed assumptions {_names(failed)}"
+        self._must_not_be(Answer.SAT, "assumptions", [*self.stack.terms, *failed], about)
+        return failed
+
+    def get_value(self, terms: tuple[ApiTerm, ...]) -> list[Any]:
+        """The values, with which the assertions are satisfiable."""
+        values = self.inner.perform(GetValue(terms))
+        if self.stack.answer is Answer.SAT and terms:
+            # Not every value can be asserted (cvc5 has no constant arrays at first): then it is not checked.
+            with contextlib.suppress(Rejected, Unsupported):
+                self._must_hold(terms, values)
+        return values
+
+    def _must_hold(self, terms: Sequence[ApiTerm], values: Sequence[Any]) -> None:
+        sort = ApiSort(0, BOOL, self.inner.perform(MakeSort(BOOL)))
+        equations = [
+            ApiTerm(0, sort, self.inner.perform(Equate(term, value)), TermKind.TERM)
+            for term, value in zip(terms, values, strict=True)
+        ]
+        formulas = [*self.stack.terms, *(self.stack.assumptions or ()), *equations]
+        self._must_not_be(Answer.UNSAT, "model", formulas, f"the values of {_names(terms)}")
+
+    def _must_not_be(self, wrong: Answer, kind: str, formulas: Sequence[ApiTerm], about: str) -> None:
+        second = self.inner.sibling()
+        try:
+            for formula in formulas:
+                second.perform(Assert(formula))
+            if second.perform(CheckSat()) is wrong:
+                raise Misbehaviour(kind, f"a second instance answers {wrong} to {about}")
+        finally:
+            second.perform(Delete())
+
+
+def _require_given(kind: str, found: Sequence[ApiTerm], given: Sequence[ApiTerm]) -> None:
+    strange = [term for term in found if not any(term is other for other in given)]
+    if strange:
+        raise Misbehaviour(kind, f"{_names(strange)} in it was not given")
+
+
+def _names(terms: Sequence[ApiTerm]) -> str:
+    return " ".join(map(str, terms)) or "of nothing"

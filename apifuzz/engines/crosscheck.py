@@ -38,7 +38,7 @@ from apifuzz.interface import (
     Rejected,
     Unsupported,
 )
-from apifuzz.producers import PRODUCERS
+from apifuzz.scope import PRODUCERS
 from smtlib import Signature, Sort
 
 

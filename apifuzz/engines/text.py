@@ -12,7 +12,6 @@ from typing import Any
 
 from apifuzz.datatypes import sort_of_field
 from apifuzz.engine import Engine
-from apifuzz.heads import operator_text
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -24,8 +23,9 @@ from apifuzz.interface import (
     HeadKind,
     Option,
     Unsupported,
+    operator_text,
 )
-from apifuzz.producers import FOR_WITNESSES
+from apifuzz.scope import FOR_WITNESSES
 from apifuzz.trace import Trace
 from smtlib import (
     BOOL,

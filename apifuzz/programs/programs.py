@@ -11,18 +11,19 @@ from pathlib import Path
 from types import ModuleType
 
 from apifuzz import engines
-from apifuzz.programs.ending import what_is_wrong
-from apifuzz.programs.leaking import repeating
+from apifuzz.programs.ending import repeating, what_is_wrong
 from apifuzz.programs.lines import (
     ANSWERS,
     SAYING,
     Line,
     changing_objects,
+    names_for,
     names_in,
+    nested,
     only_looks,
     read_lines,
+    with_names,
 )
-from apifuzz.programs.naming import names_for, nested, with_names
 from apifuzz.programs.recording import NO_NAME, SPEAKER
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault

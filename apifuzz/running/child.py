@@ -26,8 +26,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apifuzz.driving import generate, new_run, replay
+from apifuzz.engine import KEPT
 from apifuzz.engines.coverage import calls_counted
-from apifuzz.engines.kept import KEPT
 from apifuzz.feeding.terms import Feed
 from apifuzz.programs.recording import Recorder
 from apifuzz.run import Drawing, Ending, Settings

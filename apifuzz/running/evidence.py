@@ -20,10 +20,10 @@ from dataclasses import dataclass, field, replace
 
 from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.engines.text import translate
-from apifuzz.producers import PRODUCERS
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
+from apifuzz.scope import PRODUCERS
 from apifuzz.trace import Line, Trace, TraceError, print_trace
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided

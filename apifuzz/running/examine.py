@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from apifuzz.minimise.session import GOLDEN_FACTOR, look
-from apifuzz.minimise.work import OutOfTime, Work
+from apifuzz.minimise.session import GOLDEN_FACTOR, OutOfTime, Work, look
 from apifuzz.running.faults import Fault
 from apifuzz.running.keys import key_of
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult

@@ -20,8 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from apifuzz.programs.ending import shows
-from apifuzz.programs.leaking import REPEATS, leak_of
+from apifuzz.programs.ending import REPEATS, leak_of, shows
 from apifuzz.programs.programs import Program, dressed, logged, programs, shorter
 from apifuzz.run import Drawing
 from apifuzz.running import faults

@@ -60,7 +60,7 @@ class Setup:
 
             engine = CrossCheck(engine, make_engine(self.cross_check))
         if self.witnesses:
-            from apifuzz.engines.witness import Witness
+            from apifuzz.engines.around import Witness
 
             engine = Witness(engine)
         return engine

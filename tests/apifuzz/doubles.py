@@ -16,9 +16,8 @@ from typing import Any, ClassVar
 from apifuzz import calls
 from apifuzz.engine import Engine, R
 from apifuzz.engines import make_engine
-from apifuzz.engines.around import Around
+from apifuzz.engines.around import Around, Witness
 from apifuzz.engines.crosscheck import CrossCheck
-from apifuzz.engines.witness import Witness
 from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected
 
 CHUNK = 2 << 20

@@ -12,8 +12,8 @@ pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not i
 
 from apifuzz import calls
 from apifuzz.engines.bitwuzla import BitwuzlaEngine, inspection
-from apifuzz.engines.bitwuzla.limits import TERMINATOR_CALLS
 from apifuzz.engines.bitwuzla.operators import LACKING
+from apifuzz.engines.bitwuzla.session import TERMINATOR_CALLS
 from apifuzz.interface import (
     Answer,
     ApiSort,

@@ -12,12 +12,10 @@ pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not i
 from apifuzz import calls
 from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
+from apifuzz.engines.around import Witness
 from apifuzz.engines.bitwuzla import BitwuzlaEngine
-from apifuzz.engines.bitwuzla.actions import ACTIONS
-from apifuzz.engines.bitwuzla.interpolants import _verify
-from apifuzz.engines.bitwuzla.rounding import rounded
+from apifuzz.engines.bitwuzla.actions import ACTIONS, _verify, rounded
 from apifuzz.engines.coverage import api_functions, calls_counted
-from apifuzz.engines.witness import Witness
 from apifuzz.interface import Misbehaviour
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import Trace, TraceError, read_trace

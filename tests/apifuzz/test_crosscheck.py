@@ -11,9 +11,8 @@ from apifuzz import calls
 from apifuzz.driving import generate, replay
 from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
-from apifuzz.engines.around import Around
+from apifuzz.engines.around import Around, Witness
 from apifuzz.engines.crosscheck import CrossCheck
-from apifuzz.engines.witness import Witness
 from apifuzz.interface import (
     Answer,
     ApiSort,

@@ -256,9 +256,9 @@ def test_names_begin_with_the_solvers() -> None:
 def test_the_package_does_not_hide_the_module_of_its_name() -> None:
     import cvc5
 
-    from apifuzz.engines.cvc5 import package
+    from apifuzz.engines.cvc5 import session
 
-    assert package.cvc5 is cvc5 and hasattr(cvc5, "TermManager")
+    assert session.cvc5 is cvc5 and hasattr(cvc5, "TermManager")
 
 
 _RUNS = """

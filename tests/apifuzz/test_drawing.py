@@ -9,18 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apifuzz import calls
-from apifuzz.actions.options import draw_value
+from apifuzz.actions.life import draw_value
 from apifuzz.actions.sorts import ensure_sort
 from apifuzz.chance import Chance
 from apifuzz.driving import new_run
 from apifuzz.engines.text import TextEngine
-from apifuzz.heads import head_text, read_head
-from apifuzz.interface import Feature, Head, HeadKind, Option, OptionKind
-from apifuzz.logics import STANDARD, draw_logic
+from apifuzz.interface import Feature, Head, HeadKind, Option, OptionKind, head_text, read_head
 from apifuzz.operators import known_theories, operators_for
-from apifuzz.producers import PRODUCERS, draw_producers
 from apifuzz.run import Settings
-from apifuzz.scope import Scope, draw_scope
+from apifuzz.scope import PRODUCERS, STANDARD, Scope, draw_logic, draw_producers, draw_scope
 from apifuzz.sort_drawing import draw_sort
 from apifuzz.trace import TraceError
 from smtlib import default_theories, make_sort

@@ -18,9 +18,8 @@ from apifuzz.feeding import making
 from apifuzz.feeding.terms import FedTerm, Feed
 from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.operators import known_theories
-from apifuzz.run import Ending, Run, Settings
+from apifuzz.run import Ending, Run, Settings, Statistics
 from apifuzz.scope import Scope
-from apifuzz.statistics import Statistics
 from apifuzz.trace import TraceError, read_trace
 from smtlib import Signature, Sort, check_script, print_term, read_script
 from smtlib.environment import has_parameters

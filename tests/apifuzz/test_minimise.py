@@ -16,11 +16,19 @@ import pytest
 
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
-from apifuzz.minimise.facts import Facts, collected, measure, sliced, without
 from apifuzz.minimise.files import reduce_script
-from apifuzz.minimise.passes import GRAINED, SINGLE, drop_settings, renumbered
-from apifuzz.minimise.session import NotShown, minimise
-from apifuzz.minimise.work import OutOfTime, Work
+from apifuzz.minimise.passes import (
+    GRAINED,
+    SINGLE,
+    Facts,
+    collected,
+    drop_settings,
+    measure,
+    renumbered,
+    sliced,
+    without,
+)
+from apifuzz.minimise.session import NotShown, OutOfTime, Work, minimise
 from apifuzz.run import Settings
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace

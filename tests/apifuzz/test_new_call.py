@@ -9,8 +9,7 @@ import pytest
 
 from apifuzz.driving import generate, replay
 from apifuzz.engines.text import TextEngine
-from apifuzz.run import Settings
-from apifuzz.statistics import Statistics
+from apifuzz.run import Settings, Statistics
 from apifuzz.trace import TraceError, read_trace
 
 MODULE = '''
@@ -18,7 +17,7 @@ import sys
 from typing import Annotated
 
 from apifuzz.actions import MAY_CHANGE, actions_in
-from apifuzz.actions.own import Own
+from apifuzz.actions import Own
 from apifuzz.call import Count, Formula, one_of, up_to
 from apifuzz.interface import must
 

@@ -17,9 +17,9 @@ from apifuzz import calls
 from apifuzz.driving import generate, replay
 from apifuzz.engines import EngineMissing, make_engine
 from apifuzz.engines.abilities import Abilities, abilities_of
+from apifuzz.engines.around import Witness
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.engines.pipe import PipeEngine
-from apifuzz.engines.witness import Witness
 from apifuzz.interface import (
     Answer,
     ApiSort,

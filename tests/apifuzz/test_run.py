@@ -28,8 +28,7 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.operators import operators_for
-from apifuzz.run import Ending, Settings
-from apifuzz.statistics import Statistics
+from apifuzz.run import Ending, Settings, Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from smtlib import Sort
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from apifuzz.programs.leaking import REPEATS
+from apifuzz.programs.ending import REPEATS
 from apifuzz.run import Drawing
 from apifuzz.running import faults, migration
 from apifuzz.running.describing import describe

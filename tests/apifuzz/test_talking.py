@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz.engines import make_engine
-from apifuzz.programs.leaking import leak_of
+from apifuzz.programs.ending import leak_of
 from apifuzz.programs.programs import dressed, programs
 from apifuzz.programs.talking import is_whole
 from apifuzz.running import folder

@@ -15,9 +15,9 @@ import pytest
 
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
+from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.text import TextEngine, translate
-from apifuzz.engines.witness import Witness
 from apifuzz.interface import Capabilities, Feature
 from apifuzz.run import Settings
 from apifuzz.trace import print_trace, read_trace

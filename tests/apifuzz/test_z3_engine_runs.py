@@ -11,9 +11,9 @@ import z3
 
 from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
+from apifuzz.engines.around import Witness
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.profile import profile
-from apifuzz.engines.witness import Witness
 from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.actions import ACTIONS
 from apifuzz.engines.z3.actions.goals import _draw_tactic

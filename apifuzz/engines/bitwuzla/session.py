@@ -9,12 +9,38 @@ from typing import Any
 import bitwuzla
 from bitwuzla import Kind, RoundingMode
 
-from apifuzz.engines.bitwuzla.limits import FLOAT_FORMATS
-from apifuzz.engines.kept import KEPT
-from apifuzz.engines.questions import Questions
-from apifuzz.engines.rows import read_rows, words_of
+from apifuzz.engine import KEPT
+from apifuzz.engines.rows import Questions, read_rows, words_of
 from apifuzz.interface import Unsupported
 from smtlib import Sort
+
+TERMINATOR_CALLS = 2000
+"""How often a check may ask its terminator before it gives up: a measure of work that does not depend on the
+machine. bitwuzla asks every few hundred microseconds, so that most checks end within a second."""
+
+FLOAT_FORMATS = frozenset(((5, 11), (8, 24), (11, 53), (15, 113)))
+"""Widths of exponent and significand that a build without ``--fpexp`` takes."""
+
+
+class Terminator:
+    """Ends a check after a number of questions; a callable, as bitwuzla asks for."""
+
+    def __init__(self, calls: int = TERMINATOR_CALLS) -> None:
+        self.next_calls = calls
+        """How often the next check may ask."""
+        self.left = calls
+
+    def start(self) -> None:
+        """Before each check."""
+        self.left, self.next_calls = self.next_calls, TERMINATOR_CALLS
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+# One term manager of bitwuzla and what is kept with it: sorts, constants, how terms were made
+
 
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))

@@ -12,8 +12,7 @@ from cvc5 import Kind
 
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.literals import bit_words, read_value
-from apifuzz.engines.questions import Questions
-from apifuzz.engines.rows import Route, Word, associativity, choose, fold, read_rows, words_of
+from apifuzz.engines.rows import Questions, Route, Word, associativity, choose, fold, read_rows, words_of
 from apifuzz.interface import HeadKind, Unsupported
 from smtlib import Sort
 

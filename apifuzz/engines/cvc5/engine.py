@@ -8,9 +8,8 @@ from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
-from apifuzz.engines.cvc5.package import reset, solves_fields, version
 from apifuzz.engines.cvc5.reading import Reader
-from apifuzz.engines.cvc5.session import Session
+from apifuzz.engines.cvc5.session import Session, reset, solves_fields, version
 from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import Terms

@@ -17,8 +17,7 @@ from apifuzz.engines.rows import Route, Word, associativity, fold, words_of
 from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.engines.z3.words import OPERATORS, VALUES, words_in
-from apifuzz.heads import operator_text
-from apifuzz.interface import ApiSort, Head
+from apifuzz.interface import ApiSort, Head, operator_text
 from smtlib import Sort
 
 Way = Callable[[], Any]

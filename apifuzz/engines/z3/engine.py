@@ -11,7 +11,6 @@ from z3 import z3core
 from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.profile import profile
-from apifuzz.engines.z3.binders import Binders
 from apifuzz.engines.z3.inspection import Inspection
 from apifuzz.engines.z3.options import (
     CONTEXT_OPTIONS,
@@ -32,7 +31,7 @@ from apifuzz.engines.z3.solving import (
     knows_logic,
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
-from apifuzz.engines.z3.terms import Terms
+from apifuzz.engines.z3.terms import Binders, Terms
 from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Feature, Option, Unsupported
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts

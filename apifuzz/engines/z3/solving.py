@@ -13,7 +13,7 @@ from apifuzz.engine import Stack
 from apifuzz.engines.z3.session import model_of, set_up_process
 from apifuzz.engines.z3.terms import Terms
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported, expect, must
-from apifuzz.logics import STANDARD
+from apifuzz.scope import STANDARD
 
 KINDS = (
     *("solver",) * 5,

@@ -12,8 +12,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.questions import Questions
-from apifuzz.engines.rows import LETTERS, Word, read_rows
+from apifuzz.engines.rows import LETTERS, Questions, Word, read_rows
 from apifuzz.engines.z3.session import Session, takes_context
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import cvc5
 
-from apifuzz.actions import Need
-from apifuzz.actions.own import Own, Second
+from apifuzz.actions import Need, Own, Second
 from apifuzz.call import Kind, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.solving import answer

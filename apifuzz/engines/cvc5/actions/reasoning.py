@@ -1,13 +1,16 @@
-"""Interpolants, abducts, quantifier elimination, and simplification under assertions; each is checked."""
+"""Interpolants, abducts, quantifier elimination, simplification under assertions, and synthesis of functions;
+what is found is checked.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
+import cvc5
 from cvc5 import Kind
 
 from apifuzz.actions import MAY_CHANGE, Made, draws_on, option
-from apifuzz.call import Formula, Value
+from apifuzz.call import CONSTANT, Drawn, Formula, SortArg, Value, rest
 from apifuzz.engines.cvc5.actions.base import (
     INCREMENTAL,
     Cvc5Action,
@@ -20,9 +23,11 @@ from apifuzz.engines.cvc5.actions.base import (
     should_enumerate,
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.interface import Answer, Feature, TermKind, Unsupported, expect
+from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
+from apifuzz.interface import Answer, ApiTerm, Feature, TermKind, Unsupported, expect
 from apifuzz.run import Run
-from smtlib import BOOL
+from apifuzz.trace import TraceError
+from smtlib import BOOL, INT, REAL
 
 
 class _Enumerated(Cvc5Action):
@@ -149,3 +154,133 @@ class Simplify(Cvc5Action):
             about = f"the assertions and the difference of {term} and {found!s:.200}"
             formulas = [*handles(run.assertions), different]
             SecondSolver(core).must_not_be(Answer.SAT, "answer", formulas, about)
+
+
+# Synthesis of a function for which a formula of the run holds, in a solver of its own; checked
+
+
+_SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "String"))
+
+
+def _draw_constants(run: Run) -> tuple[ApiTerm, ...] | None:
+    return tuple(run.store.constants(lambda sort: sort.name in _SORTS)[-3:]) or None
+
+
+class Synthesize(Cvc5Action):
+    """``cvc5:synthesize FORMULA CONSTANT...``: of these constants, the first is to be made of the others, for
+    all their values.
+    """
+
+    places = (("terms", 0.15),)
+    likely = (should_enumerate,)
+    formula: Formula
+    constants: Annotated[tuple[ApiTerm, ...], rest(CONSTANT), Drawn(_draw_constants)]
+
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        if len(set(self.constants)) < len(self.constants):
+            raise TraceError("different constants expected")
+        problem = _Problem(core.session, handles(self.constants))
+        problem.solve(core, core.session.expand(self.formula.handle))
+
+
+class _Problem:
+    """One synthesis problem."""
+
+    def __init__(self, session: Session, constants: list[Any]) -> None:
+        self.session = session
+        self.target, *self.others = constants
+        self.solver = cvc5.Solver(session.manager)
+        for name, value in (("sygus", "true"), ("incremental", "true"), ("rlimit-per", CHECK_RESOURCES)):
+            self.solver.setOption(name, value)
+        self.solver.setLogic(session.logic or "ALL")
+
+    def solve(self, engine: Cvc5Engine, formula: Any) -> None:
+        """Ask for one solution or two; what is a solution must make the formula true."""
+        solver, manager = self.solver, self.session.manager
+        universal = [solver.declareSygusVar(f"u{i}", other.getSort()) for i, other in enumerate(self.others)]
+        params = [manager.mkVar(other.getSort(), f"p{i}") for i, other in enumerate(self.others)]
+        function = self._function(params)
+        applied = manager.mkTerm(Kind.APPLY_UF, function, *universal) if params else function
+        constraint = formula.substitute([self.target, *self.others], [applied, *universal])
+        solver.addSygusConstraint(constraint)
+        expect("value", len(solver.getSygusConstraints()) > 0, True, "there is a constraint")
+        if self.session.chance(0.3):
+            assumption = manager.mkTrue()
+            solver.addSygusAssume(assumption)
+            expect("value", solver.getSygusAssumptions(), [assumption], "the assumptions")
+        result = solver.checkSynth()
+        for _ in range(2):
+            expect("value", result.isNull(), False, "the result of a synthesis is null")
+            yes = [result.hasSolution(), result.hasNoSolution(), result.isUnknown()]
+            expect("value", sum(yes), 1, "what a synthesis ends with")
+            if not result.hasSolution():
+                return
+            self._check(engine, function, constraint, universal)
+            result = solver.checkSynthNext()
+
+    def _function(self, params: list[Any]) -> Any:
+        """The function to be found, sometimes within a grammar."""
+        sort = self.target.getSort()
+        if self.session.chance(0.6):
+            return self.solver.synthFun("f", params, sort)
+        start = self.session.manager.mkVar(sort, "start")
+        grammar = self.solver.mkGrammar(params, [start])
+        if any(param.getSort() == sort for param in params):
+            grammar.addAnyVariable(start)
+        if self.session.chance(0.5):
+            grammar.addAnyConstant(start)
+        rules = self.rules(sort, start)
+        if len(rules) == 1:
+            grammar.addRule(start, rules[0])
+        else:
+            grammar.addRules(start, rules)
+        expect("value", grammar.isNull(), False, "a grammar is null")
+        return self.solver.synthFun("f", params, sort, grammar)
+
+    def rules(self, sort: Any, start: Any) -> list[Any]:
+        """What a grammar makes terms of the sort with."""
+        manager = self.session.manager
+        if sort.isBoolean():
+            return [manager.mkTrue(), start.notTerm(), start.andTerm(start)]
+        if sort.isInteger():
+            return [manager.mkInteger(1), manager.mkTerm(Kind.ADD, start, start)]
+        if sort.isReal():
+            return [manager.mkReal(1, 2), manager.mkTerm(Kind.SUB, start, start)]
+        if sort.isBitVector():
+            one = manager.mkBitVector(sort.getBitVectorSize(), 1)
+            return [one, manager.mkTerm(Kind.BITVECTOR_ADD, start, start)]
+        return [manager.mkString("a")]
+
+    def _check(self, engine: Cvc5Engine, function: Any, constraint: Any, universal: list[Any]) -> None:
+        solution = self.solver.getSynthSolution(function)
+        expect("value", self.solver.getSynthSolutions([function]), [solution], "the solutions")
+        constants = [self.session.manager.mkConst(u.getSort()) for u in universal]
+        shown = constraint.substitute(function, solution).substitute(universal, constants)
+        SecondSolver(engine).must_follow([], shown, f"the solution {solution!s:.200}")
+
+
+class FindTerms(Cvc5Action):
+    """``cvc5:find-terms SORT``: terms of a grammar, one after the other. The sort is infinite, for cvc5 would
+    look for another term without end.
+    """
+
+    places = (("terms", 0.05),)
+    sort: Annotated[
+        SortArg,
+        Drawn(lambda run: run.random.pick_if_any([s for s in map(run.store.sorts.get, (INT, REAL)) if s])),
+    ]
+
+    def act(self, run: Run, core: Cvc5Engine) -> None:
+        if self.sort.sort not in (INT, REAL):
+            raise TraceError(f"no grammar for {self.sort.sort}")
+        manager, handle = core.session.manager, self.sort.handle
+        problem = _Problem(core.session, [manager.mkConst(handle)])
+        start = manager.mkVar(handle, "start")
+        grammar = problem.solver.mkGrammar([], [start])
+        grammar.addRules(start, problem.rules(handle, start))
+        found = problem.solver.findSynth(cvc5.FindSynthTarget.ENUM, grammar)
+        for _ in range(3):
+            if found.isNull():
+                break
+            expect("sort", found.getSort(), handle, "the sort of an enumerated term")
+            found = problem.solver.findSynthNext()

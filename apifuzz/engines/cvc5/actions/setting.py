@@ -6,9 +6,8 @@ from typing import Any, Self
 
 import cvc5
 
-from apifuzz.actions import Need, Unwritten, option
-from apifuzz.actions.options import SetOption
-from apifuzz.actions.own import Own
+from apifuzz.actions import Need, Own, Unwritten, option
+from apifuzz.actions.life import SetOption
 from apifuzz.call import ClosedTerms, Name, SortArg
 from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, is_plain
 from apifuzz.engines.cvc5.engine import Cvc5Engine

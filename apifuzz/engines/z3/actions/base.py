@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import z3
 from z3 import z3core
 
-from apifuzz.actions.own import Own, Second
+from apifuzz.actions import Own, Second
 from apifuzz.call import AnyFormulas, some
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import model_of
