@@ -28,7 +28,7 @@ from difftest.found_files import FoundFiles
 from difftest.oracles.base import Candidate
 from difftest.replay import ReplayResult, ReplayRow, replay
 from difftest.triage import formulas as _formulas  # noqa: F401 (makes that kind known)
-from difftest.triage.store import FindingRecord
+from difftest.triage.filing import FindingRecord
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits

@@ -12,8 +12,9 @@ from queue import SimpleQueue
 from typing import Any
 
 from difftest.found_files import MAX_FILE_BYTES
-from difftest.oracles import examine, oracles_on
+from difftest.oracles import oracles_on
 from difftest.oracles.base import Candidate, Observation
+from difftest.triage.examine import examine
 from difftest.triage.settle import settle
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict

@@ -165,6 +165,21 @@ def test_functions_take_few_parameters(package: str) -> None:
     assert many == []
 
 
+# The steps from a test to a report that are functions, as docs/architecture.md lists them.
+STEPS = re.findall(r"`(\w+/[\w/]+\.py):([a-z]\w*)`", (ROOT / "docs" / "architecture.md").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("file", "step"), STEPS, ids=[f"{file}:{step}" for file, step in STEPS])
+def test_a_step_is_the_one_public_function_of_its_module(file: str, step: str) -> None:
+    top = ast.parse((ROOT / file).read_text("utf-8")).body
+    names = {node.name for node in top if isinstance(node, ast.FunctionDef) and node.name[0] != "_"}
+    assert names == {step}
+
+
+def test_most_steps_are_functions() -> None:
+    assert {"perform", "examine", "settle", "fingerprint", "weigh", "file_finding"} <= {s for _, s in STEPS}
+
+
 def test_the_rules_know_every_package() -> None:
     found = {f.parent.name for f in ROOT.glob("*/__init__.py")} - {"tests"}
     assert found <= set(MAY_IMPORT)

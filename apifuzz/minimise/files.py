@@ -106,14 +106,14 @@ def _write_script(source: TraceFile, report: Minimised, setup: Setup, seconds: f
         return None
     formula, reduced = source.scripts
     formula.write_text(script, "utf-8")
-    if reduce_script(formula, setup, seconds, reduced) is None:
+    if _reduce_script(formula, setup, seconds, reduced) is None:
         if source.folder is None:
             formula.unlink()
         return None
     return reduced
 
 
-def reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> ReductionReport | None:
+def _reduce_script(formula: Path, setup: Setup, seconds: float, result: Path) -> ReductionReport | None:
     """Reduce a script that says a trace's calls for at most ``seconds``; what is left goes to ``result``.
 
     None where the solver, given the text, does not go wrong: then the error needs the interface. A solver

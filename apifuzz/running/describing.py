@@ -18,10 +18,10 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from base.errors import ExhumeError
 from difftest import find_solvers
-from difftest.triage.bisect import kept_states
 from difftest.triage.evidence import WITH_MODEL, Evidence
 from difftest.triage.expectation import observe
 from difftest.triage.folder import BISECTED
+from difftest.triage.release_search import kept_states
 from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS
 

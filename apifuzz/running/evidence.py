@@ -21,10 +21,11 @@ from dataclasses import dataclass, field, replace
 from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.engines.text import translate
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
+from apifuzz.running.question import QUESTIONS, at_once
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.scope import PRODUCERS
-from apifuzz.trace import Line, Trace, TraceError, print_trace
+from apifuzz.trace import Trace, TraceError, print_trace
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
@@ -42,9 +43,7 @@ _OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
 # Options of SMT-LIB's own, which every solver takes.
 _STANDARD = frozenset((*PRODUCERS, "global-declarations"))
 # Calls without which a check is still the same check.
-_QUESTIONS = {"inspect-sort", "inspect-term", "read-back", "get-value"}
-_QUESTIONS |= {"print-model", "unsat-core", "unsat-assumptions"}
-_HARMLESS = _QUESTIONS | {"set-option", "set-logic"}
+_HARMLESS = QUESTIONS | {"set-option", "set-logic"}
 _TEXT_LIMITS = Limits(seconds=5.0)
 
 
@@ -224,33 +223,6 @@ class _Lockstep:
         if guilty is not None:
             self.found.blame(_plain(guilty), _named(settled.reason, solvers))
         return True
-
-
-def at_once(trace: Trace) -> Trace:
-    """The question of the last check without what led there: what is asserted then, and assumed, is asserted
-    at once and checked.
-    """
-    kept: list[Line] = []
-    levels: list[list[Line]] = [[]]
-    asked: list[Line] = []
-    for line in trace.lines:
-        match line.action:
-            case "push" | "pop":
-                count = int(line.args[0])
-                levels = (
-                    levels + [[] for _ in range(count)] if line.action == "push" else levels[: -count or None]
-                )
-            case "reset" | "reset-assertions":
-                levels = [[]]
-            case "assert":
-                levels[-1].append(line)
-            case "check-sat" | "check-sat-assuming":
-                asked = [held for level in levels for held in level]
-                asked += [Line(line.seed, "assert", (term,)) for term in line.args]
-                asked.append(Line(line.seed, "check-sat"))
-            case action if action not in _QUESTIONS:
-                kept.append(line)
-    return replace(trace, lines=(*kept, *asked))
 
 
 def _sets_own_option(action: str, args: Sequence[str]) -> bool:

@@ -14,6 +14,11 @@ REJECTED = "rejected"
 LEAK = "leak"
 INTERNAL = "internal"
 
+# Kinds whose message says all that keys need.
+_OWN_WORDS = (REJECTED, INTERNAL)
+_CHECKERS = ("check_models.cpp:", "theory_engine.cpp:")
+"""Places where cvc5 finds a model of its own wrong (``check-models``, ``debug-check-models``)."""
+
 # What a message says of the run and not of the fault: what it quotes, and ids.
 _QUOTED = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'[^'\n]*'|`[^`\n]*`|\|[^|\n]*\||\b[st]\d+\b|\((?:[^()]|\([^()]*\))*\)"
@@ -48,10 +53,15 @@ class Fault:
             return self.place == other.place
         return (self.action, self.shape) == (other.action, other.shape)
 
+    def stem(self, solver: str) -> str:
+        """What a key begins with: kind and solver, then the place, or where it happened and what was said."""
+        where = self.place or f"{self.action}: {self.shape}".rstrip(": ")
+        return "|".join(part.replace("|", "/") for part in (self.kind, solver, where))
+
     @property
-    def stem(self) -> str:
-        """What a key begins with after the solver: the place, or where it happened and what was said."""
-        return self.place or f"{self.action}: {self.shape}".rstrip(": ")
+    def needs_operators(self) -> bool:
+        """Whether that does not say enough: the key then depends on what else is in the trace."""
+        return self.place.startswith(_CHECKERS) if self.place else self.kind not in _OWN_WORDS
 
 
 def crash(action: str, signal_name: str, printed: str) -> Fault:

@@ -28,7 +28,7 @@ from apifuzz.running.folder import MINIMISED, PRINTED, TRACE, CallsFolder, solve
 from apifuzz.running.setup import Setup
 from apifuzz.trace import print_trace
 from base.documents import to_document
-from difftest.triage import store
+from difftest.triage.filing import Filing
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Description:
 
 def filing_of(
     seen: Examined, setup: Setup, version: str, origin: Mapping[str, Any], described: Description
-) -> store.Filing:
+) -> Filing:
     """What is written of a confirmed error, found with a solver of this version; ``origin`` names the run."""
     text, fault = print_trace(seen.trace), to_document(seen.fault)
     document = {
@@ -60,4 +60,4 @@ def filing_of(
     files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed, **described.files}
     note = seen.fault.detail.partition("\n")[0][:200]
     named = CallsFolder.kind, seen.fault.kind, setup.label, seen.key.key
-    return store.Filing(*named, text, document, files, note)
+    return Filing(*named, text, document, files, note)

@@ -7,41 +7,20 @@ left in the trace after a quick minimisation. How keys fold is said in ``difftes
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from apifuzz.running.faults import INTERNAL, REJECTED, Fault
+from apifuzz.running.faults import Fault
 from apifuzz.trace import Trace, print_trace, split_line
 from difftest.triage.key import Fingerprint
-from difftest.triage.known import KnownErrors
 from smtlib import default_theories
-
-_OWN_WORDS = (REJECTED, INTERNAL)
-_CHECKERS = ("check_models.cpp:", "theory_engine.cpp:")
-"""Places where cvc5 finds a model of its own wrong (``check-models``, ``debug-check-models``)."""
-
-
-def stem_of(fault: Fault, solver: str) -> str:
-    """The part of a key that the fault alone gives."""
-    return "|".join(part.replace("|", "/") for part in (fault.kind, solver, fault.stem))
-
-
-def needs_operators(fault: Fault) -> bool:
-    """Whether the fault's own words do not say enough: its key then depends on what else is in the trace."""
-    if fault.place:
-        return fault.place.startswith(_CHECKERS)
-    return fault.kind not in _OWN_WORDS
 
 
 def key_of(fault: Fault, solver: str, trace: Trace, complete: bool) -> Fingerprint:
     """The key of a fault of ``solver``, by a trace that a quick minimisation left (``complete``: wholly)."""
-    stem, text = stem_of(fault, solver), print_trace(trace)
-    if not needs_operators(fault):
-        return Fingerprint(stem, text, True)
-    operators = ",".join(operators_of(trace))
-    return Fingerprint(f"{stem}|{operators}" if operators else stem, text, complete)
+    operators = ",".join(_operators(trace)) if fault.needs_operators else ""
+    key = "|".join(filter(None, (fault.stem(solver), operators)))
+    return Fingerprint(key, print_trace(trace), complete or not fault.needs_operators)
 
 
-def operators_of(trace: Trace) -> tuple[str, ...]:
+def _operators(trace: Trace) -> tuple[str, ...]:
     """The operators and binders that a trace makes terms with, but for those that are in any formula."""
     names = set()
     for line in trace.lines:
@@ -62,18 +41,3 @@ def _name(head: str) -> str:
     if len(parts) > 1 and parts[0] in ("_", "as"):
         return parts[1]
     return parts[0] if parts else ""
-
-
-SHIPPED = Path(__file__).resolve().parent.parent / "known"
-"""A list per solver of the errors that its pinned release is known for; ``docs/findings`` has the reports."""
-
-
-def shipped(solver: str, second: str | None = None) -> KnownErrors:
-    """The errors known of ``solver``, and of the ``second`` that it is compared with, whose errors come under
-    the first one's name.
-    """
-    known = KnownErrors.read(file for file in [SHIPPED / f"{solver}.json"] if file.is_file())
-    if second is not None:
-        for key, note in shipped(second).notes.items():
-            known.notes.setdefault(key.replace(f"|{second}|", f"|{solver}|", 1), note)
-    return known

@@ -14,10 +14,10 @@ from apifuzz.running.runs import ends_in
 from base.documents import from_document
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
-from difftest.triage.bisect import LookBack, look_back, release_of, try_formula
 from difftest.triage.expectation import observe
 from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.kinds import State, Subject
+from difftest.triage.release_search import LookBack, look_back, release_of, try_formula
 from solvers.errors import ReleaseNotFound, SolverMissing
 from solvers.releases import fetch_release
 from solvers.running.process import Limits, run

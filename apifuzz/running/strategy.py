@@ -21,7 +21,7 @@ from apifuzz.running.examine import QUICK_SECONDS, examine
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, filing_of
 from apifuzz.running.folder import STRATEGY, CallsFolder
-from apifuzz.running.keys import needs_operators, shipped, stem_of
+from apifuzz.running.known import shipped
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
@@ -187,8 +187,8 @@ class CallsPerformer:
 
 def _candidate(setup: Setup, fault: Fault) -> CallsCandidate:
     return CallsCandidate(
-        *(fault.kind, (setup.label,), stem_of(fault, setup.label), setup.label, fault.detail),
-        has_final_key=not needs_operators(fault),
+        *(fault.kind, (setup.label,), fault.stem(setup.label), setup.label, fault.detail),
+        has_final_key=not fault.needs_operators,
         kind=CallsFolder.kind,
         fault=fault,
     )

@@ -29,17 +29,11 @@ from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
+from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, FindingFolder, read_document
 from difftest.triage.key import fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
-from difftest.triage.store import (
-    FindingRecord,
-    duplicates_of,
-    file_finding,
-    note_duplicate,
-    read_findings,
-    write_finding,
-)
+from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from difftest.triage.twins import Merge, find_twins, merge, merged_into
 from generator.strategy import GeneratedTest

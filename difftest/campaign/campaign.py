@@ -21,7 +21,8 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import NoCampaign, read_campaign
 from difftest.oracles import select
-from difftest.triage.store import FindingRecord, read_findings
+from difftest.triage.filing import FindingRecord
+from difftest.triage.store import read_findings
 from generator import STRATEGIES, Strategy, StrategySettings
 from generator.build import Sources, build_strategy
 from generator.loading import RuleKind

@@ -10,7 +10,7 @@ from base.documents import to_document
 from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
-from difftest.triage.store import FindingRecord
+from difftest.triage.filing import FindingRecord
 from difftest.triage.twins import Merge
 from solvers.running.outcomes import Outcome, Verdict
 

@@ -19,16 +19,19 @@ from typing import Protocol, Self, runtime_checkable
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.errors import DifftestError
-from difftest.oracles import examine, hunting_oracles
+from difftest.oracles import hunting_oracles
 from difftest.oracles.base import Candidate, observe_test
 from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
+from difftest.triage.examine import examine
 from difftest.triage.expectation import expectation_of
-from difftest.triage.key import Fingerprint, fingerprint, needs_reduction
+from difftest.triage.filing import Filing
+from difftest.triage.fingerprint import fingerprint
+from difftest.triage.key import Fingerprint, needs_reduction
 from difftest.triage.known import KnownErrors
 from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
-from difftest.triage.store import Filing, Shown
+from difftest.triage.store import Shown
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
 from solvers.errors import RunnerLost

@@ -13,9 +13,9 @@ from corpus.errors import CorpusError
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest.errors import DifftestError
+from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
-from difftest.triage.store import FindingRecord
 from generator import Strategy
 from solvers.specs import Solver
 

@@ -1,5 +1,5 @@
-"""Oracles: what counts as wrong. One file each; ``select`` takes names, ``examine`` applies those selected to
-what solvers did with one test.
+"""Oracles: what counts as wrong. One file each; ``select`` takes names, ``look`` applies those selected to
+what solvers did with one test, and ``difftest.triage.examine`` also makes the runs that they need.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import model_cross_check
 from difftest.oracles.base import Candidate, Observation, Oracle
-from solvers.running.process import Limits
-from solvers.running.runner import Runner
 from solvers.specs import Solver
 
 
@@ -99,18 +97,3 @@ def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
     # A wrong sat whose model the solver itself refutes is one fault: the graver name stays.
     blamed = {c.guilty for c in found if c.finding_class == "soundness"}
     return [c for c in found if c.finding_class != "invalid-model" or c.guilty not in blamed]
-
-
-def examine(
-    seen: Observation, names: Sequence[str], runner: Runner, limits: Limits
-) -> tuple[list[Candidate], Observation, float]:
-    """All that is wrong in the eyes of these oracles, once the runs are made that they need beyond the
-    test's own; what is known then, and the seconds spent in solvers.
-    """
-    spent = 0.0
-    for name in names:
-        prober = ORACLES[name].probe
-        if prober is not None:
-            seen, seconds = prober(seen, runner, limits)
-            spent += seconds
-    return look(seen, names), seen, spent

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from difftest.oracles import examine
 from difftest.oracles.base import Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.key import Key, fingerprint, needs_reduction, refined
+from difftest.triage.examine import examine
+from difftest.triage.fingerprint import fingerprint
+from difftest.triage.key import Key, needs_reduction, refined
 from difftest.triage.options import stands_in_safe_mode
 from difftest.triage.weigh import weigh
 from solvers.registry import PROFILES

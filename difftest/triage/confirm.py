@@ -21,11 +21,12 @@ from typing import Self
 
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
-from difftest.oracles import ORACLES, examine
+from difftest.oracles import ORACLES
 from difftest.oracles.base import Observation, Oracle
 from difftest.reduction.pairs import Pair
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
+from difftest.triage.examine import examine
 from difftest.triage.expectation import complaints_of, expectation_of_finding
 from solvers.errors import RunnerLost
 from solvers.running.outcomes import Outcome, Verdict, judge

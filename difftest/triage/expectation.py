@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from difftest.errors import DifftestError, NotShown
-from difftest.oracles import default_oracles, examine
+from difftest.oracles import default_oracles
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT
+from difftest.triage.examine import examine
 from difftest.triage.folder import ORIGINAL, read_document
 from solvers.running.outcomes import Outcome, Verdict, judge, message_shape
 from solvers.running.process import Limits, Run

@@ -19,36 +19,15 @@ folds into one that needs more options than itself.
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from difftest.oracles.base import Candidate
-from difftest.reduction._passes import Passes
 from difftest.triage.classes import class_of
-from smtlib import (
-    CheckedScript,
-    Declaration,
-    Kind,
-    ReadError,
-    Sort,
-    Term,
-    check_script,
-    default_theories,
-    postorder,
-    print_command,
-    print_declaration,
-    print_term,
-    read_script,
-    rewrite,
-)
-from smtlib.labels import known_labels, theories_in
+from smtlib.labels import known_labels
 from solvers.options import option_table, split_option
 from solvers.registry import PROFILES
-from solvers.running.script import Script
 
-QUICK_SECONDS = 2.0
-_MOST_OPERATORS = 12
 # Labels that name no theory of the operators: nothing at all, or the form of the formula.
 _NO_THEORY = frozenset(("Core",))
 _FORMS = frozenset(("Nonlinear", "Quantifier", "UF"))
@@ -73,68 +52,6 @@ def needs_reduction(candidate: Candidate) -> bool:
     if candidate.has_final_key or not class_of(candidate.finding_class, candidate.kind).is_quick:
         return False
     return candidate.kind != "formula" or bool(Key.read(candidate.key).theories)
-
-
-def fingerprint(
-    candidate: Candidate, text: str, check: Callable[[str], bool], seconds: float = QUICK_SECONDS
-) -> Fingerprint:
-    """The key of ``candidate`` by what is left of ``text``, reduced for ``seconds`` at most."""
-    key = Key.read(candidate.key)
-    if not key.theories:
-        return Fingerprint(candidate.key, text, True)
-    deadline = time.monotonic() + seconds
-    finding_class = class_of(candidate.finding_class)
-    form: Callable[[str], str] = str
-    if finding_class.outlasts_falsehood and check(_with_falsehood(text)):
-        # Then operators that only make the formula unsatisfiable say nothing.
-        form = _with_falsehood
-
-    def shows(trial: str) -> bool:
-        return check(form(trial))
-
-    passes = Passes(text, shows, deadline, names=False)
-    complete = passes.run(max_rounds=3)
-    left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
-    if not finding_class.keyed_by_operators:
-        return Fingerprint(str(replace(key, theories=left)), reduced, False)
-    operators, essential = essential_operators(passes.text, shows, deadline)
-    # Where a formula follows from another one, no function can stand for an operator: it would in one only.
-    essential &= candidate.oracle != "implication"
-    found = replace(key, theories=left, operators=frozenset(operators))
-    return Fingerprint(str(found), reduced, complete and essential)
-
-
-def _with_falsehood(text: str) -> str:
-    """The script with ``false`` asserted first, which makes all its questions unsatisfiable."""
-    script = Script.of(text)
-    first = next((c.start for c in script.commands if not c.name.startswith("set-")), len(script.data))
-    data = script.data[:first] + b"(assert false)\n" + script.data[first:]
-    return data.decode("utf-8", "surrogateescape")
-
-
-def essential_operators(
-    text: str, check: Callable[[str], bool], deadline: float
-) -> tuple[tuple[str, ...], bool]:
-    """The theory operators of ``text`` for which no uninterpreted function can stand while ``check`` holds,
-    sorted; and whether there was time to try them all. None for a text that is not well sorted.
-    """
-    found: set[str] = set()
-    tried: set[str] = set()
-    while True:
-        checked = _checked(text)
-        if checked is None:
-            return tuple(sorted(found)), True
-        names = _operators(checked)
-        left = sorted(names - tried)
-        if not left:
-            return tuple(sorted(names)), True
-        if len(left) > _MOST_OPERATORS or time.monotonic() >= deadline:
-            return tuple(sorted(names)), False
-        found = names
-        tried.add(left[0])
-        abstract = _abstracted(checked, left[0], len(tried))
-        if check(abstract):
-            text = abstract
 
 
 def fold(found: Fingerprint, known: Iterable[str]) -> str:
@@ -163,22 +80,6 @@ def count_under(key: str, known: Iterable[str]) -> str:
     if not by_operators:
         key = str(replace(read, operators=frozenset()))
     return fold(Fingerprint(key, "", by_operators and "implied" not in read.where), known)
-
-
-def grown(keys: Iterable[str]) -> dict[str, list[str]]:
-    """Keys that have all that a smaller one has, and more, by that key: what its operators show, theirs may
-    show, too. Keys without operators have none below them, nor have keys that are below others.
-    """
-    found: dict[str, list[str]] = {}
-    roots: dict[str, Key] = {}
-    read = {key: read for key in keys if not (read := Key.read(key)).release}
-    for text, key in sorted(read.items(), key=lambda pair: (len(pair[1].operators), pair[1].size)):
-        below = [root for root, other in roots.items() if key.grew_from(other)]
-        for root in below:
-            found.setdefault(root, []).append(text)
-        if key.operators and not below:
-            roots[text] = key
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,50 +173,3 @@ def _unified(option: str) -> str:
     """An option in one spelling: there are two ways to request a sequence of tactics."""
     name, value = split_option(option)
     return f"tactic={value}" if name in _TACTIC_SETTINGS else option
-
-
-def _checked(text: str) -> CheckedScript | None:
-    try:
-        checked = check_script(read_script(text))
-    except (ReadError, RecursionError):
-        return None
-    return checked if checked.is_well_sorted else None
-
-
-def _operators(checked: CheckedScript) -> set[str]:
-    """The names of the theory operators that are applied in the script's terms."""
-    roots = [term for command in checked.commands for term in command.terms]
-    roots += [definition.body for command in checked.commands for definition in command.definitions]
-    applied = {term.name for term in postorder(roots) if term.kind is Kind.OPERATOR and term.args}
-    return applied - default_theories().marked(":neutral")
-
-
-def _abstracted(checked: CheckedScript, name: str, number: int) -> str:
-    """The script with fresh functions, one per rank, in place of operator ``name`` in its assertions and
-    definitions; ``number`` keeps their names apart from those of other operators.
-    """
-    fresh: dict[tuple[Sort, ...], Declaration] = {}
-
-    def change(term: Term, args: tuple[Term, ...]) -> Term | None:
-        if term.kind is not Kind.OPERATOR or term.name != name or not args:
-            return None
-        # Solvers have no functions of regular expressions.
-        args = tuple(arg for arg in args if arg.sort.name != "RegLan")
-        rank = (*(arg.sort for arg in args), term.sort)
-        if rank not in fresh:
-            fresh[rank] = Declaration(f"abstract!{number}!{len(fresh)}", rank[:-1], term.sort)
-        return checked.table.symbol(fresh[rank], args)
-
-    lines = []
-    for command in checked.commands:
-        known = len(fresh)
-        if command.name == "assert" and len(command.terms) == 1:
-            text = f"(assert {print_term(rewrite(checked.table, command.terms[0], change))})"
-        elif command.definitions:
-            made = (replace(d, body=rewrite(checked.table, d.body, change)) for d in command.definitions)
-            text = print_command(replace(command, definitions=tuple(made)))
-        else:
-            text = print_command(command)
-        lines += [print_declaration(declaration) for declaration in list(fresh.values())[known:]]
-        lines.append(text)
-    return "\n".join(lines) + "\n"

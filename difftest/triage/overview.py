@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
-from difftest.triage.key import count_under, grown
+from difftest.triage.key import Key, count_under
 from difftest.triage.kinds import title_of
-from difftest.triage.store import FindingRecord
 
 
 def overview(found: Sequence[FindingRecord]) -> tuple[list[dict[str, Any]], list[tuple[list[str], str]]]:
@@ -82,10 +82,26 @@ def grown_from_one(rows: list[dict[str, Any]]) -> list[list[str]]:
     """
     of_key = {row["key"]: row for row in reversed(rows) if row["kind"] == "formula"}
     groups = []
-    for root, keys in grown(of_key).items():
+    for root, keys in _grown(of_key).items():
         near = [of_key[key]["id"] for key in keys if not _releases_differ(of_key[root], of_key[key])]
         groups.append([of_key[root]["id"], *near])
     return [group for group in groups if len(group) > 1]
+
+
+def _grown(keys: Iterable[str]) -> dict[str, list[str]]:
+    """Keys that have all that a smaller one has, and more, by that key: what its operators show, theirs may
+    show, too. Keys without operators have none below them, nor have keys that are below others.
+    """
+    found: dict[str, list[str]] = {}
+    roots: dict[str, Key] = {}
+    read = {key: read for key in keys if not (read := Key.read(key)).release}
+    for text, key in sorted(read.items(), key=lambda pair: (len(pair[1].operators), pair[1].size)):
+        below = [root for root, other in roots.items() if key.grew_from(other)]
+        for root in below:
+            found.setdefault(root, []).append(text)
+        if key.operators and not below:
+            roots[text] = key
+    return found
 
 
 def _releases_differ(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -118,7 +118,7 @@ def reduce(
     # ddSMT changes terms, and of a pair only whole commands can go.
     use_ddsmt = expected.pair is None and is_installed() and ddsmt is not False
     per_check = 2 * expected.tries * expected.seconds * (len(expected.solvers) + 2) + _CHECK_SLACK
-    plan = Plan(seconds, made_by_storm(target, text), passes, per_check if use_ddsmt else None)
+    plan = Plan(seconds, _made_by_storm(target, text), passes, per_check if use_ddsmt else None)
     with Confirmer(expected, within=within) as confirmer:
 
         def shows(trial: str) -> bool:
@@ -185,7 +185,7 @@ def _hint(tries: int) -> str:
     return "" if tries > 1 else "; if it is flaky (threads, time), try --tries 5"
 
 
-def made_by_storm(target: Path, text: str) -> bool:
+def _made_by_storm(target: Path, text: str) -> bool:
     """Whether a finding, or a test by its header, is of the strategy ``storm``."""
     if target.is_dir():
         test = read_document(target).get("test")

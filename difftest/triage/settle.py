@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from difftest.oracles import ORACLES, PLAIN, examine, look
+from difftest.oracles import ORACLES, PLAIN, look
 from difftest.oracles.base import Candidate, Observation, is_same, observe_test
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
+from difftest.triage.examine import examine
 from difftest.triage.folder import ORIGINAL
 from difftest.triage.options import bare, drop_options, stands_in_safe_mode
 from difftest.triage.store import Shown

@@ -26,17 +26,19 @@ from typing import Any
 
 from base.files import put_json, put_text
 from difftest.errors import NotShown
-from difftest.oracles import examine
 from difftest.oracles.base import Candidate, observe_test
-from difftest.triage.bisect import BisectReport, accused, bisect, release_of, search, try_formula
+from difftest.triage.bisect import bisect
 from difftest.triage.classes.base import Expectation
+from difftest.triage.examine import examine
 from difftest.triage.expectation import expectation_of_finding
+from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
 from difftest.triage.key import refined
 from difftest.triage.kinds import State, Subject
 from difftest.triage.reduce import reduce
+from difftest.triage.release_search import BisectReport, accused, release_of, search, try_formula
 from difftest.triage.settle import settle
-from difftest.triage.store import FindingRecord, duplicates_of, note_duplicate, read_findings, write_finding
+from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits

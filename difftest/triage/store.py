@@ -1,8 +1,9 @@
-"""Finding folders written, so that a folder is there whole or not at all, and listed.
+"""Findings about formulas written, and finding folders listed and updated.
 
-Of a finding about a formula: ``original.smt2``, ``command.txt``, ``finding.json``, ``NAME.stdout`` and
-``NAME.stderr`` per solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one line per later test
-that shows the same (``triggers.jsonl`` holds a few of these whole: ``difftest.triage.triggers``).
+The folder of a finding about a formula holds ``original.smt2``, ``command.txt``, ``finding.json``,
+``NAME.stdout`` and ``NAME.stderr`` per solver, ``report.md`` ready to paste, and ``duplicates.txt`` with one
+line per later test that shows the same (``triggers.jsonl`` holds a few of these whole:
+``difftest.triage.triggers``).
 ``original.asked-HASH.smt2`` is what a solver was given that is asked by a tactic, ``original.escapes.smt2``
 what a release was given that spells strings in its own way.
 """
@@ -10,7 +11,6 @@ what a release was given that spells strings in its own way.
 from __future__ import annotations
 
 import os
-import platform
 import shlex
 import shutil
 import signal
@@ -25,7 +25,8 @@ import psutil
 from base.files import put_json, put_text
 from difftest.errors import BadOutput, DifftestError
 from difftest.oracles.base import Candidate, finding_id
-from difftest.triage.folder import DOCUMENT, DUPLICATES, FORMAT, ORIGINAL, read_document
+from difftest.triage.filing import Filing, FindingRecord, file_finding
+from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, read_document
 from difftest.triage.kinds import rewrite_report
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
@@ -39,29 +40,6 @@ from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
 _UPDATING = threading.Lock()
 # What is noted of a test in lists.
 _LISTED = ("skeletons", "atoms", "rules", "issues", "known")
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRecord:
-    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it."""
-
-    id: str
-    finding_class: str
-    solver: str
-    key: str
-    known: bool
-    path: Path
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``hunt --json`` lists."""
-        return {
-            "id": self.id,
-            "class": self.finding_class,
-            "solver": self.solver,
-            "key": self.key,
-            "known": self.known,
-            "path": str(self.path),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,56 +94,6 @@ def findings_of(folder: Path) -> list[FindingRecord]:
     if not any(folder.glob(f"*/{DOCUMENT}")):
         raise BadOutput(f"{folder}: no findings there; name the --out folder of a hunt or of API fuzzing")
     return list(read_findings(folder))
-
-
-@dataclass(frozen=True, slots=True)
-class Filing:
-    """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
-
-    ``text`` is what it is about; with the key it makes the finding's identity. ``note`` is for lists of known
-    errors.
-    """
-
-    kind: str
-    finding_class: str
-    solver: str
-    key: str
-    text: str
-    document: Mapping[str, Any]
-    files: Mapping[str, str]
-    note: str = ""
-
-
-def file_finding(folder: Path, filing: Filing) -> FindingRecord:
-    """Write a finding and move it into ``folder`` in one step; nothing changes where it is there already.
-
-    OSError if it cannot be written; nothing of it is left then. A process writes one at a time.
-    """
-    identity = finding_id(filing.key, filing.text)
-    final = folder / f"{filing.finding_class}-{identity}"
-    work = folder / f".tmp-{os.getpid()}-finding"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
-    try:
-        for name, text in filing.files.items():
-            (work / name).write_bytes(_encoded(text))
-        head = {"format": FORMAT, "kind": filing.kind, "id": identity, "class": filing.finding_class}
-        head |= {"solver": filing.solver, "key": filing.key, "platform": platform_name()}
-        put_json(work / DOCUMENT, {**head, **filing.document})
-        rewrite_report(work)
-        if not final.exists():
-            work.rename(final)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return FindingRecord(identity, filing.finding_class, filing.solver, filing.key, False, final)
-
-
-def _encoded(text: str) -> bytes:
-    """The bytes that were read with ``surrogateescape``; what is no text at all is spelt out."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace")
 
 
 def write_finding(
@@ -266,12 +194,3 @@ def ending(run: Run) -> str:
         name = next((s.name for s in signal.Signals if s == run.signal), "unknown")
         return f"signal {run.signal} ({name})"
     return f"exit status {run.code}"
-
-
-def platform_name() -> str:
-    """This machine's operating system and processor."""
-    try:
-        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
-    except OSError:
-        system = ""
-    return f"{platform.system()} {platform.machine()}" + (f" ({system})" if system else "")

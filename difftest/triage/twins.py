@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import DUPLICATES, REDUCED, FindingFolder, read_some
 from difftest.triage.key import count_under
-from difftest.triage.store import FindingRecord, update_finding
+from difftest.triage.store import update_finding
 from difftest.triage.triggers import Trigger, keep_trigger
 from generator.strategy import GeneratedTest
 

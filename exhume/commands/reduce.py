@@ -16,9 +16,10 @@ from apifuzz.running.runs import RUN_LIMITS
 from base.errors import ExhumeError
 from difftest import EnvironmentProblem, Solver, find_solvers
 from difftest.reduction.text import Step
-from difftest.triage.bisect import BisectReport, bisect, bisect_file
+from difftest.triage.bisect import bisect
 from difftest.triage.folder import DOCUMENT, REPORT, FindingFolder
 from difftest.triage.reduce import ReductionReport, reduce
+from difftest.triage.release_search import BisectReport
 from difftest.triage.splitting import split
 from difftest.triage.store import findings_of
 from exhume.commands.options import Jobs, Json, parse_duration
@@ -196,7 +197,7 @@ def bisect_command(
             say(f"next: read {target / REPORT} and send it to the solver's tracker")
         return
     with progress("testing releases", json) as tick:
-        report = bisect_file(target, find_solvers(solver or []), tick)
+        report = bisect(target, find_solvers(solver or []), on_try=tick)
     if json:
         print_json(report.to_json())
     else:

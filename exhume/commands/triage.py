@@ -15,10 +15,11 @@ from difftest.campaign.files import FileTests
 from difftest.campaign.merging import merge_twins
 from difftest.campaign.state import lock_campaign
 from difftest.campaign.stored import InUse, read_campaign
+from difftest.triage.filing import FindingRecord
 from difftest.triage.history import compare_with_history
 from difftest.triage.overview import overview
 from difftest.triage.report import since
-from difftest.triage.store import FindingRecord, findings_of
+from difftest.triage.store import findings_of
 from difftest.triage.twins import Merge
 from exhume.commands.options import Json
 from exhume.commands.replay import files_in

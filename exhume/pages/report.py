@@ -23,10 +23,10 @@ from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.triage.classes import class_of
+from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.report import since, until
-from difftest.triage.store import FindingRecord
 from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
 from exhume.pages.rendering import write_html

@@ -12,9 +12,9 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, filing_of
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
-from difftest.triage import store
+from difftest.triage import filing
+from difftest.triage.filing import FindingRecord
 from difftest.triage.key import Fingerprint
-from difftest.triage.store import FindingRecord
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,6 @@ def file_finding(folder: Path, seen: Seen) -> FindingRecord:
     """Write a finding's folder into ``folder``."""
     key = Fingerprint(seen.key, "", True)
     examined = Examined(seen.fault, key, seen.trace, seen.minimised, seen.complete, seen.printed)
-    return store.file_finding(
+    return filing.file_finding(
         folder, filing_of(examined, seen.setup, seen.version, seen.origin, seen.description)
     )

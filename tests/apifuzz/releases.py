@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz.running import releases
-from difftest.triage import bisect
+from difftest.triage import release_search
 from solvers.errors import ReleaseNotFound
 
 RELEASES = [f"0.{number}.0" for number in range(10)]
@@ -35,5 +35,5 @@ def plant_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules: dic
         return package
 
     monkeypatch.setattr(releases, "fetch_release", fetch)
-    monkeypatch.setattr(bisect, "list_releases", lambda distribution: RELEASES)
+    monkeypatch.setattr(release_search, "list_releases", lambda distribution: RELEASES)
     return fetched

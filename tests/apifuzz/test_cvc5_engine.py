@@ -30,7 +30,7 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.running.faults import reported
-from apifuzz.running.keys import shipped, stem_of
+from apifuzz.running.known import shipped
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
@@ -461,7 +461,7 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
     with pytest.raises(Misbehaviour) as caught:
         kit.perform(calls.ReadBack(ApiTerm(0, kit.sort(BOOL), match, TermKind.TERM)))
     assert (
-        known.match(stem_of(reported(caught.value.kind, "read-back", str(caught.value)), "cvc5") + "|")
+        known.match(reported(caught.value.kind, "read-back", str(caught.value)).stem("cvc5") + "|")
         is not None
     )
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from apifuzz.running import evidence, folder
-from apifuzz.running.evidence import at_once, weigh
+from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description
+from apifuzz.running.question import at_once
 from apifuzz.running.runs import RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, print_trace, read_trace

@@ -16,7 +16,7 @@ import pytest
 
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
-from apifuzz.minimise.files import reduce_script
+from apifuzz.minimise.files import _reduce_script
 from apifuzz.minimise.passes import (
     GRAINED,
     SINGLE,
@@ -297,13 +297,13 @@ def test_the_script_is_reduced_where_it_shows_the_error(tmp_path: Path) -> None:
     setup = Setup(f"fake={sys.executable} -I -S {fake}")
     formula, result = tmp_path / "a.smt2", tmp_path / "b.smt2"
     formula.write_text("(declare-const p Bool)\n(assert p)\n(push 1)\n(check-sat)\n(pop 1)\n(check-sat)\n")
-    report = reduce_script(formula, setup, 20.0, result)
+    report = _reduce_script(formula, setup, 20.0, result)
     assert report is not None
     assert report.confirmed
     assert "(pop" in result.read_text()
     assert "assert" not in result.read_text()
     formula.write_text("(check-sat)\n")
-    assert reduce_script(formula, setup, 20.0, tmp_path / "c.smt2") is None
+    assert _reduce_script(formula, setup, 20.0, tmp_path / "c.smt2") is None
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
-from difftest.triage import bisect
+from difftest.triage import release_search
 from difftest.triage.evidence import Evidence
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
@@ -39,7 +39,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
         monkeypatch.setattr(
             releases, "find_solver", lambda spec: Solver(f"bitwuzla=={own}", spec, spec, ("true",))
         )
-        bisect._listed.cache_clear()
+        release_search._listed.cache_clear()
         return fetched
 
     return make
@@ -76,14 +76,14 @@ def test_what_was_tried_is_kept_for_a_search(plant: Plant, tmp_path: Path) -> No
         "bitwuzla 0.4.0 does not show it",
         "first affected release: bitwuzla 0.5.0",
     ]
-    bisect.keep_states(tmp_path, PROGRAM, asked.states)
+    (tmp_path / "bisect.json").write_text(release_search.kept_states(PROGRAM, asked.states))
 
     def look(release: str) -> State:
         return releases.try_program(FAULT, PROGRAM, tmp_path / "script.py", "bitwuzla", release)
 
     (tmp_path / "script.py").write_text(PROGRAM)
     subject = Subject("bitwuzla", "bitwuzla", "0.8.0", "script.py", PROGRAM, look)
-    report = bisect.search(tmp_path, subject)
+    report = release_search.search(tmp_path, subject)
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
     assert fetched[4:] == ["0.0.0", "0.9.0"]
 
@@ -131,7 +131,7 @@ def test_without_a_network_one_line_says_so(plant: Plant, monkeypatch: pytest.Mo
         tries.append(distribution)
         raise EnvironmentProblem("pip cannot list the releases\nof bitwuzla (no network?)")
 
-    monkeypatch.setattr(bisect, "list_releases", unreachable)
+    monkeypatch.setattr(release_search, "list_releases", unreachable)
     for _ in range(2):
         assert ask_older(FAULT, PROGRAM, "bitwuzla").sentences == [
             "no older release of bitwuzla was asked: pip cannot list the releases of bitwuzla (no network?)"

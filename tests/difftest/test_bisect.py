@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import difftest.triage.bisect as bisecting
+import difftest.triage.release_search as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
-from difftest.triage.bisect import State, bisect, list_releases
+from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
+from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
 

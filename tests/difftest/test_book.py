@@ -14,7 +14,8 @@ from difftest.campaign.events import FindingConfirmed
 from difftest.campaign.executor import Confirmation, TestName
 from difftest.campaign.tally import Tally
 from difftest.oracles.base import Candidate
-from difftest.triage.store import FindingRecord, Shown, prepare_output
+from difftest.triage.filing import FindingRecord
+from difftest.triage.store import Shown, prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Run

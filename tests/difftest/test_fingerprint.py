@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from difftest.oracles.base import Candidate
-from difftest.triage.key import Fingerprint, essential_operators, fingerprint, fold, needs_reduction
+from difftest.triage.fingerprint import fingerprint
+from difftest.triage.key import Fingerprint, fold, needs_reduction
+from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
 from smtlib.labels import theories_in
 

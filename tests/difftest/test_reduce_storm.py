@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from difftest import Solver, find_solver
-from difftest.triage.reduce import made_by_storm, reduce
+from difftest.triage.reduce import _made_by_storm, reduce
 
 HEADER = "; exhume 0.1.0 seeds 0123456789abcdef seed 1 index 3 strategy storm\n; settings amax=64\n"
 TEXT = """(set-logic ALL)
@@ -25,16 +25,16 @@ WRONG = "say('unsat' if '(and' in text and '(* ' in text else 'unknown')"
 
 
 def test_a_test_is_known_by_its_header(tmp_path: Path) -> None:
-    assert made_by_storm(tmp_path / "a.smt2", HEADER + TEXT)
-    assert not made_by_storm(tmp_path / "a.smt2", HEADER.replace("storm", "fusion") + TEXT)
-    assert not made_by_storm(tmp_path / "a.smt2", TEXT)
+    assert _made_by_storm(tmp_path / "a.smt2", HEADER + TEXT)
+    assert not _made_by_storm(tmp_path / "a.smt2", HEADER.replace("storm", "fusion") + TEXT)
+    assert not _made_by_storm(tmp_path / "a.smt2", TEXT)
 
 
 def test_a_findings_strategy_is_read_from_its_folder(tmp_path: Path) -> None:
     finding = {"id": "1", "class": "soundness", "solvers": [], "solver": "z3", "key": "k"}
     finding["test"] = {"strategy": "storm"}
     (tmp_path / "finding.json").write_text(json.dumps(finding), "utf-8")
-    assert made_by_storm(tmp_path, "")
+    assert _made_by_storm(tmp_path, "")
 
 
 @pytest.mark.parametrize("header", [HEADER, ""])

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import difftest.triage.bisect as bisecting
 import difftest.triage.expectation as expecting
+import difftest.triage.release_search as bisecting
 from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.triage import splitting
-from difftest.triage.bisect import BisectReport, State, bisect
+from difftest.triage.bisect import bisect
 from difftest.triage.key import Fingerprint, fold, refined
+from difftest.triage.release_search import BisectReport, State
 from difftest.triage.splitting import SplitReport, edges_of, split
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from difftest import EnvironmentProblem
-from difftest.triage import bisect as bisecting
+from difftest.triage import release_search as bisecting
 
 TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 

@@ -41,7 +41,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from difftest.models import totalise
-from difftest.triage.key import essential_operators
+from difftest.triage.operators import essential_operators
 from generator import StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.script import read_seed
 from generator.strategies.storm.openness import open_functions

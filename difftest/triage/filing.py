@@ -1,0 +1,98 @@
+"""A finding's folder, written so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from base.files import put_json
+from difftest.oracles.base import finding_id
+from difftest.triage.folder import DOCUMENT, FORMAT
+from difftest.triage.kinds import rewrite_report
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it."""
+
+    id: str
+    finding_class: str
+    solver: str
+    key: str
+    known: bool
+    path: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``hunt --json`` lists."""
+        return {
+            "id": self.id,
+            "class": self.finding_class,
+            "solver": self.solver,
+            "key": self.key,
+            "known": self.known,
+            "path": str(self.path),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
+
+    ``text`` is what it is about; with the key it makes the finding's identity. ``note`` is for lists of known
+    errors.
+    """
+
+    kind: str
+    finding_class: str
+    solver: str
+    key: str
+    text: str
+    document: Mapping[str, Any]
+    files: Mapping[str, str]
+    note: str = ""
+
+
+def file_finding(folder: Path, filing: Filing) -> FindingRecord:
+    """Write a finding and move it into ``folder`` in one step; nothing changes where it is there already.
+
+    OSError if it cannot be written; nothing of it is left then. A process writes one at a time.
+    """
+    identity = finding_id(filing.key, filing.text)
+    final = folder / f"{filing.finding_class}-{identity}"
+    work = folder / f".tmp-{os.getpid()}-finding"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    try:
+        for name, text in filing.files.items():
+            (work / name).write_bytes(_encoded(text))
+        head = {"format": FORMAT, "kind": filing.kind, "id": identity, "class": filing.finding_class}
+        head |= {"solver": filing.solver, "key": filing.key, "platform": _platform()}
+        put_json(work / DOCUMENT, {**head, **filing.document})
+        rewrite_report(work)
+        if not final.exists():
+            work.rename(final)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return FindingRecord(identity, filing.finding_class, filing.solver, filing.key, False, final)
+
+
+def _encoded(text: str) -> bytes:
+    """The bytes that were read with ``surrogateescape``; what is no text at all is spelt out."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
+def _platform() -> str:
+    """This machine's operating system and processor."""
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        system = ""
+    return f"{platform.system()} {platform.machine()}" + (f" ({system})" if system else "")

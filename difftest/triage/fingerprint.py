@@ -1,0 +1,54 @@
+"""The key of a candidate, by what a quick reduction leaves of its test (``difftest.triage.key``)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from difftest.oracles.base import Candidate
+from difftest.reduction._passes import Passes
+from difftest.triage.classes import class_of
+from difftest.triage.key import Fingerprint, Key
+from difftest.triage.operators import essential_operators
+from smtlib.labels import theories_in
+from solvers.running.script import Script
+
+QUICK_SECONDS = 2.0
+
+
+def fingerprint(
+    candidate: Candidate, text: str, check: Callable[[str], bool], seconds: float = QUICK_SECONDS
+) -> Fingerprint:
+    """The key of ``candidate`` by what is left of ``text``, reduced for ``seconds`` at most."""
+    key = Key.read(candidate.key)
+    if not key.theories:
+        return Fingerprint(candidate.key, text, True)
+    deadline = time.monotonic() + seconds
+    finding_class = class_of(candidate.finding_class)
+    form: Callable[[str], str] = str
+    if finding_class.outlasts_falsehood and check(_with_falsehood(text)):
+        # Then operators that only make the formula unsatisfiable say nothing.
+        form = _with_falsehood
+
+    def shows(trial: str) -> bool:
+        return check(form(trial))
+
+    passes = Passes(text, shows, deadline, names=False)
+    complete = passes.run(max_rounds=3)
+    left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
+    if not finding_class.keyed_by_operators:
+        return Fingerprint(str(replace(key, theories=left)), reduced, False)
+    operators, told = essential_operators(passes.text, shows, deadline)
+    # Where a formula follows from another one, no function can stand for an operator: it would in one only.
+    told &= candidate.oracle != "implication"
+    found = replace(key, theories=left, operators=frozenset(operators))
+    return Fingerprint(str(found), reduced, complete and told)
+
+
+def _with_falsehood(text: str) -> str:
+    """The script with ``false`` asserted first, which makes all its questions unsatisfiable."""
+    script = Script.of(text)
+    first = next((c.start for c in script.commands if not c.name.startswith("set-")), len(script.data))
+    data = script.data[:first] + b"(assert false)\n" + script.data[first:]
+    return data.decode("utf-8", "surrogateescape")
