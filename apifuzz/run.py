@@ -162,10 +162,10 @@ class Run:
         settings = self.settings
         known = known_theories(self.engine.families, self.capabilities)
         features = self.capabilities.features
-        theories, wanted = settings.theories, frozenset[Feature]()
+        theories, needed = settings.theories, frozenset[Feature]()
         if not theories and settings.feed is not None and self.random.happens(_FED_SHARE):
-            theories, wanted = settings.feed.draw_needs(self.random)
-        self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random, wanted)
+            theories, needed = settings.feed.draw_needs(self.random)
+        self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random, needed)
         self.producers = draw_producers(self.available_options, settings.options, self.random)
         kept = {name for name, _ in (*self.capabilities.required_options, *settings.fixed_options)}
         words = settings.only_options
@@ -180,8 +180,8 @@ class Run:
     @property
     def required_options(self) -> list[tuple[str, str]]:
         """The options that this run still has to set before others."""
-        wanted = (*self.capabilities.required_options, *self.settings.fixed_options, *self.producers)
-        return [(name, value) for name, value in wanted if name not in self.options]
+        given = (*self.capabilities.required_options, *self.settings.fixed_options, *self.producers)
+        return [(name, value) for name, value in given if name not in self.options]
 
     def forget(self) -> None:
         """Forget the instance, and all that was made with it."""

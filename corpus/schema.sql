@@ -89,7 +89,7 @@ create table mined_issue (
     tracker_id integer not null,
     number integer not null,
     digest varchar not null,            -- of the raw issue, its comments and its attachments
-    stored boolean not null,            -- in the table issue; false: not of the kind that was asked for
+    stored boolean not null,            -- in the table issue; false: not of the requested kind
     attachments varchar not null,       -- addresses of attached files that may be fetched, one a line
     primary key (tracker_id, number)
 );
@@ -136,7 +136,7 @@ create table formula (
     text_id integer,                    -- null: could not be stored as text
     status varchar not null,            -- well-sorted; read: an s-expression script with an error in it; error: not even that
     error varchar,                      -- what is wrong, null when well-sorted
-    error_line integer,                 -- from 1, null where not known
+    error_line integer,                 -- from 1, null if not known
     error_column integer,
     logic varchar,                      -- of set-logic, null without one
     commands integer,                   -- 0: an empty script; null when not read, as the counts below
@@ -298,7 +298,7 @@ create table batch (
     version varchar not null,           -- of exhume
     corpus_fingerprint varchar not null,
     options json,
-    solvers varchar[],                  -- solvers whose acceptance was asked for
+    solvers varchar[],                  -- solvers whose acceptance was required
     created_at timestamp not null
 );
 

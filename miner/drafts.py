@@ -106,7 +106,7 @@ class Draft:
     def command_texts(self) -> set[tuple[str, ...]]:
         return {piece.tokens for piece in self.pieces if piece.word}
 
-    def starts_anew(self, piece: Piece) -> bool:
+    def starts_new_formula(self, piece: Piece) -> bool:
         """Whether a command must begin another script."""
         if "exit" in self.words:
             return True
@@ -145,7 +145,7 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
         match segment.kind:
             case "command":
                 piece = piece_of(segment, block, first_line, index < _MOST_LOOKED_AT)
-                if current is None or current.starts_anew(piece):
+                if current is None or current.starts_new_formula(piece):
                     current = Draft(block, loose)
                     if opened is not None:
                         current.file, current.invocations = opened[0], list(opened[1])

@@ -80,7 +80,9 @@ def _read_sort_head(token: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _require_known(store: Store, name: str, indices: tuple[int, ...], count: int) -> None:
-    """Raise :class:`TraceError` unless the head is a sort's and takes these indices and so many arguments."""
+    """Raise :class:`TraceError` unless the head is a sort's and takes these indices and ``count``
+    arguments.
+    """
     if name in store.sort_constructors:
         expected, fits = store.sort_constructors[name], not indices
     elif name == "->":

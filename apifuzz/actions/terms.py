@@ -29,7 +29,7 @@ _LONGEST_EXPONENT = 15
 _INDEX_TRIES = 8
 _SMALL = (0, 1, 1, 2, 2, 3, 4, 5, 8)
 _VALUES = {"re.range": tuple(f'"{c}"' for c in "abcz019"), "^": ("0", "1", "2", "3", "4")}
-"""Values that fit where not every one does: single characters, small exponents."""
+"""Values for operators that do not take every value: single characters, small exponents."""
 _EQUALITIES = ("=", "distinct")
 
 
@@ -95,7 +95,7 @@ def _draw_arguments(run: Run, signature: Signature, bindings: Bindings) -> tuple
     args: list[ApiTerm] = []
     for position, pattern in enumerate(_patterns(run, signature)):
         if signature.associativity and position > 1:
-            # Operators like concat take arguments of any width: each is matched anew.
+            # Operators like concat take arguments of any width: each is matched separately.
             bindings = dict(bindings) if signature.result.is_parameter or pattern.is_parameter else {}
         arg = _draw_argument(run, signature, pattern, bindings, position in values)
         if arg is None:

@@ -216,7 +216,7 @@ class _Probe:
             self._stop()
             return False
         if answer.startswith("(error"):
-            # Some end after an error, some go on; all that is sure is to begin anew.
+            # Some programs end after an error, some continue; only a new process is safe.
             self._stop()
         return answer in ("success", "sat", "unsat", "unknown")
 

@@ -243,7 +243,7 @@ class PipeEngine(TextEngine):
         super().set_logic(logic)
 
     def assert_formula(self, term: ApiTerm) -> None:
-        """Assert it; by a name where cores can be asked for."""
+        """Assert it; with a name if the solver gives unsat cores."""
         if Feature.UNSAT_CORES not in self._abilities.features:
             super().assert_formula(term)
         else:

@@ -26,13 +26,13 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Part of a message that reports a known limit, not a wrong call. ``goes_on``: the solver noticed
+    """Part of a message that reports a known limit, not a wrong call. ``recoverable``: the solver noticed
     before it changed anything, so the run can continue. ``internal``: it reports a fault of its own.
     """
 
     message: str
     why: str
-    goes_on: bool = False
+    recoverable: bool = False
     internal: bool = False
 
 
@@ -63,7 +63,7 @@ class Profile:
             return Rejected(message[:2000])
         if limit.internal:
             return Misbehaviour("crash", message)
-        kind = Unsupported if limit.goes_on and not changing else LimitReached
+        kind = Unsupported if limit.recoverable and not changing else LimitReached
         return kind(f"{limit.why}: {message[:300]}")
 
 
@@ -74,7 +74,9 @@ def profile(solver: str) -> Profile:
     data = tomllib.loads(file.read_text("utf-8"))
     return Profile(
         limits=tuple(
-            Limit(entry["message"], entry["why"], entry.get("goes-on", False), entry.get("internal", False))
+            Limit(
+                entry["message"], entry["why"], entry.get("recoverable", False), entry.get("internal", False)
+            )
             for entry in data.get("limits", ())
         ),
         dangerous=frozenset(name for group in data.get("dangerous", ()) for name in group["options"]),

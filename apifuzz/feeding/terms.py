@@ -121,9 +121,9 @@ def signature_of(
     name: str, indices: tuple[int, ...], sorts: tuple[Sort, ...], result: Sort
 ) -> Signature | None:
     """The rank by which an operator gives ``result``; None where the theory files have none."""
-    # Where the result follows from the arguments, its indices may be computed, and are not asked for.
-    for wanted in (None, result):
-        found = default_theories().find(name, indices, sorts, wanted)
+    # If the result follows from the arguments, its indices may be computed; so the first try names no result.
+    for expected in (None, result):
+        found = default_theories().find(name, indices, sorts, expected)
         if found is not None and found[0] is result:
             return found[1]
     return None

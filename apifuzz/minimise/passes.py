@@ -1,9 +1,9 @@
 """The minimiser's passes: each proposes smaller traces, in an order that depends on the trace alone.
 
-A pass is a function of a trace, the position where to go on, and the grain (how much to take away at once).
-It yields proposals with two positions: where to go on in the proposal if it shows the error, and where to go
-on in the trace if it, and all before it, does not. Positions count from the end of the trace, where the error
-is: what a proposal takes away further up does not shift them.
+A pass is a function of a trace, the position where it continues, and the grain (how much it removes at once).
+It yields proposals with two positions: where to continue in the proposal if it shows the error, and where to
+continue in the trace if neither it nor any proposal before it does. Positions count from the end of the
+trace, where the error is, so removing earlier lines does not shift them.
 """
 
 from __future__ import annotations

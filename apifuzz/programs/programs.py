@@ -96,11 +96,11 @@ def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[Pr
 
 def _program(lines: Sequence[Line], choose: Choose, fault: Fault, modules: tuple[str, ...]) -> Program:
     ending = what_is_wrong(lines, fault)
-    wanted = frozenset(name for text in ending for name in names_in(ast.parse(text)))
-    if not wanted:
+    goals = frozenset(name for text in ending for name in names_in(ast.parse(text)))
+    if not goals:
         return Program(tuple(choose(lines, frozenset((lines[-1].name,)))), ending, modules)
-    last = max(place for place, line in enumerate(lines) if line.name in wanted)
-    return Program(tuple(choose(lines[: last + 1], wanted)), ending, modules)
+    last = max(place for place, line in enumerate(lines) if line.name in goals)
+    return Program(tuple(choose(lines[: last + 1], goals)), ending, modules)
 
 
 def _says_why(program: Program) -> bool:
@@ -148,21 +148,21 @@ def logged(text: str, modules: Sequence[str], file: Path) -> str | None:
 # Which calls
 
 
-def _everything(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
+def _everything(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
     return [line for line in lines if NO_NAME not in line.names]
 
 
-def _what_acts(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
-    return _depended_on(lines, wanted, lambda line: True)
+def _what_acts(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
+    return _depended_on(lines, goals, lambda line: True)
 
 
-def _what_matters(lines: Sequence[Line], wanted: frozenset[str]) -> list[Line]:
-    return _depended_on(lines, wanted, lambda line: False)
+def _what_matters(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
+    return _depended_on(lines, goals, lambda line: False)
 
 
-def _depended_on(lines: Sequence[Line], wanted: frozenset[str], also: Callable[[Line], bool]) -> list[Line]:
-    """The lines that make the ``wanted`` variables and what these are made of, those that change any of it,
-    and of the lines that change something those that ``also`` has.
+def _depended_on(lines: Sequence[Line], goals: frozenset[str], also: Callable[[Line], bool]) -> list[Line]:
+    """The lines that make the variables ``goals`` and what these are made of, those that change any of it,
+    and the lines that change something and satisfy ``also``.
     """
     made = {line.name: line for line in lines}
     changing = changing_objects(lines)
@@ -173,7 +173,7 @@ def _depended_on(lines: Sequence[Line], wanted: frozenset[str], also: Callable[[
             needed.add(name)
             need(made[name].names)
 
-    need(wanted)
+    need(goals)
     kept = []
     for line in reversed(lines):
         touched = line.names if line.function in SAYING else line.names & changing

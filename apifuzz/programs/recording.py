@@ -87,7 +87,7 @@ class Recorder:
         if isinstance(value, (list, tuple)):
             return type(value)([self.proxy(held, text and f"{text}[{n}]") for n, held in enumerate(value)])
         if isinstance(value, (type, ctypes.c_void_p)) or type(value).__module__ == "builtins":
-            # Methods are made anew each time that they are looked up; a pointer is held by what gives it.
+            # A method is a new object at each lookup; a pointer is held by what returns it.
             return Proxy(self, value, text)
         known = self._proxies.get(id(value))
         if known is None:
@@ -210,7 +210,7 @@ class Proxy:
     def __iter__(self) -> Iterator[Any]:
         recorder, text = self._exhume_recorder, self._exhume_text
         if hasattr(self._exhume_real, "__next__"):
-            # What it gives is asked for as it is gone through.
+            # An iterator is read in full at once.
             return iter(recorder.call(lambda texts: f"list({texts[0]})", list, [self]))
         return (
             recorder.proxy(element, text and f"{text}[{place}]")
@@ -221,7 +221,7 @@ class Proxy:
         return self._exhume_recorder.call(lambda texts: f"next({texts[0]})", next, [self])
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        """A class for subclasses of ours: their objects are no proxies, but what they are given may be."""
+        """A class for our own subclasses: their objects are no proxies, but their arguments may be."""
         return (_unwrapping(self._exhume_real),)
 
     def __instancecheck__(self, instance: object) -> bool:

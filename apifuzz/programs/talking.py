@@ -21,7 +21,7 @@ class Ended(Exception):
 
 
 class Solver:
-    """A solver that reads SMT-LIB on its standard input; it may take so many SECONDS in all."""
+    """A solver that reads SMT-LIB on its standard input; it may take ``SECONDS`` in all."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.said = tempfile.TemporaryFile()

@@ -62,7 +62,7 @@ def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
         document = _MODES[request["mode"]](setup, feed, request)
     except TraceError as error:
         document = {"kind": "trace", "detail": str(error)}
-    except Exception as error:  # noqa: BLE001 (the parent reports it: it is an error of ours)
+    except Exception as error:  # noqa: BLE001 (the parent reports it as a bug of exhume)
         document = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
     _put(channel, json.dumps(document).encode())
     return 0
@@ -132,7 +132,7 @@ _MODES = {
 
 
 def _where(error: Exception) -> str:
-    """An error of ours in a line, with the file and line that it comes from."""
+    """A bug of exhume in one line, with its file and line number."""
     frames = traceback.extract_tb(error.__traceback__)
     last = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{last}: {error}"

@@ -18,7 +18,7 @@ from difftest.triage.markdown import inline, plain
 class CallsClass(FindingClass):
     """A kind of fault: what a report says of it.
 
-    ``said`` goes on after the solver's name, ``right`` is what it should do. ``like`` is the class of
+    ``said`` follows the solver's name, ``right`` is what it should do. ``like`` is the class of
     findings about formulas whose words trackers use for it.
     """
 

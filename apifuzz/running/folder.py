@@ -49,7 +49,7 @@ class CallsFolder(FindingFolder):
         """A document as the newest version has it; KeyError or TypeError if something is missing."""
         setup, _ = Setup(**data["setup"]), (data["fault"]["kind"], data["fault"]["action"])
         if not isinstance(data.get("solvers"), list):
-            # Of a finding written before solvers were asked for their versions one by one.
+            # A finding written before each solver's version was recorded.
             version = {"version": str(data.get("version", "unknown"))}
             data["solvers"] = [_entry(spec, data["fault"]) | version for spec in setup.specs]
         if "guilty" not in data and setup.cross_check is None:

@@ -67,7 +67,7 @@ class RunResult:
     not be repeated: ``detail`` says why). ``trace`` is the text of the calls made, without the ``return`` of
     the one it ended in. ``printed`` is what the solver printed. ``refused`` are calls that the engine would
     not make (line of the trace repeated, reason). ``resident`` is the memory after each repetition, in bytes;
-    ``called`` are the solver's functions that were called, where that was asked for.
+    ``called`` are the solver's functions that were called, if they were recorded.
     """
 
     outcome: Outcome
@@ -303,5 +303,5 @@ def last_action(trace: str) -> str:
 
 
 def whole(trace: str) -> str:
-    """A trace's text as it is printed anew: without comments and refused calls, and without a half line."""
+    """A trace's text printed again: without comments, refused calls and an incomplete last line."""
     return print_trace(read_trace(trace))

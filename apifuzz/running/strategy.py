@@ -35,7 +35,7 @@ from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 
-# The traces of so many errors are kept that no fresh process shows.
+# Errors that no fresh process shows and whose traces are kept.
 _MOST_UNCONFIRMED = 20
 _OUTCOMES = {"timeout": Outcome.TIMEOUT, "memout": Outcome.MEMOUT, "trace": Outcome.REFUSED}
 
@@ -53,7 +53,7 @@ class CallsCandidate(Candidate):
 class CallsStrategy:
     """Runs of each of the ``setups`` in turn, drawn as ``drawing`` says.
 
-    ``leaks``: every so many runs one is repeated to see whether it leaks (0: none). ``quick`` is how many
+    ``leaks``: one run in this many is repeated to see whether it leaks (0: none). ``quick`` is how many
     seconds a confirmed error is minimised at once. ``feed`` is a corpus whose terms runs draw on.
     ``unconfirmed`` is a folder for the traces of errors that did not show again.
     """

@@ -95,7 +95,7 @@ class HuntSummary:
 
     ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
-    dropped. ``crossings`` counts (owner, judge, what came of it) of models put into another solver,
+    dropped. ``crossings`` counts (owner, judge, result) of models that another solver checked,
     ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
     from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
     accepted no test.

@@ -90,10 +90,10 @@ class RunTask:
 class RunResult:
     """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task.
 
-    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``crossings`` is what came of
-    models put into another solver: (owner, judge, what). ``test`` is None where nothing looks wrong and the
-    task did not bring it along. ``counts`` are further ones, by kind and name. ``is_final``: a longer limit
-    would not show more.
+    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``crossings`` are the results
+    of models that another solver checked: (owner, judge, result). ``test`` is None where nothing looks wrong
+    and the task did not bring it along. ``counts`` are further ones, by kind and name. ``is_final``: a longer
+    limit would not show more.
     """
 
     task: RunTask
@@ -330,7 +330,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     found, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
     kept = test if found else task.test
     crossed = tuple(
-        (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.told()
+        (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.results()
     )
     theories = theories_in(test.text)
     return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, crossed)

@@ -19,8 +19,8 @@ Tables (``SCHEMA`` below has the columns):
              showed
 ``bucket``   counts over time: a row per ``bucket_seconds`` of wall time in which anything happened
 ``outcome``  per bucket the verdicts, once by strategy and once by theory (a test of two theories counts in
-             both); and what came of models put into another solver: kind ``crossing``, the judge's name
-             (empty where the model was put into none) and for an outcome confirmed, refuted, or why not;
+             both); and the results of model cross-checks: kind ``crossing``, the judge's name (empty if no
+             solver could check the model), and as the outcome confirmed, refuted, or why neither;
              and further counts, of the whole campaign (``start`` 0): any other kind, without an outcome
 ``finding``  the findings, with how many later tests showed them again
 ``folded``   what quick reduction made of the keys that tests show at first

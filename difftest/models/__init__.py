@@ -1,1 +1,1 @@
-"""Models as solvers print them, read and put into another solver."""
+"""Models as solvers print them: read them, and have another solver check them."""

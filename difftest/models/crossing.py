@@ -73,9 +73,9 @@ class Crossing:
         """The solvers that refute the model."""
         return tuple(name for name, answer in self.answers.items() if answer == "unsat")
 
-    def told(self) -> Iterator[tuple[str, str]]:
-        """What came of it in words to be counted, by judge: ``confirmed``, ``refuted``, else why it is not
-        known (without what differs from test to test). A model that was put into none has the judge ``""``.
+    def results(self) -> Iterator[tuple[str, str]]:
+        """The result of each judge in words that can be counted: ``confirmed``, ``refuted``, or why neither
+        (without what differs from test to test). A model that no solver could check has the judge ``""``.
         """
         if self.cause:
             yield "", self.cause
@@ -183,9 +183,9 @@ def _after_answer(run: Run, check: int) -> str:
     words = [line.split(" ")[0].strip() for line in lines]
     answers = [number for number, word in enumerate(words) if word in ANSWERS]
     if len(answers) <= check:
-        raise NotCrossed("it does not answer when asked for the model")
+        raise NotCrossed("no answer when the model is requested")
     if words[answers[check]] != "sat":
-        raise NotCrossed("it does not say sat when asked for the model")
+        raise NotCrossed("no sat when the model is requested")
     # A solver's own check may say before the model that it is invalid; that is reported elsewhere.
     rest = "".join(line for line in lines[answers[check] + 1 :] if "an invalid model" not in line)
     if rest.strip():

@@ -27,7 +27,7 @@ _MAX_MODEL = 1 << 20
 
 
 class NotCrossed(Exception):
-    """A model cannot be put into another solver; ``cause`` is a few words to be counted by."""
+    """No other solver can check this model; ``cause`` is a few words to count by."""
 
     def __init__(self, cause: str, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}" if detail else cause)

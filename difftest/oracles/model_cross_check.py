@@ -1,4 +1,4 @@
-"""Model cross-check: the model of a solver that said sat, put into another solver, is refuted.
+"""Model cross-check: another solver refutes the model of a solver that said sat.
 
 Costs two more runs per solver that said sat (one to print the model, one to check it), so a probe only looks
 at models where nothing else is wrong, and has each checked by one solver of another kind.
@@ -78,7 +78,7 @@ def look(seen: Observation) -> list[Candidate]:
 
 ORACLE = Oracle(
     "model-cross-check",
-    "a model, put into another solver, is refuted there",
+    "another solver refutes a model",
     look,
     lambda solvers: len(solvers) > 1,
     probe,

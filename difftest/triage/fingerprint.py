@@ -39,11 +39,11 @@ def fingerprint(
     left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
     if not finding_class.keyed_by_operators:
         return Fingerprint(str(replace(key, theories=left)), reduced, False)
-    operators, told = essential_operators(passes.text, shows, deadline)
+    operators, essential = essential_operators(passes.text, shows, deadline)
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
-    told &= candidate.oracle != "implication"
+    essential &= candidate.oracle != "implication"
     found = replace(key, theories=left, operators=frozenset(operators))
-    return Fingerprint(str(found), reduced, complete and told)
+    return Fingerprint(str(found), reduced, complete and essential)
 
 
 def _with_falsehood(text: str) -> str:

@@ -22,7 +22,7 @@ _MOST_TEXT = 1 << 20
 _MOST_NAME = 8000
 _MOST_PATH = 1000
 
-GOES_ON = re.compile(r": runtime error: |ERROR: LeakSanitizer|WARNING: ThreadSanitizer")
+NOT_FATAL = re.compile(r": runtime error: |ERROR: LeakSanitizer|WARNING: ThreadSanitizer")
 """Reports after which the program continues: how it ends later says more about the cause."""
 _REPORT = re.compile(r": runtime error: |(?:ERROR|WARNING): \w{1,40}Sanitizer\b")
 
@@ -169,7 +169,7 @@ def _read(reading: _Reading, line: str) -> None:
 def _begin_report(reading: _Reading, line: str) -> None:
     reading.reports += 1
     reading.weight = _Weight.FIRST_REPORT if reading.reports == 1 else None
-    if not GOES_ON.search(line) and _Weight.DEADLY_REPORT not in reading.found:
+    if not NOT_FATAL.search(line) and _Weight.DEADLY_REPORT not in reading.found:
         reading.weight = _Weight.DEADLY_REPORT
         if "stack-overflow" in line:
             reading.overflown = Counter()

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from solvers.profile import Says, any_of
 from solvers.registry import PROFILES
-from solvers.running.crash_places import GOES_ON, find_crash_place
+from solvers.running.crash_places import NOT_FATAL, find_crash_place
 from solvers.running.process import Run
 from solvers.running.script import ANSWERS, Script
 
@@ -174,7 +174,7 @@ def _read_stray(reading: _Reading, line: str) -> None:
     elif _MEMORY.search(line) and not line.startswith((" ", "(")):
         reading.note("memory", line)
     elif _CRASH.search(line):
-        reading.note("report" if GOES_ON.search(line) else "crash", line)
+        reading.note("report" if NOT_FATAL.search(line) else "crash", line)
     elif _TIME.search(line):
         reading.note("time", line)
 

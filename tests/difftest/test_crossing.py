@@ -190,7 +190,7 @@ def test_what_a_model_says_is_what_is_checked(model: str, answer: str, fake: Fak
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
-        ("say('unsat')", "it does not say sat when asked for the model"),
+        ("say('unsat')", "no sat when the model is requested"),
         ("say('sat')", "no model was printed"),
         ("say('sat', '(error \"no\")')", "an error instead of a model"),
         ("say('sat', '((define-fun x () Int')", "the model cannot be read"),
@@ -204,7 +204,7 @@ def test_what_a_model_says_is_what_is_checked(model: str, answer: str, fake: Fak
         ),
         ("say('sat', '(' * 3000)", "the model cannot be read"),
         ("say('sat', '(' + 'x ' * 600000 + ')')", "the model is too long"),
-        ("os.abort()", "it does not answer when asked for the model"),
+        ("os.abort()", "no answer when the model is requested"),
         ("say('sat', '((define-fun x () Int (_ as-array q)))')", "as-array of an unknown function"),
         ("say('sat', '((define-fun x () Int (root-obj x 9)))')", "an algebraic number that cannot be read"),
     ],

@@ -168,7 +168,7 @@ _BY_OPTION = {
     "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
     "produce-unsat-cores": Feature.UNSAT_CORES,
 }
-"""What can be asked for only with an option."""
+"""Features that need an option."""
 
 _NEVER = frozenset(
     (Feature.RECURSION, Feature.SORT_CONSTRUCTORS, Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES)

@@ -17,7 +17,7 @@ from apifuzz.interface import Misbehaviour, Unsupported, must
 from smtlib import Sort, quote_symbol
 
 _SHORT_EXPONENT = 11
-"""Values are asked for the number that they are up to this width of the exponent: above, it fills pages."""
+"""Widest exponent of a value that is also read as a number; wider ones would fill pages."""
 
 MAX_NODES = 3000
 """Larger terms are not read back."""
@@ -144,7 +144,8 @@ def read_back(session: Session, random: Random, term: Any, free: frozenset[int])
     ``free`` are the ids of variables that are not bound in it.
     """
     symbols = _symbols(term, free)
-    # Base 16 is asked for and not read: bitwuzla 0.9 leaves leading zeros out, which makes narrower values.
+    # Base 16 is printed and not read back: bitwuzla 0.9 leaves leading zeros out, which makes narrower
+    # values.
     term.str(16)
     text = term.str(random.choice((2, 10)))
     parser = bitwuzla.Parser(session.manager, bitwuzla.Options())
@@ -215,7 +216,7 @@ def _declarations(session: Session, symbols: dict[str, Any]) -> str:
 
 
 def _compare(term: Any, read: Any, text: str) -> None:
-    """Compare up to the identity of what was declared anew and of bound variables."""
+    """Compare up to the identity of new declarations and of bound variables."""
     seen: set[tuple[int, int]] = set()
     bound: set[tuple[int, int]] = set()
     pending = [(term, read)]

@@ -76,7 +76,7 @@ class Operators:
             if choice == 0 and associativity(name):
                 return self._in_parts(associativity(name), kind, args)
         else:
-            # The plain call mostly: equivalent ones would cover up the kind that was asked for.
+            # Mostly the plain call: equivalent ones would replace the requested kind.
             choice = 1 if self.random.random() < 0.2 else 2
         other = choose(others, word, self.random) if choice == 1 else None
         if other is None or other.plain:

@@ -66,8 +66,8 @@ comes of it is checked, but never written into a trace.
 def define_recursive(solver: cvc5.Solver, function: Any, variables: list[Any], body: Any) -> None:
     """``define-fun-rec`` for a declared function, globally.
 
-    That it is global is said by name: the Python interface of 1.4.2 documents it as the fourth argument, and
-    does not heed it there (docs/findings/cvc5-define-fun-rec-not-global).
+    ``glbl`` is passed by name: the Python interface of 1.4.2 documents it as the fourth argument, but
+    ignores it there (docs/findings/cvc5-define-fun-rec-not-global).
     """
     solver.defineFunRec(function, variables, body, glbl=True)
 

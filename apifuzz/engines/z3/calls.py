@@ -104,7 +104,7 @@ class Making:
 
 
 def _fits(route: Route, name: str, args: Sequence[Any]) -> bool:
-    """Whether a call takes so few arguments: alone, one of two arguments does not take one."""
+    """Whether a call takes this number of arguments: a binary one does not take one alone."""
     return not route.plain or not associativity(name) or len(args) > 1
 
 

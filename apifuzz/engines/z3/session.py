@@ -27,8 +27,8 @@ def message_of(error: BaseException) -> str:
 
 
 def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
-    """What it is that z3 does not take ``text``, which it printed itself: no call of ours is wrong. Where z3
-    gives up for a limit, or an assertion of its own fails, its exception is raised again.
+    """The misbehaviour that z3 rejects ``text``, which it printed itself; no call of exhume is wrong. If z3
+    gives up at a limit, or an assertion of its own fails, its exception is raised again.
     """
     message = message_of(error)
     if profile("z3").known_limit(message):
@@ -51,7 +51,7 @@ def model_of(context: Any, get: Callable[..., Any], owner: Any) -> Any:
     except z3.Z3Exception as error:
         message = message_of(error)
         if message.startswith("Sort"):
-            # No term of ours is in this call: it is z3 that makes one of the wrong sort.
+            # This call passes no term: z3 itself makes one of the wrong sort.
             raise Misbehaviour("model", f"sat, but no model\n{message}") from error
         raise
     return z3.ModelRef(found, context)

@@ -185,7 +185,9 @@ class Solving:
         return found
 
     def _core_ids(self) -> list[int]:
-        """The ids of the last check's core. z3 is asked for a minimised one once: it is empty then."""
+        """The ids of the last check's core. A minimised one is requested once: z3 returns an empty one
+        later.
+        """
         if self._core is None or not self.parameters.get("core.minimize"):
             self._core = [literal.get_id() for literal in self.solver.unsat_core()]
         if not self._core and self.kind not in ("solver", "simple"):
@@ -267,8 +269,8 @@ class Solving:
 def known_logics() -> frozenset[str]:
     """Those of the logics that runs draw for which z3 has a solver.
 
-    Asked of a context of its own, as the run's is not made yet, and all at once: each takes z3 some ten
-    milliseconds, too long for every run to ask anew.
+    Read in a separate context, because the run's does not exist yet, and all at once: each takes z3 some ten
+    milliseconds, too long for every run.
     """
     set_up_process()
     context = z3.Context()

@@ -44,8 +44,8 @@ _PLACE = re.compile(r"\b[a-d]\b")
 
 @cache
 def written_by_people() -> Mapping[tuple[str, int], str]:
-    """How z3's module writes what a call of C with so many arguments makes: ``({0}) + ({1})`` for ``mk_add``
-    and 2. For any number of arguments (0) it is the name of a function.
+    """How z3's module writes what a C call makes, by the call's name and number of arguments: ``({0}) +
+    ({1})`` for ``mk_add`` and 2. For any number of arguments (0) it is the name of a function.
     """
     found: dict[tuple[str, int], str] = {}
     for _, routes in OPERATORS:

@@ -27,8 +27,8 @@ class Expectation:
     ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
     ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
     a crash's file differ, as they do from release to release. ``pair`` is set where it takes the formula that
-    this one was made from to show it. ``tries`` is in how many runs it has to show twice where it is a
-    matter of chance (threads, time), else 1.
+    this one was made from to show it. ``tries`` is the number of runs in which a flaky finding (threads,
+    time) has to show twice, else 1.
     """
 
     finding_class: str

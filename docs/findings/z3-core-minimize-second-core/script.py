@@ -1,4 +1,4 @@
-"""z3 5.4.0: a core that is minimised is empty when it is asked for again."""
+"""z3 5.4.0: a minimised core is empty when it is requested again."""
 
 import z3
 

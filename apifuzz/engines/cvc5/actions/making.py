@@ -35,7 +35,7 @@ def _draw_uninterpreted(run: Run) -> ApiSort | None:
 
 
 class MakeCardinality(Cvc5Action):
-    """``cvc5:make-cardinality SORT N``: an uninterpreted sort has at most so many elements."""
+    """``cvc5:make-cardinality SORT N``: an uninterpreted sort has at most N elements."""
 
     places = (("terms", 0.5),)
     needs = (option("finite-model-find=true"),)

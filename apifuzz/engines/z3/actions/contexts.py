@@ -1,5 +1,5 @@
-"""Solvers and terms elsewhere: in another context, in containers, as a script; solvers with simplifiers, a
-propagator of ours, an eye on clauses.
+"""Solvers and terms elsewhere: in another context, in containers, as a script; solvers with simplifiers, our
+own propagator, or a clause listener.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Eliminate(OfFormulas):
         return session.wrap(z3core.Z3_qe_model_project_with_witness(session.ref, model.model, *given))
 
 
-# Solvers of other makes on the same formulas: with simplifiers, a propagator of ours, an eye on claus
+# Other solver objects on the same formulas: with simplifiers, our own propagator, or a clause listener
 
 
 _SIMPLIFIERS = (
@@ -292,7 +292,7 @@ class _AtMost(z3.UserPropagateBase):  # type: ignore[misc]
 
     def _fix(self, literal: Any, value: Any) -> None:
         if not (z3.is_true(value) or z3.is_false(value)):
-            self.strange = f"a propagator is told that a literal is {value.sexpr()}"
+            self.strange = f"a propagator is called with a literal that is {value.sexpr()}"
         if z3.is_true(value):
             self.true.append(literal)
             if len(self.true) > self.bound:

@@ -214,8 +214,8 @@ class _Horn:
             guard = z3.ULT(x, z3.BitVecVal(limit, sort)) if limit < _ROUNDS else z3.BoolVal(True, context)
             head = relations[rule[1]](x + z3.BitVecVal(add, sort))
             fixedpoint.rule(head, [relations[rule[0]](x), guard])
-        wanted = relations["q"](z3.BitVecVal(self.target, sort))
-        result = ANSWERS[fixedpoint.query(wanted).r]
+        goal = relations["q"](z3.BitVecVal(self.target, sort))
+        result = ANSWERS[fixedpoint.query(goal).r]
         expected = Answer.SAT if self.derivable else Answer.UNSAT
         about = f"the engine {engine} answers {result}, derivation says {expected}"
         must("answer", result in (expected, Answer.UNKNOWN), about)
