@@ -84,10 +84,10 @@ class Engine(ABC):
     """One solver behind its own interface. Handles are the solver's objects, which the fuzzer does not touch.
 
     A call is made by the method with its name (:attr:`Call.method`), of the engine itself or of one of its
-    ``parts``; without a method the solver lacks the call. Methods may raise :class:`Rejected`,
-    :class:`Unsupported`, :class:`LimitReached` or :class:`Misbehaviour`, and the solver's ``exceptions``,
-    which :meth:`translate` turns into one of these; nothing else, unless the engine has a bug. An engine
-    serves one run: ``New`` to ``Delete``, possibly several times.
+    ``parts``; without a method the solver lacks the call. The call's class says what it takes and gives.
+    Methods may raise :class:`Rejected`, :class:`Unsupported`, :class:`LimitReached` or :class:`Misbehaviour`,
+    and the solver's ``exceptions``, which :meth:`translate` turns into one of these; nothing else, unless the
+    engine has a bug. An engine serves one run: ``New`` to ``Delete``, possibly several times.
     """
 
     name: str

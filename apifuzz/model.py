@@ -36,9 +36,9 @@ CONDITIONS: dict[str, Callable[[Run], bool]] = {
     "may change": lambda run: run.may_change,
     "options left": lambda run: bool(run.required_options),
     "options set": lambda run: not run.required_options,
-    "sat": lambda run: run.answer is Answer.SAT,
-    "unsat": lambda run: run.answer is Answer.UNSAT,
-    "unknown": lambda run: run.answer is Answer.UNKNOWN,
+    "sat": lambda run: run.stack.answer is Answer.SAT,
+    "unsat": lambda run: run.stack.answer is Answer.UNSAT,
+    "unknown": lambda run: run.stack.answer is Answer.UNKNOWN,
 }
 """What a transition may depend on, by the name that is printed."""
 

@@ -205,24 +205,9 @@ class Run:
         return not self.checks or Feature.INCREMENTAL in self._features
 
     @property
-    def assertions(self) -> list[ApiTerm]:
-        """The assertions of all levels, in order."""
-        return self.stack.terms
-
-    @property
     def stack(self) -> Stack:
         """What is asserted, and the last check's answer."""
         return self.engine.stack
-
-    @property
-    def answer(self) -> Answer | None:
-        """The last check's answer, until something changes."""
-        return self.engine.stack.answer
-
-    @property
-    def assumptions(self) -> tuple[ApiTerm, ...] | None:
-        """The last check's assumptions, until something changes; None where it had none."""
-        return self.engine.stack.assumptions
 
     @property
     def operators(self) -> Operators:
@@ -254,14 +239,10 @@ class Run:
         off = {PRODUCERS[n] for n, default in listed.items() if self.options.get(n, default) != "true"}
         return self.capabilities.features - off
 
-    def changed(self) -> None:
-        """The assertions changed: the last answer is no longer valid."""
-        self.engine.stack.changed()
-
     def require_answer(self, *answers: Answer) -> None:
         """Raise :class:`Unsupported` unless the last answer, still valid, is one of these."""
-        if self.engine.answers and self.answer not in answers:
-            now = self.answer or "no answer"
+        if self.engine.answers and self.stack.answer not in answers:
+            now = self.stack.answer or "no answer"
             raise Unsupported(f"asked after {' or '.join(answers)} only; there is {now}")
 
     def require(self, feature: Feature) -> None:

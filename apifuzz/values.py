@@ -1,9 +1,11 @@
-"""Values of sorts as SMT-LIB text: random ones, and the special ones where solvers go wrong."""
+"""Values of sorts as SMT-LIB text: random ones, special ones where solvers go wrong, and what they are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 from apifuzz.chance import Chance
 from apifuzz.trace import TraceError
@@ -11,18 +13,24 @@ from smtlib import Kind, ReadError, Sort, Term, read_sexps, sexp_text
 from smtlib.reader import SExp
 from smtlib.values import (
     MODES,
+    ROUNDING_MODES,
     SPECIAL_FLOATS,
     binary_text,
     boundary_bits,
     boundary_floats,
+    escaped,
     float_text,
     integer_text,
     literal_value,
     read_bits,
     read_field_element,
     read_float,
+    read_number,
     read_string,
 )
+
+Words = dict[str, Any]
+"""What the words of a row mean for a value."""
 
 _INTEGERS = (
     *(0, 1, -1, 2, -2, 3, 7, 8, 10, 16, 127, 128, 255, 256),
@@ -138,42 +146,138 @@ def value_text(term: Term) -> str | None:
 # Reading
 
 
-# One spelling of each is enough for traces.
-_INTEGER = re.compile(r"[0-9]+|\(- [0-9]+\)")
-_POSITIVE = r"(?:[0-9]+\.[0-9]+|\(/ [0-9]+ 0*[1-9][0-9]*\))"
-_REAL = re.compile(rf"{_POSITIVE}|\(- {_POSITIVE}\)")
+def read_value(sort: Sort, text: str) -> tuple[str, Words]:
+    """The name of the row that makes a value, and the words for it: an operator's (``true``, ``RNE``,
+    ``+oo``) without words, or that of the sort.
+
+    Raises ValueError for a text that writes no value of the sort.
+    """
+    try:
+        sexps = read_sexps(text)
+    except ReadError as error:
+        raise ValueError(str(error)) from error
+    if len(sexps) != 1 or sort.name not in _READ:
+        raise ValueError(f"no value of {sort}")
+    return _READ[sort.name](sort, sexps[0])
 
 
 def check_value(sort: Sort, text: str) -> None:
-    """Raise :class:`apifuzz.trace.TraceError` unless ``text`` writes a value of ``sort``."""
+    """Raise :class:`apifuzz.trace.TraceError` unless ``text`` writes a value of ``sort`` as traces do."""
     try:
-        (sexp,) = read_sexps(text)
-        fits = sort.name in _READ and _READ[sort.name](sort, sexp)
-    except (ReadError, ValueError):
+        read_value(sort, text)
+        spelling = _SPELLINGS.get(sort.name)
+        fits = has_values(sort) and (spelling is None or spelling.fullmatch(text) is not None)
+    except ValueError:
         fits = False
     if not fits:
         raise TraceError(f"{text[:60]} is no value of sort {sort}")
 
 
-def _reads_float(sort: Sort, sexp: SExp) -> bool:
+# One spelling of each is enough for traces.
+_POSITIVE = r"(?:[0-9]+\.[0-9]+|\(/ [0-9]+ 0*[1-9][0-9]*\))"
+_SPELLINGS = {
+    "Int": re.compile(r"[0-9]+|\(- [0-9]+\)"),
+    "Real": re.compile(rf"{_POSITIVE}|\(- {_POSITIVE}\)"),
+    "BitVec": re.compile("#b[01]+"),
+    "RoundingMode": re.compile("|".join(MODES)),
+    "FiniteField": re.compile(r"\(as ff[0-9]+ .*"),
+}
+
+
+def _boolean(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    if sexp not in ("true", "false"):
+        raise ValueError("neither true nor false")
+    return str(sexp), {}
+
+
+def _mode(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    short = ROUNDING_MODES.get(sexp, sexp) if isinstance(sexp, str) else ""
+    if short not in MODES:
+        raise ValueError("no rounding mode")
+    return str(short), {}
+
+
+def _number(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    value = read_number(sexp)
+    if sort.name == "Int" and value.denominator != 1:
+        raise ValueError("no integer")
+    token = sexp if isinstance(sexp, str) else ""
+    return sort.name, {"n": value.numerator, "under": value.denominator, "token": token}
+
+
+def _bits(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    value, width = read_bits(sexp)
+    if width != sort.indices[0] or value >> width:
+        raise ValueError("of another width")
+    return sort.name, bit_words(value, width)
+
+
+def bit_words(value: int, width: int) -> Words:
+    """The words of a bit-vector value: its number, its width, and its number with a sign."""
+    return {"n": value, "width": width, "signed": value - (1 << width) if value >> (width - 1) else value}
+
+
+def _read_float(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    parts = read_float(sexp)
     exponent, significand = sort.indices
-    found = read_float(sexp)
-    if isinstance(found, str):
-        return sexp[2:] == [str(exponent), str(significand)]
-    return [width for _, width in found] == [1, exponent, significand - 1]
+    if isinstance(parts, str):
+        if sexp[2:] != [str(exponent), str(significand)]:
+            raise ValueError("of another format")
+        return parts, {}
+    (sign, _), (biased, _), (fraction, _) = parts
+    if [width for _, width in parts] != [1, exponent, significand - 1] or any(v >> w for v, w in parts):
+        raise ValueError("of another format")
+    bias = (1 << (exponent - 1)) - 1
+    return sort.name, {
+        "sign": sign,
+        "biased": biased,
+        "fraction": fraction,
+        "whole": ((sign << exponent | biased) << (significand - 1)) | fraction,
+        "normal": 0 < biased < (1 << exponent) - 1,
+        "power": biased - bias,
+        "number": exact_number(sign, biased, fraction, exponent, significand),
+    }
 
 
-def _reads_field(sort: Sort, sexp: SExp) -> bool:
-    return read_field_element(sexp) >= 0 and len(sexp) == 3 and sexp_text(sexp[2]) == str(sort)
+def exact_number(sign: int, biased: int, fraction: int, exponent: int, significand: int) -> Fraction | None:
+    """The number that the three fields write; None for infinities and NaN, 0 for both zeros."""
+    if biased == (1 << exponent) - 1:
+        return None
+    bias = (1 << (exponent - 1)) - 1
+    if biased:
+        fraction |= 1 << (significand - 1)
+    power = max(biased, 1) - bias - (significand - 1)
+    magnitude = Fraction(fraction << power) if power >= 0 else Fraction(fraction, 1 << -power)
+    return -magnitude if sign else magnitude
 
 
-_READ: dict[str, Callable[[Sort, SExp], bool]] = {
-    "Bool": lambda sort, sexp: sexp in ("true", "false"),
-    "Int": lambda sort, sexp: _INTEGER.fullmatch(sexp_text(sexp)) is not None,
-    "Real": lambda sort, sexp: _REAL.fullmatch(sexp_text(sexp)) is not None,
-    "BitVec": lambda sort, sexp: sexp[:2] == "#b" and read_bits(sexp)[1] == sort.indices[0],
-    "FloatingPoint": _reads_float,
-    "RoundingMode": lambda sort, sexp: sexp in MODES,
-    "String": lambda sort, sexp: read_string(sexp) is not None,
-    "FiniteField": _reads_field,
+def _read_string(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    characters = read_string(sexp)
+    literal = str(sexp)[1:-1].replace('""', '"')
+    return sort.name, {"characters": characters, "literal": literal, "escaped": escaped(characters)}
+
+
+def _field(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    number = read_field_element(sexp)
+    if not isinstance(sexp, str) and sexp_text(sexp[2]) != str(sort):
+        raise ValueError("of another field")
+    return sort.name, {"n": number}
+
+
+def _character(sort: Sort, sexp: SExp) -> tuple[str, Words]:
+    if isinstance(sexp, str) or len(sexp) != 3 or sexp[0] != "_" or sexp[1] not in ("Char", "char"):
+        raise ValueError("no character")
+    return sort.name, {"n": int(sexp[2][2:], 16) if sexp[2].startswith("#x") else int(sexp[2])}
+
+
+_READ: dict[str, Callable[[Sort, SExp], tuple[str, Words]]] = {
+    "Bool": _boolean,
+    "Int": _number,
+    "Real": _number,
+    "BitVec": _bits,
+    "FloatingPoint": _read_float,
+    "RoundingMode": _mode,
+    "String": _read_string,
+    "FiniteField": _field,
+    "Unicode": _character,
 }

@@ -64,7 +64,7 @@ class Action(Call[ResultT]):
     @classmethod
     def is_possible(cls, run: Run) -> bool:
         """Whether the call can be drawn now. It is asked at every choice, so it is cheap."""
-        if cls.after and run.answer not in cls.after:
+        if cls.after and run.stack.answer not in cls.after:
             return False
         if cls.feature is not None and not run.has(cls.feature):
             return False

@@ -50,7 +50,7 @@ class CheckSat(Action[Answer]):
 
     def make(self, run: Run) -> Made:
         self.require(run)
-        run.changed()
+        run.stack.changed()
         run.checks += 1
         answer = run.engine.perform(self)
         run.answers.append(str(answer))
@@ -79,11 +79,11 @@ class UnsatAssumptions(Action[list[ApiTerm]]):
 
     feature = Feature.UNSAT_ASSUMPTIONS
     after = (Answer.UNSAT,)
-    needs = (Need(lambda run: run.assumptions is not None, "the last check assumed nothing"),)
+    needs = (Need(lambda run: run.stack.assumptions is not None, "the last check assumed nothing"),)
 
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
         for term in result:
-            must("assumptions", term in (run.assumptions or ()), f"{term} was not assumed")
+            must("assumptions", term in (run.stack.assumptions or ()), f"{term} was not assumed")
 
 
 class UnsatCore(Action[list[ApiTerm]]):
@@ -93,7 +93,7 @@ class UnsatCore(Action[list[ApiTerm]]):
     after = (Answer.UNSAT,)
 
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
-        known = {*run.assertions, *(run.assumptions or ())}
+        known = {*run.stack.terms, *(run.stack.assumptions or ())}
         for term in result:
             must("core", term in known, f"{term} was neither asserted nor assumed")
 

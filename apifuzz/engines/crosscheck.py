@@ -242,7 +242,6 @@ class CrossCheck(Engine):
         return made
 
     def delete(self) -> None:
-        """Let go of both."""
         self._each(Delete())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from apifuzz.engine import Engine
@@ -44,24 +44,6 @@ _LIMITS = (
     ("non-linear arithmetic is not allowed", "linear arithmetic only"),
 )
 """Parts of error messages that are no fault of a call, and why."""
-
-
-class _Said(list[str]):
-    """The commands of a run, each of which is said to the solver as it comes."""
-
-    def __init__(self, engine: PipeEngine) -> None:
-        super().__init__()
-        self._engine = engine
-
-    def append(self, command: str) -> None:
-        self._engine.begin(command)
-        super().append(command)
-        self._engine.say(command)
-
-    def __iadd__(self, commands: Iterable[str]) -> _Said:  # type: ignore[override,misc]
-        for command in commands:
-            self.append(command)
-        return self
 
 
 class PipeEngine(TextEngine):
@@ -111,7 +93,6 @@ class PipeEngine(TextEngine):
         return "unknown"
 
     def capabilities(self) -> Capabilities:
-        """What the solver was found to know."""
         return Capabilities(
             theories=self._abilities.theories,
             features=self._abilities.features,
@@ -135,7 +116,6 @@ class PipeEngine(TextEngine):
     # Life
 
     def new(self) -> None:
-        """Start the solver."""
         self._end()
         try:
             self._talk = Conversation(self._argv)
@@ -147,7 +127,6 @@ class PipeEngine(TextEngine):
         self._forget()
         self._named = {}
         self._literals = []
-        self.commands = _Said(self)
         self._set_up(FIRST)
         if self._abilities.global_declarations:
             self._set_up("(set-option :global-declarations true)")
@@ -156,7 +135,7 @@ class PipeEngine(TextEngine):
         """End the solver, and whatever it started."""
         self._end()
         self._gone = ""
-        self.commands = _Said(self)
+        self.commands = []
         self._forget()
 
     def _end(self) -> None:
@@ -170,7 +149,7 @@ class PipeEngine(TextEngine):
         other.new()
         other._logic = self._logic
         for command in (*self._setup[len(other._setup) :], *self._declared):
-            other.commands.append(command)
+            other.emit(command)
         other._setup, other._declared = list(self._setup), list(self._declared)
         other.table, other._elaborator = self.table, self._elaborator
         other._members, other._unprinted = self._members, dict(self._unprinted)
@@ -183,16 +162,15 @@ class PipeEngine(TextEngine):
 
     # Talking
 
-    def begin(self, command: str) -> None:
-        """Set the logic before the first command that wants one."""
+    def emit(self, command: str) -> None:
+        """Say a command and read the answer; what must succeed, and does not, is raised."""
         if not self._started and not command.startswith(("(set-option", "(set-logic", "(reset)")):
+            # The logic stands before the first command that wants one.
             self._started = True
             if not self._logic:
                 self._logic = "ALL"
                 self._set_up("(set-logic ALL)")
-
-    def say(self, command: str) -> None:
-        """Say a command and read the answer; what must succeed, and does not, is raised."""
+        super().emit(command)
         self._reply = self._ask(command)
         if self._reply.startswith("(error"):
             raise _error(self._reply)
@@ -250,7 +228,6 @@ class PipeEngine(TextEngine):
             self._named[self._assert_named(term)] = term
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """The solver's answer."""
         self._literals = []
         super().check_sat(assumptions)
         try:
@@ -267,10 +244,9 @@ class PipeEngine(TextEngine):
     def _name_assumption(self, name: str, formula: str) -> None:
         """By a constant: z3 answers with what a defined name stands for."""
         self._declare(f"(declare-const {name} Bool)")
-        self.commands.append(f"(assert (= {name} {formula}))")
+        self.emit(f"(assert (= {name} {formula}))")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        """Those that failed."""
         super().unsat_assumptions()
         failed = self._read_list()
         known = {*dict(self._literals), *self._named}
@@ -332,12 +308,10 @@ class PipeEngine(TextEngine):
         return self._reply
 
     def reset(self) -> None:
-        """``(reset)``, and all that was set and declared said again."""
         self._named, self._literals = {}, []
         super().reset()
 
     def reset_assertions(self) -> None:
-        """``(reset-assertions)``."""
         self._named, self._literals = {}, []
         super().reset_assertions()
 

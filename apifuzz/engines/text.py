@@ -112,14 +112,12 @@ class TextEngine(Engine):
     # Life
 
     def new(self) -> None:
-        """Begin a script."""
         if self.commands:
-            self.commands.append("(reset)")
+            self.emit("(reset)")
         self._forget()
         self._set_up("(set-option :global-declarations true)")
 
     def delete(self) -> None:
-        """Forget what was made."""
         self._forget()
 
     def sibling(self) -> Engine:
@@ -127,23 +125,25 @@ class TextEngine(Engine):
         other.new()
         return other
 
+    def emit(self, command: str) -> None:
+        """Add a command to the script."""
+        self.commands.append(command)
+
     def _set_up(self, command: str) -> None:
         """A command that has to be repeated after a reset."""
         self._setup.append(command)
-        self.commands.append(command)
+        self.emit(command)
 
     def _declare(self, command: str) -> None:
         """A declaration, which a reset takes away though the run keeps it."""
         self._declared.append(command)
-        self.commands.append(command)
+        self.emit(command)
 
     def set_logic(self, logic: str) -> None:
-        """Print ``set-logic``."""
         self._logic = logic
         self._set_up(f"(set-logic {quote_symbol(logic)})")
 
     def set_option(self, name: str, value: str) -> None:
-        """Print ``set-option``."""
         shown = (
             value
             if value in ("true", "false") or value.replace(".", "", 1).isdigit()
@@ -156,16 +156,13 @@ class TextEngine(Engine):
     # Sorts
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
-        """The sort is its own handle."""
         return sort
 
     def declare_sort(self, name: str, arity: int) -> Sort:
-        """Print ``declare-sort``."""
         self._declare(f"(declare-sort {quote_symbol(name)} {arity})")
         return make_sort(name, (), tuple(parameter(f"P{i}") for i in range(arity)))
 
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        """Print ``declare-datatypes``."""
         names = tuple(quote_symbol(spec.name) for spec in group)
         own = {
             spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
@@ -178,13 +175,11 @@ class TextEngine(Engine):
     # Terms
 
     def make_constant(self, sort: ApiSort, name: str) -> Term:
-        """Print ``declare-const``."""
         symbol = quote_symbol(name)
         self._declare(f"(declare-const {symbol} {sort_text(sort.sort)})")
         return self.table.symbol(Declaration(symbol, (), sort.sort))
 
     def make_variable(self, sort: ApiSort, name: str) -> Term:
-        """A variable."""
         return self.table.variable(quote_symbol(name), sort.sort)
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Term:
@@ -199,7 +194,6 @@ class TextEngine(Engine):
     def define_function(
         self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
     ) -> Term:
-        """Print ``define-fun``."""
         params = tuple([v.sort.sort for v in variables])
         declaration = Declaration(quote_symbol(name), params, result.sort, "define")
         self._define("define-fun", declaration, variables, body)
@@ -232,7 +226,6 @@ class TextEngine(Engine):
                     self._declare(command)
 
     def make_value(self, sort: ApiSort, text: str) -> Term:
-        """The value that ``text`` writes."""
         if sort.sort.name == "FiniteField":
             value = text.split()[1].removeprefix("ff")
             return self.table.literal(f"#f{value}m{sort.sort.indices[0]}", sort.sort)
@@ -246,7 +239,6 @@ class TextEngine(Engine):
         return self._elaborator.applications.to_real(term)
 
     def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Term:
-        """``(head args...)``."""
         terms = tuple([a.handle for a in args])
         if head.kind is HeadKind.OPERATOR:
             return self._operator(head, sort.sort, terms)
@@ -300,7 +292,6 @@ class TextEngine(Engine):
         return "update-field"
 
     def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
-        """``(binder (variables) body)``."""
         if binder == "set.comprehension":
             raise Unsupported("set.comprehension")
         op = self.table.op(Kind.BINDER, binder)
@@ -329,7 +320,6 @@ class TextEngine(Engine):
     # Looking and changing
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
-        """Whether the term is of the sort."""
         return term.handle.sort is sort.sort
 
     def read_back(self, term: ApiSort | ApiTerm) -> None:
@@ -343,7 +333,6 @@ class TextEngine(Engine):
         return handle
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Term:
-        """The term with constants replaced at once."""
         new = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
         return rewrite(self.table, term.handle, lambda old, args: new.get(old))
 
@@ -353,7 +342,7 @@ class TextEngine(Engine):
         handles = [t.handle for t in terms]
         self._print_functions(*handles)
         inner = " ".join(map(print_term, handles))
-        self.commands.append(f"({name} ({inner}))" if as_list else f"({name} {inner})")
+        self.emit(f"({name} ({inner}))" if as_list else f"({name} {inner})")
 
     def assert_formula(self, term: ApiTerm) -> None:
         """Print ``assert``, by a name where cores are made of names."""
@@ -368,15 +357,14 @@ class TextEngine(Engine):
         # A number for each, also after the name's assertion is gone: the name may not be.
         self._asserted += 1
         name = f"|asserted {self._asserted}|"
-        self.commands.append(f"(assert (! {print_term(term.handle)} :named {name}))")
+        self.emit(f"(assert (! {print_term(term.handle)} :named {name}))")
         return name
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """Print ``check-sat``, or ``check-sat-assuming``."""
         if assumptions is None:
-            self.commands.append("(check-sat)")
+            self.emit("(check-sat)")
         else:
-            self.commands.append(f"(check-sat-assuming ({' '.join(self._assume(assumptions))}))")
+            self.emit(f"(check-sat-assuming ({' '.join(self._assume(assumptions))}))")
         return Answer.UNKNOWN
 
     def _assume(self, assumptions: Sequence[ApiTerm]) -> list[str]:
@@ -399,13 +387,11 @@ class TextEngine(Engine):
         self._declare(f"(define-fun {name} () Bool {formula})")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        """Print ``get-unsat-assumptions``."""
-        self.commands.append("(get-unsat-assumptions)")
+        self.emit("(get-unsat-assumptions)")
         return []
 
     def unsat_core(self) -> list[ApiTerm]:
-        """Print ``get-unsat-core``."""
-        self.commands.append("(get-unsat-core)")
+        self.emit("(get-unsat-core)")
         return []
 
     def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
@@ -414,29 +400,25 @@ class TextEngine(Engine):
         return [t.handle for t in terms]
 
     def equate(self, term: ApiTerm, value: Any) -> Term:
-        """The equation."""
         return self.table.make(self.table.op(Kind.OPERATOR, "="), (term.handle, value), BOOL)
 
     def print_model(self) -> str:
-        """Print ``get-model``."""
-        self.commands.append("(get-model)")
+        self.emit("(get-model)")
         return ""
 
     def push(self, levels: int) -> None:
-        """Print ``push``."""
-        self.commands.append(f"(push {levels})")
+        self.emit(f"(push {levels})")
 
     def pop(self, levels: int) -> None:
-        """Print ``pop``."""
-        self.commands.append(f"(pop {levels})")
+        self.emit(f"(pop {levels})")
 
     def reset(self) -> None:
         """Print ``reset``, and all that a run has set and declared."""
-        self.commands += ["(reset)", *self._setup, *self._declared]
+        for command in ("(reset)", *self._setup, *self._declared):
+            self.emit(command)
 
     def reset_assertions(self) -> None:
-        """Print ``reset-assertions``."""
-        self.commands.append("(reset-assertions)")
+        self.emit("(reset-assertions)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
         state.repeat(line)
     goal, found = state.store.term("t6"), engine.session.manager.mkTrue()
     second = SecondSolver(engine)
-    assert second.answer([t.handle for t in state.assertions]) is Answer.UNSAT
+    assert second.answer([t.handle for t in state.stack.terms]) is Answer.UNSAT
     GetAbduct(goal).check(state, second, found)
     state.stack.levels[0].pop()
     with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):

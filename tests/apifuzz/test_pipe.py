@@ -367,7 +367,7 @@ def test_a_solver_of_booleans_alone_is_given_terms(command: str) -> None:
 
 def test_other_answers_than_success_are_noticed() -> None:
     engine = PipeEngine.__new__(PipeEngine)
-    engine._started = True
+    engine._started, engine.commands = True, []
     engine._talk = talk(
         """
         for answer in ('sat', '(error "Fatal failure within x")'):
@@ -377,11 +377,11 @@ def test_other_answers_than_success_are_noticed() -> None:
         """
     )
     with pytest.raises(Misbehaviour, match="is answered by sat"):
-        engine.say("(push 1)")
+        engine.emit("(push 1)")
     with pytest.raises(Misbehaviour, match="Fatal failure"):
-        engine.say("(push 1)")
+        engine.emit("(push 1)")
     with pytest.raises(Rejected, match="exit status 0"):
-        engine.say("(push 1)")
+        engine.emit("(push 1)")
 
 
 @pytest.mark.slow

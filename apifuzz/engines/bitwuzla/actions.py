@@ -228,13 +228,13 @@ class Interpolants(Own):
     parts: FormulaLists
 
     needs = (
-        Need(lambda run: not run.assumptions, "interpolants after assumptions"),
+        Need(lambda run: not run.stack.assumptions, "interpolants after assumptions"),
         Need(is_on("produce-interpolants"), "without produce-interpolants"),
     )
 
     @classmethod
     def draw(cls, run: Run) -> Self | None:
-        left = list({t.handle.id(): t for t in run.assertions}.values())
+        left = list({t.handle.id(): t for t in run.stack.terms}.values())
         run.random.shuffle(left)
         parts: list[tuple[ApiTerm, ...]] = []
         while len(left) > 1 and (not parts or run.random.happens(0.3)):
@@ -246,7 +246,7 @@ class Interpolants(Own):
     def act(self, run: Run, core: BitwuzlaEngine) -> Made | None:
         parts = self.parts
         for part in parts:
-            if not part or not set(part) <= set(run.assertions):
+            if not part or not set(part) <= set(run.stack.terms):
                 raise TraceError("parts of the assertions expected")
         handles = [[t.handle for t in part] for part in parts]
         if len(parts) == 1 and core.random.random() < 0.7:
@@ -257,7 +257,7 @@ class Interpolants(Own):
         must("interpolant", same, f"{len(parts)} parts, {len(found)} interpolants")
         own = parts[0][0].sort
         made = [run.keep_term(own, handle, TermKind.TERM) for handle in found]
-        _verify(core, parts, made, run.assertions)
+        _verify(core, parts, made, run.stack.terms)
         return tuple(made)
 
 
@@ -385,7 +385,7 @@ class PrintCore(_OfBitwuzla):
     def act(self, run: Run, core: BitwuzlaEngine) -> None:
         core.solver.print_unsat_core("smt2", 16)
         text = core.solver.print_unsat_core("smt2", core.random.choice((2, 10)))
-        _require_readable((*run.assertions, *(run.assumptions or ())))
+        _require_readable((*run.stack.terms, *(run.stack.assumptions or ())))
         if check(_read(core, text)) is Answer.SAT:
             raise Misbehaviour("core", f"the printed core is satisfiable\n{text[:2000]}")
 

@@ -44,7 +44,6 @@ class _Terms(Engine):
     # Sorts
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        """A sort of a theory file, or a declared one."""
         return self.session.sort(sort)
 
     def declare_sort(self, name: str, arity: int) -> Any:
@@ -66,11 +65,9 @@ class _Terms(Engine):
     # Terms
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that ``text`` writes."""
         return Operators(self.session, self.random).make_value(sort.sort, text)
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
-        """A free constant."""
         return self._declared(name, sort.handle)
 
     def _declared(self, name: str, sort: Any) -> Any:
@@ -81,14 +78,12 @@ class _Terms(Engine):
         return made
 
     def make_variable(self, sort: ApiSort, name: str) -> Any:
-        """A variable to be bound later."""
         symbol = self._symbol(name)
         made = self.session.manager.mk_var(sort.handle, symbol)
         self.session.names[made.id()] = symbol
         return made
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        """A constant of a function sort."""
         sort = self.session.manager.mk_fun_sort([p.handle for p in params], result.handle)
         if self.random.random() < 0.2:
             own = smtlib_sort("->", (), tuple([p.sort for p in (*params, result)]))
@@ -96,7 +91,6 @@ class _Terms(Engine):
         return self._declared(name, sort)
 
     def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
-        """An operator or function applied."""
         handles = [a.handle for a in args]
         if head.kind is HeadKind.APPLY:
             return self.session.make(Kind.APPLY, handles)
@@ -133,20 +127,16 @@ class _Terms(Engine):
         return equal
 
     def inspect_sort(self, sort: ApiSort) -> None:
-        """Ask the sort all it can be asked."""
         inspection.inspect_sort(self.session, sort.handle, sort.sort)
 
     def inspect_term(self, term: ApiTerm) -> None:
-        """Ask the term all it can be asked, and make it again."""
         inspection.inspect_term(self.session, term.handle, term.sort.sort)
 
     def read_back(self, term: ApiTerm) -> None:
-        """Print the term, read it with bitwuzla's parser, and compare."""
         free = frozenset(v.handle.id() for v in term.free)
         inspection.read_back(self.session, self.random, term.handle, free)
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        """``term`` with each of ``replaced`` replaced at once."""
         table = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
         manager = self.session.manager
         if self.random.random() < 0.5:
@@ -323,7 +313,6 @@ class BitwuzlaEngine(_Terms):
         solver.simplify()
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """``check-sat``, with assumptions where they are given."""
         solver = self.solver
         self.untouched = False
         self.terminator.start()
@@ -354,7 +343,6 @@ class BitwuzlaEngine(_Terms):
         return _chosen(asserted, listed)
 
     def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """The values of closed terms."""
         solver = self.solver
         found = [solver.get_value(t.handle) for t in terms]
         for term, value in zip(terms, found, strict=True):
@@ -384,11 +372,9 @@ class BitwuzlaEngine(_Terms):
         return "\n".join(["(", *lines, ")"])
 
     def push(self, levels: int) -> None:
-        """Open levels."""
         self.solver.push(levels)
 
     def pop(self, levels: int) -> None:
-        """Close levels."""
         if levels >= len(self.stack.levels):
             raise Rejected(f"pop {levels} of {len(self.stack.levels) - 1} levels")
         self.solver.pop(levels)

@@ -11,9 +11,10 @@ import bitwuzla
 from bitwuzla import Kind
 
 from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
-from apifuzz.engines.literals import exact_number
 from apifuzz.engines.rows import words_of
+from apifuzz.engines.walking import walk
 from apifuzz.interface import Misbehaviour, Unsupported, must
+from apifuzz.values import exact_number
 from smtlib import Sort, quote_symbol
 
 _SHORT_EXPONENT = 11
@@ -120,17 +121,10 @@ def _as_number(text: str) -> Fraction:
 
 def nodes(term: Any, limit: int) -> Iterator[Any]:
     """The terms below and ``term`` itself, each once; Unsupported where there are more than ``limit``."""
-    seen = {term.id()}
-    pending = [term]
-    while pending:
-        node = pending.pop()
+    for count, node in enumerate(walk([term], lambda n: n.children(), lambda n: n.id())):
+        if count == limit:
+            raise Unsupported(f"reading back more than {limit} terms")
         yield node
-        for child in node.children():
-            if child.id() not in seen:
-                if len(seen) >= limit:
-                    raise Unsupported(f"reading back more than {limit} terms")
-                seen.add(child.id())
-                pending.append(child)
 
 
 def has_binder(term: Any) -> bool:

@@ -13,9 +13,9 @@ from bitwuzla import Kind
 
 from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.session import FLOAT_FORMATS, OPERATORS, VALUES, Session, kind_named
-from apifuzz.engines.literals import bit_words, read_value
 from apifuzz.engines.rows import Route, Word, associativity, choose, fold, words_of
 from apifuzz.interface import Head, Misbehaviour, Rejected, Unsupported
+from apifuzz.values import bit_words, read_value
 from smtlib import Signature, Sort
 from smtlib.values import MODES
 

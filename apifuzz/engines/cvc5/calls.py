@@ -11,9 +11,9 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.engines.literals import bit_words, read_value
 from apifuzz.engines.rows import Questions, Route, Word, associativity, choose, fold, read_rows, words_of
 from apifuzz.interface import HeadKind, Unsupported
+from apifuzz.values import bit_words, read_value
 from smtlib import Sort
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
@@ -100,7 +100,7 @@ def operation(session: Session, name: str, kind: Kind, indices: tuple[int, ...],
     """A kind with indices, applied in one of the ways that there are."""
     if indices:
         maker = session.maker
-        as_text = kind is Kind.DIVISIBLE and session.chance(0.5)
+        as_text = kind is Kind.DIVISIBLE and session.random.happens(0.5)
         operator = maker.mkOp(kind, *(map(str, indices) if as_text else indices))
         return session.maker.mkTerm(operator, *args)
     way = session.random.randrange(6)

@@ -131,7 +131,6 @@ class Cvc5Engine(Engine):
         return self._session
 
     def new(self) -> None:
-        """Make a term manager and a solver."""
         self._begin(Session(self.random))
         self.session.start()
         self.sorts = Sorts(self.session)
@@ -143,7 +142,6 @@ class Cvc5Engine(Engine):
         self._reader = None
 
     def delete(self) -> None:
-        """Let go of them."""
         self._session = None
         self._reader = None
         del self.solving, self.sorts, self.terms
@@ -174,7 +172,6 @@ class Cvc5Engine(Engine):
         return other
 
     def set_logic(self, logic: str) -> None:
-        """Set the logic."""
         self.session.solver.setLogic(logic)
         self.session.logic = logic
 
@@ -187,22 +184,18 @@ class Cvc5Engine(Engine):
     # What is asked of sorts, terms and the model
 
     def inspect_sort(self, sort: ApiSort) -> None:
-        """Ask the sort all it can be asked."""
         inspect_sort(self.sorts, sort.sort, sort.handle)
 
     def inspect_term(self, term: ApiTerm) -> None:
-        """Ask the term all it can be asked."""
         inspect_term(self.sorts, term)
 
     def read_back(self, term: ApiTerm) -> None:
-        """Print the term and read it."""
         if self._reader is None:
             self._reader = Reader(self.session.manager)
         self._reader.declare(self.session.declarations)
         self._reader.compare(term.handle, str(term))
 
     def print_model(self) -> str:
-        """The model of the declared sorts and constants."""
         sorts = [s for s in self.sorts.declared.values() if s.isUninterpretedSort()]
         model = self.session.solver.getModel(sorts, self.terms.constants)
         return model.decode() if isinstance(model, bytes) else str(model)
@@ -213,7 +206,7 @@ class Cvc5Engine(Engine):
         """Make the solver as new; what was set is set again, for the run counts on it."""
         session = self.session
         options, logic = session.options, session.logic
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             session.start()
         else:
             reset(session.solver, session.manager)
@@ -225,6 +218,5 @@ class Cvc5Engine(Engine):
             self.set_logic(logic)
 
     def reset_assertions(self) -> None:
-        """Forget the assertions."""
         self.session.solver.resetAssertions()
         self.solving.clear()

@@ -10,8 +10,9 @@ from typing import Any
 import cvc5
 from cvc5 import Kind
 
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Misbehaviour, Rejected
+from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Rejected
 from smtlib import quote_symbol
+from smtlib.commands import datatypes_text
 
 _UNREADABLE = re.compile(r"@[a-z]|__cvc5_record|fmf\.card")
 """In texts that cvc5 prints and cannot read: internal operators, cardinalities, records' constructors."""
@@ -33,23 +34,14 @@ def declared_function(name: str, params: Sequence[Any], result: Any) -> str:
 def declared_datatypes(group: Sequence[DatatypeSpec]) -> str:
     """The command that declares datatypes."""
     by_name = {spec.name: spec for spec in group}
-    heads = " ".join(f"({quote_symbol(spec.name)} {len(spec.parameters)})" for spec in group)
-    bodies = " ".join(_body(spec, by_name) for spec in group)
-    return f"(declare-datatypes ({heads}) ({bodies}))"
-
-
-def _body(spec: DatatypeSpec, group: dict[str, DatatypeSpec]) -> str:
-    constructors = " ".join(
-        f"({quote_symbol(name)}{''.join(_selector(field, group) for field in fields)})"
-        for name, fields in spec.constructors
-    )
-    if spec.parameters:
-        return f"(par ({' '.join(map(quote_symbol, spec.parameters))}) ({constructors}))"
-    return f"({constructors})"
-
-
-def _selector(field: Field, group: dict[str, DatatypeSpec]) -> str:
-    return f" ({quote_symbol(field.name)} {_field(field.sort, group)})"
+    texts = []
+    for spec in group:
+        constructors = [
+            (quote_symbol(name), [(quote_symbol(f.name), _field(f.sort, by_name)) for f in fields])
+            for name, fields in spec.constructors
+        ]
+        texts.append((quote_symbol(spec.name), [*map(quote_symbol, spec.parameters)], constructors))
+    return datatypes_text("declare-datatypes", texts)
 
 
 def _field(sort: FieldSort, group: dict[str, DatatypeSpec]) -> str:

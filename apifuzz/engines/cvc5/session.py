@@ -165,18 +165,14 @@ class Session:
         """Whether an option of two values was set to true."""
         return self.options.get(option) == "true"
 
-    def chance(self, share: float) -> bool:
-        """Whether to do what is done so often."""
-        return self.random.happens(share)
-
     def may_declare(self) -> bool:
         """Whether to declare through the solver this time: sometimes, where that ends no answer."""
-        return self.chance(0.5) and not self.answered
+        return self.random.happens(0.5) and not self.answered
 
     @property
     def maker(self) -> Any:
         """What makes sorts and terms: the term manager, sometimes the solver, which has the same methods."""
-        return self.solver if self.chance(_DEPRECATED_SHARE) else self.manager
+        return self.solver if self.random.happens(_DEPRECATED_SHARE) else self.manager
 
     def expand(self, term: Any) -> Any:
         """``term`` with the definitions that this solver does not know put in their places."""

@@ -34,7 +34,6 @@ class Solving:
         return handle
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """Check, perhaps under assumptions."""
         solver = self.session.solver
         self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]
         self.session.answered = False
@@ -48,25 +47,21 @@ class Solving:
         return found
 
     def push(self, levels: int) -> None:
-        """Open levels."""
         self._change_levels(self.session.solver.push, levels)
 
     def pop(self, levels: int) -> None:
-        """Close levels."""
         self._change_levels(self.session.solver.pop, levels)
 
     def _change_levels(self, change: Callable[..., None], levels: int) -> None:
         self.session.answered = False
-        change(*(() if levels == 1 and self.session.chance(0.5) else (levels,)))
+        change(*(() if levels == 1 and self.session.random.happens(0.5) else (levels,)))
 
     def unsat_core(self) -> list[ApiTerm]:
-        """The core, as the terms that were asserted or assumed."""
         self.session.require_assumptions()
         given = [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
         return self._named("core", self.session.solver.getUnsatCore(), given)
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        """The failed assumptions, as the terms that were assumed."""
         self.session.require_assumptions()
         return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
 
@@ -104,7 +99,7 @@ class Solving:
         if any(term.sort.sort.name == "RegLan" for term in terms):
             raise Unsupported("regular expressions have no values")
         handles = [self.session.expand(term.handle) for term in terms]
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             return [solver.getValue(handle) for handle in handles]
         return list(solver.getValue(handles)) if handles else []
 

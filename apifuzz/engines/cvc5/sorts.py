@@ -72,9 +72,9 @@ class Sorts:
         if result.isFunction():
             params = [*params, *result.getFunctionDomainSorts()]
             result = result.getFunctionCodomainSort()
-        if result.isBoolean() and self.session.chance(0.5):
+        if result.isBoolean() and self.session.random.happens(0.5):
             return self.session.manager.mkPredicateSort(*params)
-        if len(params) == 1 and self.session.chance(0.5):
+        if len(params) == 1 and self.session.random.happens(0.5):
             return maker.mkFunctionSort(params[0], result)
         return maker.mkFunctionSort(params, result)
 
@@ -97,7 +97,7 @@ class Sorts:
         """
         session = self.session
         if session.may_declare():
-            handle = session.solver.declareSort(name, arity, session.chance(0.2))
+            handle = session.solver.declareSort(name, arity, session.random.happens(0.2))
         elif arity:
             handle = session.maker.mkUninterpretedSortConstructorSort(arity, name)
         else:
@@ -114,7 +114,6 @@ class Sorts:
             del self.handles[sort]
 
     def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        """Datatypes that may use each other."""
         maker = self.session.maker
         unresolved = {s.name: maker.mkUnresolvedDatatypeSort(s.name, len(s.parameters)) for s in group}
         if len(group) == 1 and not group[0].parameters and self.session.may_declare():
@@ -122,7 +121,7 @@ class Sorts:
             handles = [self.session.solver.declareDatatype(group[0].name, *constructors)]
         else:
             declarations = [self._datatype(spec, unresolved) for spec in group]
-            if len(group) == 1 and self.session.chance(0.5):
+            if len(group) == 1 and self.session.random.happens(0.5):
                 handles = [self.session.maker.mkDatatypeSort(declarations[0])]
             else:
                 handles = list(self.session.maker.mkDatatypeSorts(declarations))
@@ -137,7 +136,7 @@ class Sorts:
         params = {name: maker.mkParamSort(name) for name in spec.parameters}
         if params:
             declaration = maker.mkDatatypeDecl(spec.name, list(params.values()))
-        elif self.session.chance(0.5):
+        elif self.session.random.happens(0.5):
             declaration = maker.mkDatatypeDecl(spec.name, False)
         else:
             declaration = maker.mkDatatypeDecl(spec.name)
@@ -163,7 +162,7 @@ class Sorts:
                 made.addSelector(field.name, self._made(field.sort, params, unresolved))
             elif field.sort in params:
                 made.addSelector(field.name, params[field.sort])
-            elif field.sort == spec.name and self.session.chance(0.5):
+            elif field.sort == spec.name and self.session.random.happens(0.5):
                 made.addSelectorSelf(field.name)
             else:
                 self._add_unresolved(made, field, params, unresolved)
@@ -175,7 +174,7 @@ class Sorts:
         sort = unresolved[str(field.sort)]
         if sort.isUninterpretedSortConstructor():
             made.addSelector(field.name, _with_parameters(sort, params))
-        elif self.session.chance(0.5):
+        elif self.session.random.happens(0.5):
             made.addSelectorUnresolved(field.name, str(field.sort))
         else:
             made.addSelector(field.name, sort)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cvc5 import Kind
@@ -11,6 +11,7 @@ from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, kind_of, make, make_v
 from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
 from apifuzz.engines.cvc5.sorts import Sorts
+from apifuzz.engines.walking import walk
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
 from smtlib import REAL, Sort
 
@@ -40,7 +41,6 @@ class Terms:
     # Leaves
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that ``text`` writes."""
         return make_value(self.session, sort.sort, sort.handle, text)
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
@@ -48,30 +48,27 @@ class Terms:
         session = self.session
         session.declarations.append(declared_function(name, (), sort.handle))
         if session.may_declare() and not sort.handle.isFunction():
-            made = session.solver.declareFun(name, [], sort.handle, session.chance(0.2))
+            made = session.solver.declareFun(name, [], sort.handle, session.random.happens(0.2))
         else:
             made = session.maker.mkConst(sort.handle, name)
         self.constants.append(made)
         return made
 
     def make_variable(self, sort: ApiSort, name: str) -> Any:
-        """A variable to be bound."""
         return self.session.maker.mkVar(sort.handle, name)
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        """A function with arguments."""
         if any(sort.sort.name == "RegLan" for sort in (*params, result)):
             raise Unsupported("functions of regular expressions")
         session, handles = self.session, [param.handle for param in params]
         session.declarations.append(declared_function(name, handles, result.handle))
         if session.may_declare():
-            return session.solver.declareFun(name, handles, result.handle, session.chance(0.2))
+            return session.solver.declareFun(name, handles, result.handle, session.random.happens(0.2))
         return session.maker.mkConst(self.sorts.function(handles, result.handle), name)
 
     # Applications
 
     def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
-        """``(head args...)`` of sort ``sort``."""
         handles = [arg.handle for arg in args]
         if head.kind is HeadKind.APPLY:
             return self._apply(handles)
@@ -102,7 +99,7 @@ class Terms:
     def _apply(self, handles: list[Any]) -> Any:
         function, *args = handles
         maker = self.session.maker
-        if self.session.is_higher_order and self.session.chance(0.3):
+        if self.session.is_higher_order and self.session.random.happens(0.3):
             for arg in args:
                 function = maker.mkTerm(Kind.HO_APPLY, function, arg)
             return function
@@ -189,7 +186,7 @@ class Terms:
         """``define-fun-rec``, in one of two ways; global, too."""
         session, bound = self.session, [variable.handle for variable in variables]
         session.require_no_answer()
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             define_recursive(session.solver, function.handle, bound, body.handle)
         else:
             session.solver.defineFunsRec([function.handle], [bound], [body.handle], True)
@@ -198,20 +195,18 @@ class Terms:
     # What was made
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
-        """Whether the term is of the sort."""
         return bool(term.handle.getSort() == sort.handle)
 
     def simplify(self, term: ApiTerm) -> Any:
         """The term simplified, said in one of two ways."""
         handle = self.session.expand(term.handle)
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             return self.session.simplify(handle)
         return self.session.simplify(handle, False)
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        """The term with constants replaced."""
         old, new = [t.handle for t in replaced], [t.handle for t in by]
-        if len(old) == 1 and self.session.chance(0.5):
+        if len(old) == 1 and self.session.random.happens(0.5):
             return term.handle.substitute(old[0], new[0])
         return term.handle.substitute(old, new)
 
@@ -226,7 +221,7 @@ def member_term(session: Session, handle: Any, head: Head) -> Any:
     datatype = handle.getDatatype()
     if head.kind in (HeadKind.CONSTRUCTOR, HeadKind.TESTER):
         constructor = (
-            datatype.getConstructor(head.name) if session.chance(0.5) else _named(datatype, head.name)
+            datatype.getConstructor(head.name) if session.random.happens(0.5) else _named(datatype, head.name)
         )
         if head.kind is HeadKind.TESTER:
             return constructor.getTesterTerm()
@@ -234,7 +229,7 @@ def member_term(session: Session, handle: Any, head: Head) -> Any:
             return constructor.getInstantiatedTerm(handle)
         return constructor.getTerm()
     selector = datatype.getSelector(head.name)
-    if session.chance(0.5):
+    if session.random.happens(0.5):
         selector = next(_named(c, head.name) for c in datatype if any(s.getName() == head.name for s in c))
     return selector.getTerm() if head.kind is HeadKind.SELECTOR else selector.getUpdaterTerm()
 
@@ -260,33 +255,17 @@ _PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEM
 def _pattern(variables: list[Any], body: Any) -> Any | None:
     """A subterm of ``body`` that has all the variables and may be a pattern."""
     binders, all_variables = frozenset(_BINDERS.values()), set(variables)
-    for term in _subterms(body, 200, lambda term: term.getKind() not in binders):
-        if term.getKind() in _PATTERN_KINDS and all_variables.issubset(_subterms(term, 200)):
+    for term in walk([body], lambda term: () if term.getKind() in binders else term, most=200):
+        if term.getKind() in _PATTERN_KINDS and all_variables.issubset(walk([term], most=200)):
             return term
     return None
-
-
-def _subterms(
-    root: Any, most: int | None = None, is_entered: Callable[[Any], bool] = lambda term: True
-) -> Iterator[Any]:
-    """The term and its subterms, each once, at most ``most``; none below terms that are not entered."""
-    todo, seen = [root], {root}
-    count = 0
-    while todo and (most is None or count < most):
-        term = todo.pop()
-        yield term
-        count += 1
-        if is_entered(term):
-            below = [child for child in term if child not in seen]
-            seen.update(below)
-            todo.extend(dict.fromkeys(below))
 
 
 def refuse_without_model(handle: Any) -> None:
     """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
     functions, and real algebraic numbers.
     """
-    for term in _subterms(handle):
+    for term in walk([handle]):
         if term.isUninterpretedSortValue():
             raise Unsupported("values of uninterpreted sorts are no terms of formulas")
         if term.isRealAlgebraicNumber():

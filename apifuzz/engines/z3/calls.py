@@ -12,12 +12,12 @@ from typing import Any
 
 import z3
 
-from apifuzz.engines.literals import read_value
 from apifuzz.engines.rows import Route, Word, associativity, fold, words_of
 from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.engines.z3.words import OPERATORS, VALUES, words_in
 from apifuzz.interface import ApiSort, Head, operator_text
+from apifuzz.values import read_value
 from smtlib import Sort
 
 Way = Callable[[], Any]
@@ -39,14 +39,13 @@ class Making:
         return self._one_of(self.ways(head, sort, args, arg_sorts), 0.95)
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that SMT-LIB's ``text`` writes."""
         return self.session.hold(self._one_of(self.value_ways(sort, text), 0.9))
 
     def _one_of(self, ways: list[Way], share: float) -> Any:
         # The parser is the slow way; every other way is as good as the next.
-        if len(ways) > 1 and self.session.chance(share):
+        if len(ways) > 1 and self.session.random.happens(share):
             ways = ways[:-1]
-        return self.session.one_of(ways)()
+        return self.session.random.pick(ways)()
 
     def ways(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> list[Way]:
         """Every way to make the term; the last is the parser's, which is always there."""

@@ -111,10 +111,9 @@ class Z3Engine(Engine):
         """A session with a context of its own, and a solver of some kind."""
         self._config = {}
         self._attach(Session(self, self._config), PLAIN)
-        self.solving.kind = self.session.one_of(KINDS)
+        self.solving.kind = self.session.random.pick(KINDS)
 
     def delete(self) -> None:
-        """Let go of the session."""
         self._attach(Session(self, {}), PLAIN)
 
     def define_recursive(
@@ -141,12 +140,11 @@ class Z3Engine(Engine):
         self.solving.logic = logic
 
     def set_option(self, name: str, value: str) -> None:
-        """Set a parameter of the context or of the solver."""
         read = read_value(name, value)
         if name == PRODUCE_MODELS:
             self.solving.set_parameter("model", read)
         elif name == PRODUCE_UNSAT_CORES:
-            self.solving.tracking = self.session.one_of((TRACKED, LITERALS)) if read else PLAIN
+            self.solving.tracking = self.session.random.pick((TRACKED, LITERALS)) if read else PLAIN
         elif name in CONTEXT_OPTIONS:
             self._config[name] = value
             if self.session.is_made:

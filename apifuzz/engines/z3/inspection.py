@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any
 
 import z3
@@ -63,7 +64,7 @@ class Inspection:
 
     def _term(self, term: Any) -> None:
         self._ask(term, "term")
-        if self.session.chance(0.2):
+        if self.session.random.happens(0.2):
             # z3's own pretty printer asks a term everything once more.
             try:
                 z3.obj_to_string(term)
@@ -87,12 +88,11 @@ class Inspection:
 
     def _parameters(self, declaration: Any) -> None:
         """Each parameter by the call for its kind."""
-        ref = self.session.ref
-        for position in range(z3core.Z3_get_decl_num_parameters(ref, declaration.ast)):
-            kind = z3core.Z3_get_decl_parameter_kind(ref, declaration.ast, position)
-            call = _PARAMETERS.get(kind)
+        asked = (self.session.ref, declaration.ast)
+        for position in range(z3core.Z3_get_decl_num_parameters(*asked)):
+            call = _PARAMETERS.get(z3core.Z3_get_decl_parameter_kind(*asked, position))
             if call is not None:
-                getattr(z3core, call)(ref, declaration.ast, position)
+                getattr(z3core, call)(*asked, position)
 
     def _quantifier(self, term: Any) -> None:
         self._ask(term, "quantifier")
@@ -172,7 +172,9 @@ class Inspection:
                 f"(assert (= read! {text}))", session.named_sorts, known, session.context
             )
         except z3.Z3Exception as error:
-            if session.lacks_arguments(error):
+            # One that a declared constructor made.
+            unknown = _UNKNOWN_SORT.search(message_of(error))
+            if unknown and any(s.args and s.name == unknown.group(1) for s in session.sorts):
                 raise Unsupported("z3 prints sorts of declared constructors without arguments") from error
             raise misread(error, text) from error
         again = parsed[0].arg(1)
@@ -180,6 +182,7 @@ class Inspection:
             raise Misbehaviour("print", f"{text[:500]} reads back as {again.sexpr()[:500]}")
 
 
+_UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")
 _UNREADABLE = (
     *("root-obj", "as-array", "!val!"),
     *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),
@@ -194,5 +197,5 @@ def require_readable(session: Session, text: str) -> None:
     for mark in _UNREADABLE:
         if mark in text:
             raise Unsupported(f"z3 prints what it does not read: {mark}")
-    if session.prints_ambiguously:
+    if any(sort.name == "List" or (sort.args and sort.name in session.named_sorts) for sort in session.sorts):
         raise Unsupported("z3 prints constructors without the sort that its parser needs")

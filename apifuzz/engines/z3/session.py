@@ -99,11 +99,6 @@ def keep_spare() -> None:
         _spares.append((os.getpid(), z3.Context(rlimit=RESOURCE_LIMIT)))
 
 
-def _take_spare() -> Any:
-    """That context, once, in a fork; None where there is none. In the process itself calls are recorded."""
-    return _spares.pop()[1] if _spares and _spares[0][0] != os.getpid() else None
-
-
 class HeldTerm:
     """A term held as a bare ``Z3_ast`` with a reference of our own, without z3's Python object around it."""
 
@@ -150,9 +145,11 @@ class Session:
         """The z3.Context."""
         if self._context is None:
             set_up_process()
-            self._context = _take_spare() if not self._config else None
-            if self._context is None:
-                self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
+            # The spare one once, in a fork: in the process itself calls are recorded.
+            has_spare = not self._config and _spares and _spares[0][0] != os.getpid()
+            self._context = (
+                _spares.pop()[1] if has_spare else z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
+            )
         return self._context
 
     @property
@@ -165,27 +162,10 @@ class Session:
         """Whether the context exists yet."""
         return self._context is not None
 
-    def chance(self, share: float) -> bool:
-        """True in ``share`` of the cases."""
-        return self.random.happens(share)
-
-    def one_of(self, options: Sequence[Any]) -> Any:
-        """One of the options."""
-        return self.random.pick(options)
-
     def fresh_name(self, prefix: str) -> str:
         """A name that no trace uses: a quoted symbol would be needed to write it."""
         self._fresh += 1
         return f"{prefix}!{self._fresh}"
-
-    @property
-    def prints_ambiguously(self) -> bool:
-        """Whether terms may hold constructors of parametric datatypes, which z3 prints without the sort that
-        its parser needs.
-        """
-        return any(
-            sort.name == "List" or (sort.args and sort.name in self.named_sorts) for sort in self.sorts
-        )
 
     # Terms
 
@@ -199,7 +179,7 @@ class Session:
 
     def hold(self, term: Any) -> Any:
         """The handle to keep for a term: z3's object, or now and then the bare ast."""
-        return HeldTerm(term) if self.chance(0.2) else term
+        return HeldTerm(term) if self.random.happens(0.2) else term
 
     def array_of(self, terms: Sequence[Any]) -> Any:
         """A C array of asts."""
@@ -220,13 +200,3 @@ class Session:
             return False
         model = model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
         return bool(z3.is_false(model.eval(equation, True)))
-
-    def lacks_arguments(self, error: z3.Z3Exception) -> bool:
-        """Whether the parser misses a sort that z3 prints without its arguments: one that a declared
-        constructor made.
-        """
-        unknown = _UNKNOWN_SORT.search(message_of(error))
-        return unknown is not None and any(s.args and s.name == unknown.group(1) for s in self.sorts)
-
-
-_UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")

@@ -29,7 +29,7 @@ KINDS = (
 PLAIN, TRACKED, LITERALS = "plain", "tracked", "literals"
 """How assertions get into unsat cores: not, by ``assert_and_track``, by assumed literals that imply them."""
 
-_ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
+ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
 
 RECURSIVE_LOGICS = ("", "ALL", "HO_ALL")
 """z3 unfolds recursive functions with these; with others it may take them for any functions, and say sat."""
@@ -70,7 +70,9 @@ class Solving:
         elif self.kind == "simple":
             made = z3core.Z3_mk_simple_solver(session.ref)
         else:
-            made = z3core.Z3_mk_solver_from_tactic(session.ref, self._tactic().tactic)
+            names, context = self.kind.split(), session.context
+            tactic = z3.Then(*names, ctx=context) if len(names) > 1 else z3.Tactic(names[0], context)
+            made = z3core.Z3_mk_solver_from_tactic(session.ref, tactic.tactic)
         solver = z3.Solver(made, session.context)
         parameters = dict(self.parameters)
         if self.tracking != PLAIN or self.kind not in ("solver", "simple") or self.logic:
@@ -81,11 +83,6 @@ class Solving:
             if name in known:
                 solver.set(name, value)
         return solver
-
-    def _tactic(self) -> Any:
-        names = self.kind.split()
-        context = self.session.context
-        return z3.Then(*names, ctx=context) if len(names) > 1 else z3.Tactic(names[0], context)
 
     def set_parameter(self, name: str, value: bool | int | float | str) -> None:
         """Set a parameter of the solver, now or when it is made; each kind of solver has its own."""
@@ -102,7 +99,7 @@ class Solving:
         session, formula = self.session, self.terms.of(term)
         self._model = None
         if self.tracking == PLAIN:
-            if session.chance(0.5):
+            if session.random.happens(0.5):
                 z3core.Z3_solver_assert(session.ref, self.solver.solver, formula.as_ast())
             else:
                 self.solver.add(formula)
@@ -115,7 +112,6 @@ class Solving:
         return literal
 
     def push(self, levels: int) -> None:
-        """Open levels."""
         self._model = None
         for _ in range(levels):
             self.solver.push()
@@ -124,7 +120,7 @@ class Solving:
     def pop(self, levels: int) -> None:
         """Close levels, at once or one by one."""
         self._model = None
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             self.solver.pop(levels)
         else:
             for _ in range(levels):
@@ -135,7 +131,6 @@ class Solving:
         expect("levels", self.solver.num_scopes(), expected, "levels of the solver")
 
     def reset_assertions(self) -> None:
-        """Forget assertions and levels."""
         self._model = None
         if self._solver is not None:
             self._solver.reset()
@@ -151,28 +146,25 @@ class Solving:
     # Checking
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """Check the assertions with these assumptions."""
         session = self.session
         literals = [self.terms.of(term) for term in assumptions or ()]
         self._model = self._core = None
         self._assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
         if self.tracking == LITERALS:
             literals += [assertion.mark for assertion in self.stack.asserted]
-        if not literals and session.chance(0.5):
+        if not literals and session.random.happens(0.5):
             result = z3core.Z3_solver_check(session.ref, self.solver.solver)
         else:
             result = self.solver.check(*literals).r
-        answer = _ANSWERS[result]
+        answer = ANSWERS[result]
         if answer is Answer.UNKNOWN:
             self.solver.reason_unknown()
         return answer
 
     def unsat_assumptions(self) -> list[ApiTerm]:
-        """Those of the last check's assumptions that its core names."""
         return [self._assumed[i] for i in self._core_ids() if i in self._assumed]
 
     def unsat_core(self) -> list[ApiTerm]:
-        """The assertions that the last check's core names."""
         if self.tracking == PLAIN:
             raise Unsupported("assertions of this run are not tracked")
         tracked = {a.mark.get_id(): a.term for a in self.stack.asserted}
@@ -216,10 +208,10 @@ class Solving:
         """The term's value in the model, completed or asked twice."""
         session, model = self.session, self.model
         completed = model.eval(term, model_completion=True)
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             # What a model says without completion it must say with it.
             partial = model.eval(term)
-            are_numbers = z3.is_const(term) and _is_number(partial) and _is_number(completed)
+            are_numbers = z3.is_const(term) and is_value(partial) and is_value(completed)
             if are_numbers and not partial.eq(completed):
                 both = f"{partial.sexpr()}, completed {completed.sexpr()}"
                 raise Misbehaviour("value", f"{term.sexpr()} is {both}")
@@ -230,24 +222,20 @@ class Solving:
         model = self.model
         session = self.session
         for declaration in model.decls():
-            if declaration.arity() == 0:
-                self._print_constant(model, declaration)
-            else:
+            if declaration.arity():
                 self._print_function(model, declaration)
+            elif (value := model.get_interp(declaration)) is not None:
+                about = f"sort of the value of {declaration.name()}"
+                expect("model", value.sort(), declaration.range(), about)
         for number in range(model.num_sorts()):
             sort = model.get_sort(number)
             for element in model.get_universe(sort):
                 expect("model", element.sort(), sort, "sort of an element of a universe")
-        if session.chance(0.2):
+        if session.random.happens(0.2):
             other = z3.Context()
             same = len(model.translate(other)) == len(model)
             must("model", same, "a translated model has another number of declarations")
         return str(model.sexpr())
-
-    def _print_constant(self, model: Any, declaration: Any) -> None:
-        value = model.get_interp(declaration)
-        if value is not None:
-            expect("model", value.sort(), declaration.range(), f"sort of the value of {declaration.name()}")
 
     def _print_function(self, model: Any, declaration: Any) -> None:
         ref = self.session.ref
@@ -298,5 +286,7 @@ def parameter_names(solver: Any) -> frozenset[str]:
     return frozenset(described.get_name(i) for i in range(described.size()))
 
 
-def _is_number(term: Any) -> bool:
-    return any(test(term) for test in (z3.is_int_value, z3.is_bv_value, z3.is_rational_value))
+def is_value(term: Any) -> bool:
+    """Whether the term is a truth value or a number, as a model without gaps has it."""
+    tests = (z3.is_true, z3.is_false, z3.is_int_value, z3.is_rational_value, z3.is_bv_value)
+    return any(test(term) for test in tests)

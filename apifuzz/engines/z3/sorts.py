@@ -29,7 +29,6 @@ class Sorts:
     # From SMT-LIB sorts
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        """A sort by its name, indices and argument sorts."""
         handle = self._make(sort, [a.handle for a in args])
         self.session.sorts[sort] = handle
         return handle
@@ -63,7 +62,7 @@ class Sorts:
         if arity:
             self._arities[name] = arity
             return name
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             handle = z3.DeclareSort(name, session.context)
         else:
             symbol = z3.z3.to_symbol(name, session.context)
@@ -95,7 +94,9 @@ class Sorts:
                 raise Unsupported("z3's calls make datatypes with parameters one at a time")
             handles = [self._polymorphic(group[0])]
         elif (
-            len(group) == 1 and all(not fields for _, fields in group[0].constructors) and session.chance(0.5)
+            len(group) == 1
+            and all(not fields for _, fields in group[0].constructors)
+            and session.random.happens(0.5)
         ):
             handles = [self._enumeration(group[0])]
         else:
@@ -128,7 +129,7 @@ class Sorts:
 
     def _reference(self, name: str, forward: dict[str, Any]) -> Any:
         """A datatype of the group before it is made: by position, or by a forward reference."""
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             return forward[name]
         return z3.DatatypeSort(name, ctx=self.session.context)
 

@@ -11,6 +11,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.engines.rows import words_of
+from apifuzz.engines.walking import walk
 from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.session import STEPS, Session
 from apifuzz.engines.z3.sorts import Sorts
@@ -49,7 +50,7 @@ class Terms:
         handle = self._function_of(term)
         if isinstance(handle, z3.FuncDeclRef):
             self._arrays.add(handle.get_id())
-            if self.session.chance(0.5):
+            if self.session.random.happens(0.5):
                 return z3.AsArray(handle)
             return self.session.wrap(z3core.Z3_mk_as_array(self.session.ref, handle.ast))
         plain = self.session.term(handle)
@@ -64,14 +65,12 @@ class Terms:
     # Symbols
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
-        """The value that ``text`` writes."""
         return self.making.make_value(sort, text)
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
-        """A free constant."""
         session = self.session
         symbol = z3.z3.to_symbol(name, session.context)
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             made = z3.Const(name, sort.handle)
         else:
             made = session.wrap(z3core.Z3_mk_const(session.ref, symbol, sort.handle.ast))
@@ -81,12 +80,11 @@ class Terms:
     def make_variable(self, sort: ApiSort, name: str) -> Any:
         """A constant that a binder is to abstract; sometimes one with a name that nothing else can have."""
         session = self.session
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             return z3.FreshConst(sort.handle, name)
         return z3.Const(name, sort.handle)
 
     def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        """A declared function."""
         if result.sort.name == "FloatingPoint" and any(p.sort.name == "RoundingMode" for p in params):
             raise Unsupported("z3 crashes on functions from rounding modes to floats")
         made = z3.Function(name, *[p.handle for p in params], result.handle)
@@ -96,7 +94,7 @@ class Terms:
     def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
         """A defined function: a lambda term, or a recursive function that does not recur."""
         bound = [self.of(v) for v in variables]
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             return z3.Lambda(bound, self.of(body))
         plain = self.of(body)
         made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
@@ -125,12 +123,12 @@ class Terms:
     def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         """``(head args...)``; now and then made twice, let go of in between, and compared."""
         made = self._make(head, sort.sort, args)
-        if self.session.chance(0.05):
+        if self.session.random.happens(0.05):
             text = made.sexpr()
             again = self._make_as(head, args, made)
             if again is not None and not again.eq(made):
                 raise Misbehaviour("term", f"{text} made twice is two terms")
-            if self.session.chance(0.5):
+            if self.session.random.happens(0.5):
                 del made, again
                 made = self._make(head, sort.sort, args)
         return self.session.hold(made)
@@ -162,7 +160,7 @@ class Terms:
         if isinstance(function, z3.FuncDeclRef):
             return self._call(function, args)
         array = session.term(function)
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             return z3.Select(array, *args)
         return session.wrap(
             z3core.Z3_mk_select_n(session.ref, array.as_ast(), len(args), session.array_of(args))
@@ -170,7 +168,7 @@ class Terms:
 
     def _call(self, declaration: Any, args: Sequence[Any]) -> Any:
         session = self.session
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             return declaration(*args)
         return session.wrap(z3core.Z3_mk_app(session.ref, declaration.ast, len(args), session.array_of(args)))
 
@@ -184,7 +182,7 @@ class Terms:
         if head.kind is HeadKind.SELECTOR:
             return self._call(selector, args)
         term, value = args
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             return term.update_field(selector, value)
         ref = self.session.ref
         return self.session.wrap(
@@ -199,11 +197,11 @@ class Terms:
 
     def _simplified(self, plain: Any) -> Any:
         session = self.session
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             return session.wrap(z3core.Z3_simplify(session.ref, plain.as_ast()))
         switches: dict[str, Any] = {"max_steps": STEPS}
         for _ in range(int(session.random.random() * 4)):
-            switches[session.one_of(_SIMPLIFIER_SWITCHES)] = session.chance(0.5)
+            switches[session.random.pick(_SIMPLIFIER_SWITCHES)] = session.random.happens(0.5)
         return z3.simplify(plain, **switches)
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
@@ -213,7 +211,7 @@ class Terms:
 
     def _substituted(self, term: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
         session = self.session
-        if session.chance(0.6):
+        if session.random.happens(0.6):
             return z3.substitute(term, *pairs)
         indexed = [(old, z3.Var(i, old.sort())) for i, (old, _) in enumerate(pairs)]
         opened = z3.substitute(term, *indexed)
@@ -223,11 +221,9 @@ class Terms:
         return made
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
-        """Whether the term is of the sort."""
         return bool(self.of(term).sort().eq(self.sorts.of(sort.sort)))
 
     def equate(self, term: ApiTerm, value: Any) -> Any:
-        """A formula that says that the term has the value."""
         return self.equation(self.of(term), value)
 
     def equation(self, term: Any, value: Any) -> Any:
@@ -242,13 +238,7 @@ class Terms:
 
 def parts(terms: Sequence[Any]) -> Iterator[Any]:
     """These z3 terms and all that they are made of, each once, bodies of quantifiers included."""
-    seen: set[int] = set()
-    todo = list(terms)
-    for term in todo:
-        if term.get_id() not in seen:
-            seen.add(term.get_id())
-            yield term
-            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
+    return walk(terms, lambda t: [t.body()] if z3.is_quantifier(t) else t.children(), z3.AstRef.get_id)
 
 
 # Quantifiers and lambda terms: over constants that the call abstracts, or over de Bruijn indices
@@ -266,7 +256,6 @@ class Binders:
         self.terms = terms
 
     def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        """``(binder (variables) body)``."""
         bound = [self.terms.of(v) for v in variables]
         return self.session.hold(self._make(binder, bound, self.terms.of(body)))
 
@@ -276,7 +265,7 @@ class Binders:
         if binder == "lambda":
             return self._drawn(binder, variables, body)
         made = self._quantifier(binder, variables, body)
-        if self.session.chance(0.1):
+        if self.session.random.happens(0.1):
             # The same by the other road; equal terms are one object.
             plain = self._drawn(binder, variables, body)
             again = self._by_indices(binder, variables, body, 1, [])
@@ -287,16 +276,16 @@ class Binders:
 
     def _quantifier(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
         session = self.session
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             return self._drawn(binder, variables, body)
-        weight = session.one_of((0, 1, 1, 5, 10))
-        patterns = self._patterns(variables, body) if session.chance(0.5) else []
-        if session.chance(0.5):
+        weight = session.random.pick((0, 1, 1, 5, 10))
+        patterns = self._patterns(variables, body) if session.random.happens(0.5) else []
+        if session.random.happens(0.5):
             return self._by_indices(binder, variables, body, weight, patterns)
-        name = session.fresh_name("q") if session.chance(0.5) else ""
-        skolem = session.fresh_name("sk") if session.chance(0.3) else ""
+        name = session.fresh_name("q") if session.random.happens(0.5) else ""
+        skolem = session.fresh_name("sk") if session.random.happens(0.3) else ""
         # What must not be a pattern makes sense only where no pattern is given.
-        refused = self._patterns(variables, body) if not patterns and session.chance(0.1) else []
+        refused = self._patterns(variables, body) if not patterns and session.random.happens(0.1) else []
         make = z3.ForAll if binder == "forall" else z3.Exists
         return make(
             list(variables),
@@ -327,7 +316,7 @@ class Binders:
         words["inner"] = lambda: z3.substitute(body, *self._indexed(variables))
         words["sorts_of_bound"] = lambda: (z3.Sort * count)(*[v.sort().ast for v in variables])
         words["names"] = lambda: (z3.Symbol * count)(*[symbol(v.decl().name()) for v in variables])
-        route = self.session.one_of(BINDERS.find(name))
+        route = self.session.random.pick(BINDERS.find(name))
         return route.make(words_of((), (), words_in(self.session), words))
 
     def _indexed(self, variables: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -353,15 +342,8 @@ class Binders:
 
 def _subterms(root: Any) -> list[Any]:
     """The term and what is below it, each once, not into binders, up to a bound."""
-    seen = {root.get_id()}
-    found = [root]
-    for term in found:
-        if z3.is_app(term) and len(found) < _MAX_BODY:
-            for child in term.children():
-                if child.get_id() not in seen:
-                    seen.add(child.get_id())
-                    found.append(child)
-    return found
+    below = walk([root], lambda t: t.children() if z3.is_app(t) else (), z3.AstRef.get_id, _MAX_BODY)
+    return list(below)
 
 
 def _can_be_pattern(term: Any) -> bool:

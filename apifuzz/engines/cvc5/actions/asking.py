@@ -19,11 +19,11 @@ from apifuzz.engines.cvc5.actions.base import (
     is_plain,
     kind_named,
     names_of,
-    parts,
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.solving import answer
+from apifuzz.engines.walking import walk
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, TermKind, Unsupported, expect, must
 from apifuzz.run import Run
 
@@ -67,7 +67,7 @@ class GetStatistics(Cvc5Action):
     def act(self, run: Run, core: Cvc5Engine) -> None:
         session = core.session
         for statistics in (session.solver.getStatistics(), session.manager.getStatistics()):
-            shown = statistics.get(session.chance(0.5), session.chance(0.5))
+            shown = statistics.get(session.random.happens(0.5), session.random.happens(0.5))
             for name in list(shown)[:20]:
                 expect("value", "value" in statistics[name], True, f"the statistic {name} has a value")
             expect("value", len(list(statistics)) >= len(shown), True, "statistics walked through")
@@ -84,7 +84,7 @@ class GetInfo(Cvc5Action):
             solver.getInfo(flag)
         levels = solver.getInfo("assertion-stack-levels").decode().strip("()").split()[-1]
         expect("value", levels, str(len(run.stack.levels) - 1), "the number of levels")
-        if run.answer is Answer.UNKNOWN:
+        if run.stack.answer is Answer.UNKNOWN:
             solver.getInfo("reason-unknown")
         solver.setInfo("source", "none")
         is_set = solver.isLogicSet()
@@ -136,11 +136,11 @@ class GetLearnedLiterals(Cvc5Action):
     def act(self, run: Run, core: Cvc5Engine) -> None:
         solver, kind = core.session.solver, _LITERALS[self.kind]
         is_input = kind is cvc5.LearnedLitType.INPUT
-        if is_input and core.session.chance(0.5):
+        if is_input and core.session.random.happens(0.5):
             literals = solver.getLearnedLiterals()
         else:
             literals = solver.getLearnedLiterals(kind)
-        given = [*handles(run.assertions), *handles(run.assumptions or ())]
+        given = [*handles(run.stack.terms), *handles(run.stack.assumptions or ())]
         for literal in literals[:3]:
             # A definition would be made a second time, at which cvc5 aborts.
             if not has_skolem(literal) and not has_quantifier(literal):
@@ -171,7 +171,7 @@ class GetProof(Cvc5Action):
         session.require_assumptions()
         solver = session.solver
         is_full = component is cvc5.ProofComponent.FULL
-        proofs = solver.getProof() if is_full and session.chance(0.5) else solver.getProof(component)
+        proofs = solver.getProof() if is_full and session.random.happens(0.5) else solver.getProof(component)
         if is_full:
             expect("value", len(proofs), 1, "the number of full proofs")
         for proof in proofs:
@@ -182,7 +182,7 @@ class GetProof(Cvc5Action):
 
 
 def _walk(proof: Any) -> None:
-    for node in parts(proof, lambda node: node.getChildren(), _MOST_PROOF_NODES):
+    for node in walk([proof], lambda node: node.getChildren(), most=_MOST_PROOF_NODES):
         rule = node.getRule()
         if rule in _REWRITES:
             node.getRewriteRule()
@@ -229,16 +229,16 @@ class TimeoutCore(Cvc5Action):
     def act(self, run: Run, core: Cvc5Engine) -> None:
         assumed = [core.session.expand(handle) for handle in handles(self.assumed)]
         solver, second = core.session.solver, SecondSolver(core)
-        run.changed()
+        run.stack.changed()
         # It counts as a check: without incremental solving no other one may follow.
         run.checks += 1
         result, found = solver.getTimeoutCoreAssuming(*assumed) if assumed else solver.getTimeoutCore()
         if result.isUnsat():
-            given = handles(run.assertions) if assumed else []
+            given = handles(run.stack.terms) if assumed else []
             second.must_not_be(Answer.SAT, "core", [*given, *found], "a timeout core that is unsat")
         elif result.isSat():
             expect("core", len(found), 0, "the size of a timeout core that is sat")
-            formulas = [*handles(run.assertions), *assumed]
+            formulas = [*handles(run.stack.terms), *assumed]
             second.must_not_be(Answer.UNSAT, "answer", formulas, "what a timeout core finds sat")
 
 
@@ -293,7 +293,7 @@ class BlockModel(Cvc5Action):
         if self.mode not in _MODES and not terms:
             raise Unsupported(f"no way to block a model: {self.mode}")
         solver = core.session.solver
-        run.changed()
+        run.stack.changed()
         solver.push(1)
         before: list[Any] = []
         for _ in range(_MOST_MODELS):

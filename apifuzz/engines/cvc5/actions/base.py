@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import cvc5
@@ -11,6 +11,7 @@ from apifuzz.actions import Need, Own, Second
 from apifuzz.call import Kind, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.solving import answer
+from apifuzz.engines.walking import walk
 from apifuzz.interface import Answer, ApiTerm, Unsupported
 from apifuzz.run import Run
 from apifuzz.store import Store
@@ -122,21 +123,9 @@ def _is_definition(formula: Any) -> bool:
 
 def has_skolem(term: Any) -> bool:
     """Whether a symbol of the solver's own occurs, so that another solver has no meaning for the term."""
-    return any(part.isSkolem() for part in parts(term))
+    return any(part.isSkolem() for part in walk([term]))
 
 
 def has_quantifier(term: Any) -> bool:
     """Whether a quantifier occurs: perhaps what the solver made of a definition."""
-    return any(part.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS) for part in parts(term))
-
-
-def parts(whole: Any, children: Callable[[Any], Any] = list, most: int = 1 << 30) -> Iterator[Any]:
-    """A term, or a proof, and all that it is made of, each once, ``most`` of them at most."""
-    todo = [whole]
-    seen: set[Any] = set()
-    while todo and len(seen) < most:
-        part = todo.pop()
-        if part not in seen:
-            seen.add(part)
-            yield part
-            todo.extend(children(part))
+    return any(part.getKind() in (cvc5.Kind.FORALL, cvc5.Kind.EXISTS) for part in walk([term]))

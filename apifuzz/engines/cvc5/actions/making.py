@@ -114,7 +114,7 @@ class MakeMatch(Cvc5Action):
         datatype = sort.getDatatype()
         cases = []
         for place, constructor in enumerate(members):
-            if place == len(members) - 1 and session.chance(0.3):
+            if place == len(members) - 1 and session.random.happens(0.3):
                 variable = variable_of(sort, "m")
                 bound = make(Kind.VARIABLE_LIST, variable)
                 cases.append(make(Kind.MATCH_BIND_CASE, bound, variable, other.handle))

@@ -19,11 +19,11 @@ from apifuzz.engines.cvc5.actions.base import (
     has_assertions,
     has_skolem,
     may_enumerate,
-    parts,
     should_enumerate,
 )
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
+from apifuzz.engines.walking import walk
 from apifuzz.interface import Answer, ApiTerm, Feature, TermKind, Unsupported, expect
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
@@ -42,13 +42,13 @@ class _Enumerated(Cvc5Action):
         goal, solver = self.goal, core.session.solver
         if not may_enumerate(run):
             raise Unsupported("no enumeration over these sorts")
-        run.changed()
+        run.stack.changed()
         found = getattr(solver, self.asked)(core.session.expand(goal.handle))
         if found.isNull():
             return None
         self.check(run, SecondSolver(core), found)
         made = [run.keep_term(goal.sort, found, TermKind.TERM)]
-        if INCREMENTAL.holds(run) and core.session.chance(0.5):
+        if INCREMENTAL.holds(run) and core.session.random.happens(0.5):
             other = getattr(solver, f"{self.asked}Next")()
             if not other.isNull():
                 expect("value", other == found, False, f"the next one of {self.name} is the same")
@@ -69,7 +69,7 @@ class GetInterpolant(_Enumerated):
 
     def check(self, run: Run, second: SecondSolver, found: Any) -> None:
         expect("sort", found.getSort().isBoolean(), True, "an interpolant is a formula")
-        second.must_follow(handles(run.assertions), found, "interpolation")
+        second.must_follow(handles(run.stack.terms), found, "interpolation")
         second.must_follow([found], self.goal.handle, f"the interpolant {found!s:.200}")
 
 
@@ -81,7 +81,7 @@ class GetAbduct(_Enumerated):
 
     def check(self, run: Run, second: SecondSolver, found: Any) -> None:
         expect("sort", found.getSort().isBoolean(), True, "an abduct is a formula")
-        given = handles(run.assertions)
+        given = handles(run.stack.terms)
         # What is consistent by itself: of other assertions cvc5 gives what it could not refute.
         if second.answer(given) is Answer.SAT:
             about = f"the assertions and the abduct {found!s:.200}"
@@ -118,8 +118,8 @@ class EliminateQuantifiers(Cvc5Action):
         quantified = core.session.expand(self.term.handle)
         if _has_other_variables(quantified):
             raise Unsupported("variables of other sorts than numbers and Bool")
-        run.changed()
-        if core.session.chance(0.3):
+        run.stack.changed()
+        if core.session.random.happens(0.3):
             # A part of the elimination only: nothing is known of it but its sort.
             part = solver.getQuantifierEliminationDisjunct(quantified)
             expect("sort", part.getSort().isBoolean(), True, "a disjunct is a formula")
@@ -127,14 +127,14 @@ class EliminateQuantifiers(Cvc5Action):
         found = solver.getQuantifierElimination(quantified)
         expect("sort", found.getSort().isBoolean(), True, "an elimination is a formula")
         if not has_skolem(found):
-            formulas = [*handles(run.assertions), quantified.xorTerm(found)]
+            formulas = [*handles(run.stack.terms), quantified.xorTerm(found)]
             about = f"the assertions and the difference of {self.term} and {found!s:.200}"
             SecondSolver(core).must_not_be(Answer.SAT, "answer", formulas, about)
 
 
 def _has_other_variables(formula: Any) -> bool:
     """Whether a variable of another sort than Bool, Int and Real occurs."""
-    variables = (part.getSort() for part in parts(formula) if part.getKind() is Kind.VARIABLE)
+    variables = (part.getSort() for part in walk([formula]) if part.getKind() is Kind.VARIABLE)
     return any(not (sort.isBoolean() or sort.isInteger() or sort.isReal()) for sort in variables)
 
 
@@ -152,7 +152,7 @@ class Simplify(Cvc5Action):
         if not has_skolem(found) and term.sort.sort.name != "RegLan":
             different = session.manager.mkTerm(Kind.DISTINCT, handle, found)
             about = f"the assertions and the difference of {term} and {found!s:.200}"
-            formulas = [*handles(run.assertions), different]
+            formulas = [*handles(run.stack.terms), different]
             SecondSolver(core).must_not_be(Answer.SAT, "answer", formulas, about)
 
 
@@ -204,7 +204,7 @@ class _Problem:
         constraint = formula.substitute([self.target, *self.others], [applied, *universal])
         solver.addSygusConstraint(constraint)
         expect("value", len(solver.getSygusConstraints()) > 0, True, "there is a constraint")
-        if self.session.chance(0.3):
+        if self.session.random.happens(0.3):
             assumption = manager.mkTrue()
             solver.addSygusAssume(assumption)
             expect("value", solver.getSygusAssumptions(), [assumption], "the assumptions")
@@ -221,13 +221,13 @@ class _Problem:
     def _function(self, params: list[Any]) -> Any:
         """The function to be found, sometimes within a grammar."""
         sort = self.target.getSort()
-        if self.session.chance(0.6):
+        if self.session.random.happens(0.6):
             return self.solver.synthFun("f", params, sort)
         start = self.session.manager.mkVar(sort, "start")
         grammar = self.solver.mkGrammar(params, [start])
         if any(param.getSort() == sort for param in params):
             grammar.addAnyVariable(start)
-        if self.session.chance(0.5):
+        if self.session.random.happens(0.5):
             grammar.addAnyConstant(start)
         rules = self.rules(sort, start)
         if len(rules) == 1:

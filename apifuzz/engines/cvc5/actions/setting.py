@@ -149,7 +149,7 @@ class DeclarePool(Cvc5Action):
     """``cvc5:declare-pool NAME SORT TERM...``: terms to instantiate quantifiers with."""
 
     places = (("terms", 0.3),)
-    needs = (Need(lambda run: run.answer is None, "a pool while the last answer may be asked about"),)
+    needs = (Need(lambda run: run.stack.answer is None, "a pool while the last answer may be asked about"),)
     likely = (lambda run: run.scope.quantifiers,)
     symbol: Name
     sort: SortArg

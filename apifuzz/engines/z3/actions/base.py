@@ -12,11 +12,11 @@ from apifuzz.actions import Own, Second
 from apifuzz.call import AnyFormulas, some
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import model_of
+from apifuzz.engines.z3.solving import ANSWERS
 from apifuzz.engines.z3.terms import parts
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour
 from apifuzz.run import Run
 
-ANSWERS = {z3.Z3_L_TRUE: Answer.SAT, z3.Z3_L_FALSE: Answer.UNSAT, z3.Z3_L_UNDEF: Answer.UNKNOWN}
 MOST_FORMULAS = 4
 
 
@@ -64,6 +64,12 @@ class Asking(Second):
     def answer(self, formulas: Sequence[Any]) -> Answer:
         return ANSWERS[self.solver(formulas).check().r]
 
+    def goal(self, formulas: Sequence[Any]) -> Any:
+        """A goal of these z3 formulas."""
+        goal = z3.Goal(models=True, unsat_cores=False, proofs=False, ctx=self.session.context)
+        goal.add(*formulas)
+        return goal
+
     def vector(self, terms: Sequence[Any]) -> Any:
         """A vector of these z3 terms."""
         vector = z3.AstVector(ctx=self.session.context)
@@ -100,7 +106,7 @@ class Asking(Second):
     @property
     def assertions(self) -> list[Any]:
         """The run's assertions, as z3 terms."""
-        return self.of(self.run.assertions)
+        return self.of(self.run.stack.terms)
 
     def constants(self, terms: Sequence[ApiTerm]) -> list[Any]:
         """The uninterpreted constants in these terms, in order of their occurrence."""

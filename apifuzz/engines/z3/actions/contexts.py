@@ -11,9 +11,10 @@ import z3
 from z3 import z3core
 
 from apifuzz.call import AnyFormulas, Values, draw_term, some, terms_of
-from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, OfFormulas, Z3Action, shown
+from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, shown
 from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread
+from apifuzz.engines.z3.solving import ANSWERS, is_value
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 
 
@@ -29,36 +30,26 @@ class Translate(OfFormulas):
         for formula in formulas:
             back = formula.translate(other).translate(session.context)
             if not back.eq(formula):
-                raise Misbehaviour(
-                    "term", f"{shown(formula)} comes back from another context as {shown(back)}"
-                )
-        choice = session.one_of(("solver", "goal", "vector"))
+                about = f"{shown(formula)} comes back from another context as {shown(back)}"
+                raise Misbehaviour("term", about)
+        choice = session.random.pick(("solver", "goal", "vector"))
         if choice == "solver":
             self._solver(asking, formulas, other)
-        elif choice == "goal":
-            self._goal(asking, formulas, other)
-        else:
-            whole = len(asking.vector(formulas).translate(other)) == len(formulas)
-            must("term", whole, "a vector loses terms on its way to another context")
+            return
+        held = asking.goal(formulas) if choice == "goal" else asking.vector(formulas)
+        size, moved = len(held), len(held.translate(other))
+        must("term", moved == size, f"a {choice} of {size} formulas has {moved} in another context")
 
     @staticmethod
     def _solver(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
         solver = asking.solver(formulas[:1])
-        if asking.session.chance(0.5):
+        if asking.session.random.happens(0.5):
             solver.check()
-        if asking.session.chance(0.3):
+        if asking.session.random.happens(0.3):
             solver.push()
         solver.add(*formulas[1:])
         moved = solver.translate(other)
         asking.must_agree(ANSWERS[moved.check().r], formulas, "a solver in another context")
-
-    @staticmethod
-    def _goal(asking: Asking, formulas: Sequence[Any], other: Any) -> None:
-        goal = z3.Goal(ctx=asking.session.context)
-        goal.add(*formulas)
-        size = goal.translate(other).size()
-        same = size == goal.size()
-        must("term", same, f"a goal of {goal.size()} formulas has {size} in another context")
 
 
 class Containers(Z3Action):
@@ -74,7 +65,7 @@ class Containers(Z3Action):
     @staticmethod
     def _vector(asking: Asking, terms: Sequence[Any]) -> None:
         vector, size = asking.vector(terms), len(terms)
-        if asking.session.chance(0.5):
+        if asking.session.random.happens(0.5):
             vector[0] = terms[-1]
             terms = [terms[-1], *terms[1:]]
         holds = all(vector[i].eq(terms[i]) for i in range(size)) and all(t in vector for t in terms)
@@ -139,21 +130,13 @@ class Model(Z3Action):
         for term in asking.of(self.terms):
             found = model.eval(term)
             if z3.is_const(term) and any(c.eq(term) and not v.eq(found) for c, v in values):
-                raise Misbehaviour(
-                    "value", f"{term.sexpr()} is {found.sexpr()}, not what the model was given"
-                )
+                about = f"{term.sexpr()} is {found.sexpr()}, not what the model was given"
+                raise Misbehaviour("value", about)
             # What is left open, a division by zero say, the model may fill in as it likes.
             plain = z3.simplify(z3.substitute(term, *values)) if values else found
-            if _is_value(plain) and _is_value(found) and not plain.eq(found):
+            if is_value(plain) and is_value(found) and not plain.eq(found):
                 about = f"{shown(term)} is {found.sexpr()}"
                 raise Misbehaviour("value", f"{about}, by substitution {plain.sexpr()}")
-
-
-_VALUES = (z3.is_true, z3.is_false, z3.is_int_value, z3.is_rational_value, z3.is_bv_value)
-
-
-def _is_value(term: Any) -> bool:
-    return any(is_one(term) for is_one in _VALUES)
 
 
 def _small_value(session: Any, sort: Any) -> Any:
@@ -198,7 +181,7 @@ class Eliminate(OfFormulas):
     @staticmethod
     def _project(asking: Asking, model: Any, constants: Sequence[Any], formula: Any) -> Any:
         session = asking.session
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             return model.project(constants, formula)
         known = z3.AstMap(ctx=session.context)
         given = (len(constants), session.array_of(constants), formula.as_ast(), known.map)
@@ -237,8 +220,8 @@ class Simplifiers(OfFormulas):
         formulas = asking.of(self.formulas)
         chain = None
         for _ in range(session.random.up_to(3)):
-            simplifier = z3.Simplifier(session.one_of(_SIMPLIFIERS), session.context)
-            if session.chance(0.3):
+            simplifier = z3.Simplifier(session.random.pick(_SIMPLIFIERS), session.context)
+            if session.random.happens(0.3):
                 z3core.Z3_simplifier_get_help(session.ref, simplifier.simplifier)
                 simplifier.param_descrs()
             if chain is None:
@@ -250,7 +233,7 @@ class Simplifiers(OfFormulas):
         solver = chain.add(asking.solver())
         middle = len(formulas) // 2
         solver.add(*formulas[:middle])
-        if session.chance(0.5):
+        if session.random.happens(0.5):
             asking.must_agree(ANSWERS[solver.check().r], formulas[:middle], "simplifiers")
         solver.push()
         solver.add(*formulas[middle:])
@@ -270,10 +253,9 @@ class _AtMost(z3.UserPropagateBase):  # type: ignore[misc]
         self.bound = bound
         self.true: list[Any] = []
         self.levels: list[int] = []
-        self.finals = 0
         self.strange = ""
         self.add_fixed(self._fix)
-        self.add_final(self._finish)
+        self.add_final(lambda: None)
         for literal in literals:
             self.add(literal)
 
@@ -298,9 +280,6 @@ class _AtMost(z3.UserPropagateBase):  # type: ignore[misc]
             if len(self.true) > self.bound:
                 self.conflict(self.true)
 
-    def _finish(self) -> None:
-        self.finals += 1
-
 
 class Propagator(OfFormulas):
     """``z3:propagator FORMULA...``: a propagator for a cardinality constraint answers as that does."""
@@ -321,17 +300,12 @@ class Propagator(OfFormulas):
         try:
             result = solver.check()
         finally:
-            _forget_propagators()
+            # z3's module keeps every propagator for ever, and with it the context.
+            if z3.z3._prop_closures is not None:
+                z3.z3._prop_closures.bases.clear()
         must("term", not propagator.strange, propagator.strange)
         limited = z3.PbLe([(literal, 1) for literal in literals], bound)
         asking.must_agree(ANSWERS[result.r], [*named, limited], "a propagator")
-
-
-def _forget_propagators() -> None:
-    """z3's module keeps every propagator for ever, and with it the context."""
-    known = z3.z3._prop_closures
-    if known is not None:
-        known.bases.clear()
 
 
 class Clauses(OfFormulas):

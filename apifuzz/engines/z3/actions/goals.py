@@ -65,11 +65,11 @@ class Probe(OfFormulas):
 
     def ask(self, asking: Asking) -> None:
         session = asking.session
-        goal = _goal(asking, asking.of(self.formulas))
-        name = session.one_of(_PROBES)
+        goal = asking.goal(asking.of(self.formulas))
+        name = session.random.pick(_PROBES)
         probe = z3.Probe(name, session.context)
         value = probe(goal)
-        other = z3.Probe(session.one_of(_PREDICATES), session.context)
+        other = z3.Probe(session.random.pick(_PREDICATES), session.context)
         other(goal)
         limit = float(session.random.below(20))
         for compare in (operator.gt, operator.lt, operator.ge, operator.le, operator.eq):
@@ -85,15 +85,9 @@ class Probe(OfFormulas):
 # Goals
 
 
-def _goal(asking: Asking, formulas: Sequence[Any]) -> Any:
-    goal = z3.Goal(models=True, unsat_cores=False, proofs=False, ctx=asking.session.context)
-    goal.add(*formulas)
-    return goal
-
-
 def _apply(asking: Asking, tactic: Any, formulas: Sequence[Any]) -> None:
     """Apply the tactic and compare what comes of it with the goal."""
-    goal = _goal(asking, formulas)
+    goal = asking.goal(formulas)
     try:
         result = tactic.apply(goal)
     except z3.Z3Exception:
@@ -108,7 +102,7 @@ def _apply(asking: Asking, tactic: Any, formulas: Sequence[Any]) -> None:
     if any(s.prec() != z3.Z3_GOAL_PRECISE for s in subgoals):
         return
     whole = asking.answer(formulas)
-    answers = [_answer(asking, s) for s in subgoals]
+    answers = [asking.answer(_formulas(subgoal)) for subgoal in subgoals]
     if Answer.SAT in answers:
         if whole is Answer.UNSAT:
             raise Misbehaviour("answer", "a subgoal is sat, its goal is unsat")
@@ -117,26 +111,21 @@ def _apply(asking: Asking, tactic: Any, formulas: Sequence[Any]) -> None:
         raise Misbehaviour("answer", "every subgoal is unsat, the goal is sat")
 
 
-def _answer(asking: Asking, goal: Any) -> Answer:
-    return asking.answer([goal.get(i) for i in range(goal.size())])
+def _formulas(goal: Any) -> list[Any]:
+    return [goal.get(i) for i in range(goal.size())]
 
 
 def _convert(asking: Asking, goal: Any, formulas: Sequence[Any]) -> None:
     """A subgoal's model, converted, must be one of the goal."""
-    solver = asking.solver([goal.get(i) for i in range(goal.size())])
+    solver = asking.solver(_formulas(goal))
     if solver.check() != z3.sat:
         return
     found = asking.model_of(solver)
     # z3's solver leaves constants that a tactic made out of its models, though formulas are about them.
-    if any("!" in name and name not in str(found) for name in _names(goal)):
+    names = {part.decl().name() for part in parts(_formulas(goal)) if is_variable(part)}
+    if any("!" in name and name not in str(found) for name in names):
         return
     asking.must_satisfy(goal.convert_model(found), formulas, "a subgoal, converted,")
-
-
-def _names(goal: Any) -> list[str]:
-    """The names of the constants in a goal."""
-    found = parts([goal.get(i) for i in range(goal.size())])
-    return list(dict.fromkeys(part.decl().name() for part in found if is_variable(part)))
 
 
 # Tactics as text

@@ -11,8 +11,9 @@ import z3
 from z3 import z3core
 
 from apifuzz.call import FormulaList, ValueList, one_of, some, terms_of
-from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, Z3Action, is_variable
+from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, Z3Action, is_variable
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, model_of
+from apifuzz.engines.z3.solving import ANSWERS
 from apifuzz.interface import Answer, Unsupported, must
 from apifuzz.run import Run
 
@@ -53,8 +54,8 @@ class _Problem:
         self.optimize = z3.Optimize(ctx=self.session.context)
         self.optimize.set("rlimit", RESOURCE_LIMIT)
         self.optimize.set("priority", self.priority)
-        if self.session.chance(0.5):
-            self.optimize.set("maxsat_engine", self.session.one_of(_ENGINES))
+        if self.session.random.happens(0.5):
+            self.optimize.set("maxsat_engine", self.session.random.pick(_ENGINES))
         self.objectives: list[tuple[Any, Any, bool]] = []
 
     def solve(self) -> None:
@@ -70,30 +71,34 @@ class _Problem:
             if self.priority == "lex":
                 self._look_at_optimum()
             elif self.priority == "pareto":
-                self._walk_front()
+                # A few more points of the front; each is a model.
+                for _ in range(_MOST_FRONTS):
+                    if self.optimize.check() != z3.sat:
+                        break
+                    self._look_at_model()
         self._inspect()
 
     def _state(self) -> None:
         session, optimize = self.session, self.optimize
         for formula in self.hard:
-            if session.chance(0.2):
+            if session.random.happens(0.2):
                 optimize.assert_and_track(formula, z3.Bool(session.fresh_name("hard"), session.context))
             else:
                 optimize.add(formula)
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             optimize.push()
             optimize.add(z3.BoolVal(False, session.context))
             optimize.pop()
         for formula in self.soft:
-            weight = session.one_of(("1", "2", "0.5", "-1", "10"))
-            optimize.add_soft(formula, weight, session.one_of(("", "g", "h")))
+            weight = session.random.pick(("1", "2", "0.5", "-1", "10"))
+            optimize.add_soft(formula, weight, session.random.pick(("", "g", "h")))
         for goal in self.goals:
-            maximal = session.chance(0.5)
+            maximal = session.random.happens(0.5)
             handle = optimize.maximize(goal) if maximal else optimize.minimize(goal)
             self.objectives.append((handle, goal, maximal))
         # Of variables only: a value for another term ends in a segmentation fault now and then (5.4).
         numbers = [g for g in self.goals if z3.is_int(g) and is_variable(g)]
-        if session.chance(0.2) and numbers:
+        if session.random.happens(0.2) and numbers:
             optimize.set_initial_value(numbers[0], 1)
 
     def _look_at_model(self) -> None:
@@ -121,21 +126,14 @@ class _Problem:
             better = goal > bound if maximal else goal < bound
         self.asking.must_follow(self.hard, z3.Not(better), "an optimum")
 
-    def _walk_front(self) -> None:
-        """A few more points of the Pareto front; each is a model."""
-        for _ in range(_MOST_FRONTS):
-            if self.optimize.check() != z3.sat:
-                return
-            self._look_at_model()
-
     def _inspect(self) -> None:
         optimize, session = self.optimize, self.session
         optimize.assertions(), optimize.objectives(), optimize.statistics()
-        if session.chance(0.3):
+        if session.random.happens(0.3):
             optimize.sexpr()
-        if session.chance(0.2):
+        if session.random.happens(0.2):
             z3core.Z3_optimize_get_help(session.ref, optimize.optimize)
-        if session.chance(0.1):
+        if session.random.happens(0.1):
             other = z3.Context()
             optimize.translate(other).assertions()
 
@@ -203,7 +201,7 @@ class _Horn:
         fixedpoint = z3.Fixedpoint(ctx=context)
         fixedpoint.set("engine", engine)
         fixedpoint.set("rlimit", RESOURCE_LIMIT)
-        if engine == "spacer" and session.chance(0.5):
+        if engine == "spacer" and session.random.happens(0.5):
             fixedpoint.set("spacer.random_seed", session.random.below(100))
         fixedpoint.register_relation(*relations.values())
         x = z3.Const(session.fresh_name("x"), sort)
@@ -222,7 +220,7 @@ class _Horn:
         self._inspect(fixedpoint, engine, result, relations)
 
     def _fact(self, fixedpoint: Any, relation: Any, fact: int, sort: Any) -> None:
-        if self.session.chance(0.3):
+        if self.session.random.happens(0.3):
             columns = (ctypes.c_uint * 1)(fact)
             z3core.Z3_fixedpoint_add_fact(self.session.ref, fixedpoint.fixedpoint, relation.ast, 1, columns)
         else:

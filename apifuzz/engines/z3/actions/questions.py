@@ -11,9 +11,10 @@ from z3 import z3core
 
 from apifuzz.actions import Need, option
 from apifuzz.call import AnyFormulas, Values, some, terms_of
-from apifuzz.engines.z3.actions.base import ANSWERS, MOST_FORMULAS, Asking, OfFormulas, Z3Action
+from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action
 from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import misread
+from apifuzz.engines.z3.solving import ANSWERS
 from apifuzz.interface import Answer, Misbehaviour, Unsupported, must
 from apifuzz.run import Run
 
@@ -30,7 +31,7 @@ class Cube(OfFormulas):
         solver = asking.solver(formulas)
         atoms = [c for c in asking.constants(self.formulas) if z3.is_bool(c)]
         cubes: list[list[Any]] = []
-        for cube in solver.cube(atoms if atoms and asking.session.chance(0.5) else None):
+        for cube in solver.cube(atoms if atoms and asking.session.random.happens(0.5) else None):
             cubes.append(list(cube))
             if len(cubes) == _MOST_CUBES:
                 return
@@ -51,7 +52,7 @@ class Consequences(OfFormulas):
         formulas = asking.of(self.formulas)
         variables = [c for c in asking.constants(self.formulas) if z3.is_bool(c) or z3.is_bv(c)]
         solver = asking.solver(formulas[1:])
-        assumptions = [c for c in variables if z3.is_bool(c) and session.chance(0.3)]
+        assumptions = [c for c in variables if z3.is_bool(c) and session.random.happens(0.3)]
         if not variables:
             return
         result, found = solver.consequences(assumptions, variables)
@@ -91,13 +92,13 @@ class State(Z3Action):
     """``z3:state``: the run's solver is asked about its state, after any answer."""
 
     places = (("sat", 1.0), ("unsat", 1.0), ("unknown", 1.0))
-    likely = (lambda run: bool(run.assertions) and run.answer is not None,)
+    likely = (lambda run: bool(run.stack.terms) and run.stack.answer is not None,)
 
     def ask(self, asking: Asking) -> None:
         _statistics(asking.solving.solver)
         _assertions(asking)
         _units(asking)
-        if asking.run.answer is Answer.UNKNOWN:
+        if asking.run.stack.answer is Answer.UNKNOWN:
             asking.solving.solver.reason_unknown()
 
 
@@ -115,9 +116,9 @@ def _assertions(asking: Asking) -> None:
     found = solver.assertions()
     are_formulas = all(z3.is_bool(formula) for formula in found)
     must("term", are_formulas, "the solver tells of an assertion that is no formula")
-    if session.chance(0.3):
+    if session.random.happens(0.3):
         z3core.Z3_solver_get_help(session.ref, solver.solver)
-    if session.chance(0.5):
+    if session.random.happens(0.5):
         z3core.Z3_ast_vector_to_string(session.ref, found.vector)
 
 
@@ -129,20 +130,15 @@ def _units(asking: Asking) -> None:
     solver, session = asking.solving.solver, asking.session
     units = list(solver.units())
     plain = asking.solving.kind == "simple" and not asking.solving.logic
-    if plain and asking.solving.tracking == "plain" and asking.run.assumptions is None:
+    if plain and asking.solving.tracking == "plain" and asking.run.stack.assumptions is None:
         for unit in units[:_MOST_CONSEQUENCES]:
-            if not _is_of_solver(unit):
+            if not any(mark in unit.sexpr() for mark in _OWN):
                 asking.must_follow(asking.assertions, unit, "a unit")
     for formula in (*solver.non_units(), *solver.trail()):
         if not z3.is_bool(formula):
             raise Misbehaviour("term", f"{formula.sexpr()} in the solver's state is no formula")
-    if session.chance(0.3) and asking.solving.kind == "simple":
+    if session.random.happens(0.3) and asking.solving.kind == "simple":
         solver.trail_levels()
-
-
-def _is_of_solver(formula: Any) -> bool:
-    """Whether a symbol of its own occurs."""
-    return any(mark in formula.sexpr() for mark in _OWN)
 
 
 _OWN = ("!", "sk", "char.bit", "/0", "div0", "mod0", "rem0")
@@ -154,7 +150,7 @@ class Proof(Z3Action):
 
     places = (("unsat", 1.0),)
     needs = (option("proof=true"),)
-    likely = (lambda run: run.answer is Answer.UNSAT,)
+    likely = (lambda run: run.stack.answer is Answer.UNSAT,)
 
     def ask(self, asking: Asking) -> None:
         try:
@@ -175,11 +171,11 @@ class Print(OfFormulas):
         session = asking.session
         formulas = asking.of(self.formulas)
         solver = asking.solver(formulas)
-        text = solver.to_smt2() if session.chance(0.5) else solver.sexpr()
+        text = solver.to_smt2() if session.random.happens(0.5) else solver.sexpr()
         require_readable(session, text)
         again = asking.solver()
         try:
-            if session.chance(0.5):
+            if session.random.happens(0.5):
                 again.from_string(text)
             else:
                 again.add(*z3.ParserContext(session.context).from_string(text))
