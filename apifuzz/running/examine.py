@@ -45,8 +45,14 @@ def examine(
     except TraceError:
         return None
     shown = look(runner, print_trace(trace), limits, fault.kind, fresh=True)
-    if not fault.is_same(shown.fault):
-        return None
+    is_shown = fault.is_same(shown.fault)
+    return _made_small(runner, trace, shown, fault, limits, seconds) if is_shown else None
+
+
+def _made_small(
+    runner: Runner, trace: Trace, shown: RunResult, fault: Fault, limits: Limits, seconds: float
+) -> Examined:
+    """A confirmed error, quickly minimised; ``shown`` is what the fresh process showed."""
     small, complete = _quickly(runner, trace, fault, limits, seconds)
     if small != trace:
         again = look(runner, print_trace(small), limits, fault.kind, fresh=True)

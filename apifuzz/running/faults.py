@@ -47,11 +47,11 @@ class Fault:
 
     def is_same(self, other: Fault | None) -> bool:
         """Whether the other one is the same error: by its place where there is one, else kind and shape."""
-        if other is None or self.kind != other.kind:
-            return False
-        if self.place or other.place:
-            return self.place == other.place
-        return (self.action, self.shape) == (other.action, other.shape)
+        return other is not None and self._identity == other._identity
+
+    @property
+    def _identity(self) -> tuple[str, ...]:
+        return (self.kind, self.place) if self.place else (self.kind, self.action, self.shape)
 
     def stem(self, solver: str) -> str:
         """What a key begins with: kind and solver, then the place, or where it happened and what was said."""

@@ -35,9 +35,6 @@ def _operators(trace: Trace) -> tuple[str, ...]:
 
 def _name(head: str) -> str:
     """The name of a head: ``extract`` of ``(_ extract 7 0)``, ``seq.empty`` of ``(as seq.empty S)``."""
-    if not head.startswith("("):
-        return head
-    parts = split_line(head[1:-1])
-    if len(parts) > 1 and parts[0] in ("_", "as"):
-        return parts[1]
-    return parts[0] if parts else ""
+    parts = split_line(head[1:-1]) if head.startswith("(") else [head]
+    is_marked = len(parts) > 1 and parts[0] in ("_", "as")
+    return parts[1] if is_marked else "".join(parts[:1])

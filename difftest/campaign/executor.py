@@ -21,10 +21,8 @@ from difftest.campaign.modes import Options, under_options
 from difftest.errors import DifftestError
 from difftest.oracles import hunting_oracles
 from difftest.oracles.base import Candidate, observe_test
-from difftest.reduction.pairs import pair_of
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
-from difftest.triage.expectation import expectation_of
 from difftest.triage.filing import Filing
 from difftest.triage.fingerprint import fingerprint
 from difftest.triage.key import Fingerprint, needs_reduction
@@ -308,10 +306,10 @@ def perform(
 ) -> RunResult | Confirmation:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
     solvers = under_options(solvers, task.options)
-    if isinstance(task, ConfirmTask):
-        return _confirm_at_last(task, solvers, runner)
-    test = task.test or (make(task.name) if make else None)
-    return _run(task, test, solvers, runner) if test else RunResult(task, {}, 0.0)
+    if isinstance(task, RunTask):
+        test = task.test or (make(task.name) if make else None)
+        return _run(task, test, solvers, runner) if test else RunResult(task, {}, 0.0)
+    return _confirm(task, solvers, runner)
 
 
 def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:
@@ -336,30 +334,21 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, crossed)
 
 
-def _confirm_at_last(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
-    """Confirm; again where the process that runs the solvers was killed meanwhile."""
-    for _ in range(_TRIES):
-        try:
-            return _confirm(task, solvers, runner)
-        except RunnerLost:
-            continue
-    return Confirmation(task, None, 0.0)
-
-
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
-    settled, spent = settle(task.candidate, task.test, solvers, task.limits, runner)
+    """Confirm, and find the key; again where the process that runs the solvers was killed meanwhile."""
+    settled, spent, key = None, 0.0, None
+    for _ in range(_TRIES):
+        with contextlib.suppress(RunnerLost):
+            settled, spent = settle(task.candidate, task.test, solvers, task.limits, runner)
+            break
     if settled is None:
         return Confirmation(task, None, spent)
-    candidate, shown, test = settled.candidate, settled.shown, settled.test
-    other = test if test is not task.test else None
-    if task.reduction <= 0 or not needs_reduction(candidate):
-        return Confirmation(task, shown, spent, None, candidate, other)
-    pair = pair_of(test) if candidate.oracle == "implication" else None
-    printed = {name: run.stdout for name, run in shown.runs.items()}
-    expected = expectation_of(candidate, shown.solvers, shown.verdicts, printed, pair)
-    with Confirmer(expected, within=runner) as confirmer:
-        found = fingerprint(candidate, test.text, confirmer, task.reduction)
-        return Confirmation(task, shown, spent + confirmer.seconds, found, candidate, other)
+    if task.reduction > 0 and needs_reduction(settled.candidate):
+        with Confirmer(settled.expectation, within=runner) as confirmer:
+            key = fingerprint(settled.candidate, settled.test.text, confirmer, task.reduction)
+            spent += confirmer.seconds
+    test = settled.test if settled.test is not task.test else None
+    return Confirmation(task, settled.shown, spent, key, settled.candidate, test)
 
 
 class LocalExecutor:

@@ -66,9 +66,9 @@ def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ..
     """What ``names``, as ``select`` gives them, mean for these solvers: those named, or the defaults without
     those named with a ``-``.
     """
-    if names and not names[0].startswith(_OFF):
-        return tuple(names)
-    return tuple(name for name in default_oracles(solvers) if _OFF + name not in names)
+    are_on = names and not names[0].startswith(_OFF)
+    chosen = names if are_on else default_oracles(solvers)
+    return tuple(name for name in chosen if _OFF + name not in names)
 
 
 def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
@@ -77,12 +77,10 @@ def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) 
     Unless it is named, models are crossed on one test in four, drawn by the text: on all of them a hunt is
     half as slow again (measured), on these it is an eighth.
     """
+    crossing = model_cross_check.ORACLE.name
+    drawn = zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0
     chosen = oracles_on(names, solvers)
-    if model_cross_check.ORACLE.name in names:
-        return chosen
-    if zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0:
-        return chosen
-    return tuple(name for name in chosen if name != model_cross_check.ORACLE.name)
+    return tuple(name for name in chosen if drawn or crossing in names or name != crossing)
 
 
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -157,11 +156,6 @@ def decided(answers: Sequence[str | None], check: int) -> str | None:
     """The answer to check-sat number ``check`` if it is sat or unsat."""
     answer = answers[check] if check < len(answers) else None
     return answer if answer in ("sat", "unsat") else None
-
-
-def finding_id(key: str, text: str) -> str:
-    """An identity that depends on nothing but the finding itself: 12 hexadecimal digits."""
-    return hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()[:12]
 
 
 def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:

@@ -16,10 +16,9 @@ _LIMITED = re.compile(
 
 def look(seen: Observation) -> list[Candidate]:
     """For each solver the first check-sat that the nearest older release decided and it does not."""
-    if _LIMITED.search(seen.text):
-        return []
     found: dict[str, Candidate] = {}
-    for newer, older in older_pairs(seen.trusted):
+    pairs = older_pairs(seen.trusted) if not _LIMITED.search(seen.text) else ()
+    for newer, older in pairs:
         verdict, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if verdict.outcome is not Outcome.UNKNOWN or not newer.unknown_is_telling or newer.name in found:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome, Verdict
@@ -10,19 +10,19 @@ from solvers.running.outcomes import Outcome, Verdict
 
 def look(seen: Observation) -> list[Candidate]:
     """The first check-sat with contradicting answers; what comes after it has mostly the same cause."""
-    names = [solver.name for solver in seen.trusted]
-    verdicts = seen.verdicts
-    longest = max((len(verdicts[name].answers) for name in names), default=0)
-    for check in range(longest):
-        said = {name: answer for name in names if (answer := decided(verdicts[name].answers, check))}
+    answers = {solver.name: seen.verdicts[solver.name].answers for solver in seen.trusted}
+    found: list[Candidate] = []
+    for check in range(max(map(len, answers.values()), default=0)):
+        said = {name: answer for name, given in answers.items() if (answer := decided(given, check))}
         truth = decided(seen.known, check)
         if truth is not None:
             liars = [name for name, answer in said.items() if answer != truth]
-            if liars:
-                return [_contradicted(seen, name, said[name], truth, check) for name in liars]
+            found = [_contradicted(seen, name, said[name], truth, check) for name in liars]
         elif len(set(said.values())) > 1:
-            return [_disagreement(said, seen, check)]
-    return []
+            found = [_disagreement(said, seen, check)]
+        if found:
+            break
+    return found
 
 
 def _contradicted(seen: Observation, name: str, said: str, truth: str, check: int) -> Candidate:
@@ -46,20 +46,15 @@ def suspect(
 
     ``voices`` are the solvers by name, releases and builds of one counted as one.
     """
-    for name, answer in said.items():
-        if answer == "sat" and verdicts[name].outcome is Outcome.INVALID_MODEL:
-            return name, "its own check refutes the model behind its sat"
-    few, many = sorted(_camps(said), key=len)
-    if len(few) == 1 and len({voices[name] for name in many}) > 1:
-        return few[0], f"{' and '.join(many)} say otherwise"
-    return None, "two solvers disagree; which one is wrong is not known"
-
-
-def _camps(said: Mapping[str, str]) -> list[Sequence[str]]:
-    by_answer: dict[str, list[str]] = {}
-    for name, answer in said.items():
-        by_answer.setdefault(answer, []).append(name)
-    return list(by_answer.values())
+    sides = [[name for name, answer in said.items() if answer == side] for side in ("sat", "unsat")]
+    refuted = [name for name in sides[0] if verdicts[name].outcome is Outcome.INVALID_MODEL]
+    few, many = sorted(sides, key=len)
+    guilty, reason = None, "two solvers disagree; which one is wrong is not known"
+    if refuted:
+        guilty, reason = refuted[0], "its own check refutes the model behind its sat"
+    elif len(few) == 1 and len({voices[name] for name in many}) > 1:
+        guilty, reason = few[0], f"{' and '.join(many)} say otherwise"
+    return guilty, reason
 
 
 ORACLE = Oracle(

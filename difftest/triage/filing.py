@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shutil
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
-from difftest.oracles.base import finding_id
 from difftest.triage.folder import DOCUMENT, FORMAT
 from difftest.triage.kinds import rewrite_report
 
@@ -56,21 +56,30 @@ class Filing:
     files: Mapping[str, str]
     note: str = ""
 
+    @property
+    def id(self) -> str:
+        """An identity that depends on nothing but the finding itself: 12 hexadecimal digits."""
+        return hashlib.sha256(f"{self.key}\0{self.text}".encode()).hexdigest()[:12]
+
+    @property
+    def folder_name(self) -> str:
+        """The name of its folder."""
+        return f"{self.finding_class}-{self.id}"
+
 
 def file_finding(folder: Path, filing: Filing) -> FindingRecord:
     """Write a finding and move it into ``folder`` in one step; nothing changes where it is there already.
 
     OSError if it cannot be written; nothing of it is left then. A process writes one at a time.
     """
-    identity = finding_id(filing.key, filing.text)
-    final = folder / f"{filing.finding_class}-{identity}"
+    final = folder / filing.folder_name
     work = folder / f".tmp-{os.getpid()}-finding"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     try:
         for name, text in filing.files.items():
             (work / name).write_bytes(_encoded(text))
-        head = {"format": FORMAT, "kind": filing.kind, "id": identity, "class": filing.finding_class}
+        head = {"format": FORMAT, "kind": filing.kind, "id": filing.id, "class": filing.finding_class}
         head |= {"solver": filing.solver, "key": filing.key, "platform": _platform()}
         put_json(work / DOCUMENT, {**head, **filing.document})
         rewrite_report(work)
@@ -78,7 +87,7 @@ def file_finding(folder: Path, filing: Filing) -> FindingRecord:
             work.rename(final)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return FindingRecord(identity, filing.finding_class, filing.solver, filing.key, False, final)
+    return FindingRecord(filing.id, filing.finding_class, filing.solver, filing.key, False, final)
 
 
 def _encoded(text: str) -> bytes:

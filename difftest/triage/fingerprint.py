@@ -36,14 +36,14 @@ def fingerprint(
 
     passes = Passes(text, shows, deadline, names=False)
     complete = passes.run(max_rounds=3)
-    left, reduced = frozenset(theories_in(passes.text)), form(passes.text)
-    if not finding_class.keyed_by_operators:
-        return Fingerprint(str(replace(key, theories=left)), reduced, False)
-    operators, essential = essential_operators(passes.text, shows, deadline)
+    key = replace(key, theories=frozenset(theories_in(passes.text)))
+    essential = False
+    if finding_class.keyed_by_operators:
+        operators, essential = essential_operators(passes.text, shows, deadline)
+        key = replace(key, operators=frozenset(operators))
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
-    essential &= candidate.oracle != "implication"
-    found = replace(key, theories=left, operators=frozenset(operators))
-    return Fingerprint(str(found), reduced, complete and essential)
+    complete = complete and essential and candidate.oracle != "implication"
+    return Fingerprint(str(key), form(passes.text), complete)
 
 
 def _with_falsehood(text: str) -> str:

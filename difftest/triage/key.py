@@ -49,9 +49,9 @@ class Fingerprint:
 
 def needs_reduction(candidate: Candidate) -> bool:
     """Whether the candidate's key depends on what else is in the test."""
-    if candidate.has_final_key or not class_of(candidate.finding_class, candidate.kind).is_quick:
-        return False
-    return candidate.kind != "formula" or bool(Key.read(candidate.key).theories)
+    is_quick = class_of(candidate.finding_class, candidate.kind).is_quick
+    is_open = candidate.kind != "formula" or bool(Key.read(candidate.key).theories)
+    return is_quick and is_open and not candidate.has_final_key
 
 
 def fold(found: Fingerprint, known: Iterable[str]) -> str:

@@ -34,21 +34,18 @@ def essential_operators(
     """
     found: set[str] = set()
     tried: set[str] = set()
-    while True:
-        checked = _checked(text)
-        if checked is None:
-            return tuple(sorted(found)), True
-        names = _operators(checked)
-        left = sorted(names - tried)
-        if not left:
-            return tuple(sorted(names)), True
-        if len(left) > _MOST_OPERATORS or time.monotonic() >= deadline:
-            return tuple(sorted(names)), False
-        found = names
+    is_complete = True
+    while (checked := _checked(text)) is not None:
+        found = _operators(checked)
+        left = sorted(found - tried)
+        is_complete = not left or (len(left) <= _MOST_OPERATORS and time.monotonic() < deadline)
+        if not left or not is_complete:
+            break
         tried.add(left[0])
         abstract = _abstracted(checked, left[0], len(tried))
         if check(abstract):
             text = abstract
+    return tuple(sorted(found)), is_complete
 
 
 def _checked(text: str) -> CheckedScript | None:

@@ -73,18 +73,20 @@ def bare(solver: Solver) -> Solver:
 
 def in_safe_mode(solver: Solver) -> Solver | None:
     """The solver in its safe mode; None for those, and releases, that have none."""
-    profile = PROFILES.get(solver.family)
-    if profile is None or not profile.safe_mode:
-        return None
+    profile, safe = PROFILES.get(solver.family), None
+    if profile is not None and profile.safe_mode and _takes(solver, profile.safe_mode):
+        # In front of the others: an option that safe mode does not allow is then refused.
+        option = profile.prefix + profile.safe_mode
+        others = (check for check in solver.checks if check != option)
+        safe = replace(solver.with_options([profile.safe_mode]), checks=(option, *others))
+    return safe
+
+
+def _takes(solver: Solver, option: str) -> bool:
     try:
-        if why_refused(profile.safe_mode, asked_options(solver.family, solver.argv)):
-            return None
+        return not why_refused(option, asked_options(solver.family, solver.argv))
     except ExhumeError:
-        return None
-    # In front of the others: an option that safe mode does not allow is then refused.
-    option = profile.prefix + profile.safe_mode
-    others = (check for check in solver.checks if check != option)
-    return replace(solver.with_options([profile.safe_mode]), checks=(option, *others))
+        return False
 
 
 def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> bool | None:

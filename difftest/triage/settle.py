@@ -9,8 +9,11 @@ from pathlib import Path
 
 from difftest.oracles import ORACLES, PLAIN, look
 from difftest.oracles.base import Candidate, Observation, is_same, observe_test
+from difftest.reduction.pairs import pair_of
+from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
 from difftest.triage.examine import examine
+from difftest.triage.expectation import expectation_of
 from difftest.triage.folder import ORIGINAL
 from difftest.triage.options import bare, drop_options, stands_in_safe_mode
 from difftest.triage.store import Shown
@@ -32,6 +35,13 @@ class Settled:
     candidate: Candidate
     shown: Shown
     test: GeneratedTest
+
+    @property
+    def expectation(self) -> Expectation:
+        """What a smaller test has to show."""
+        pair = pair_of(self.test) if self.candidate.oracle == "implication" else None
+        printed = {name: run.stdout for name, run in self.shown.runs.items()}
+        return expectation_of(self.candidate, self.shown.solvers, self.shown.verdicts, printed, pair)
 
 
 def settle(
@@ -65,22 +75,22 @@ class _Settling:
         self._runner = runner
         self._oracle = ORACLES[candidate.oracle or "soundness"]
         self._names = [name for name in ORACLES if name in (*PLAIN, self._oracle.name)]
-        self._involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
         self._seen: dict[tuple[str, ...], tuple[Verdict, Run]] = {}
+
+    @property
+    def _involved(self) -> tuple[Solver, ...]:
+        """The solvers that it takes, with all of their options."""
+        return tuple(solver for solver in self._solvers if solver.name in self._candidate.solvers)
 
     def settle(self) -> Settled | None:
         """With no more options than it takes."""
-        if not self._shows(self._involved):
-            return None
-        needed = drop_options(self._involved, self._shows)
-        found = self._weigh(needed)
-        if found is None and needed != self._involved:
-            needed = self._involved
-            found = self._weigh(needed)
-        if found is None:
-            return None
-        safe = stands_in_safe_mode(needed, self._shows)
-        return replace(found, shown=replace(found.shown, safe_mode=safe))
+        involved = self._involved
+        tries = []
+        if self._shows(involved):
+            needed = drop_options(involved, self._shows)
+            # By the evidence, it may take all of them after all.
+            tries = [needed, involved] if needed != involved else [needed]
+        return next(filter(None, map(self._weigh, tries)), None)
 
     def _shows(self, involved: Sequence[Solver]) -> bool:
         """Whether these, in the place of the candidate's own, show it as far as plain runs can tell."""
@@ -96,53 +106,55 @@ class _Settling:
 
     def _weigh(self, involved: Sequence[Solver]) -> Settled | None:
         """What the candidate is by the evidence; all runs are made in fresh processes."""
-        parties = {solver.name for solver in self._involved}
-        others = [solver for solver in self._solvers if solver.name not in parties]
-        # The same solver without what the test added is a witness, too.
-        others += [bare(solver) for solver in involved if solver.mode]
-        candidate, measure = self._renamed(involved), self._oracle.measure
+        candidate, settled = self._renamed(involved), None
+        evidence = Evidence(dismissed=True)
         with Runner(warm=False, within=self._runner) as runner:
             seen = self._see(involved, runner)
-            if seen is None or (measure is not None and not measure(candidate, seen, runner, self._limits)):
-                return None
-            settled, found = weigh(candidate, seen, runner, self._limits, others)
-        self.spent += found.seconds
-        if found.dismissed:
-            return None
-        if found.confirmers:
-            return self._on_the_formula(settled, found, seen)
-        files = {WITH_MODEL: found.formula} if found.formula else {}
+            if seen is not None and self._is_measured(candidate, seen, runner):
+                others = self._witnesses(involved)
+                candidate, evidence = weigh(candidate, seen, runner, self._limits, others)
+        self.spent += evidence.seconds
+        if seen is not None and not evidence.dismissed:
+            make = self._on_the_formula if evidence.confirmers else self._on_the_test
+            settled = make(candidate, evidence, seen)
+        if settled is not None:
+            safe = stands_in_safe_mode(involved, self._shows)
+            settled = replace(settled, shown=replace(settled.shown, safe_mode=safe))
+        return settled
+
+    def _is_measured(self, candidate: Candidate, seen: Observation, runner: Runner) -> bool:
+        """Whether it also shows where one run is not enough."""
+        measure = self._oracle.measure
+        return measure is None or measure(candidate, seen, runner, self._limits)
+
+    def _witnesses(self, involved: Sequence[Solver]) -> list[Solver]:
+        """The other solvers; also the same solver without what the test added."""
+        parties = {solver.name for solver in self._involved}
+        others = [solver for solver in self._solvers if solver.name not in parties]
+        return others + [bare(solver) for solver in involved if solver.mode]
+
+    def _on_the_test(self, candidate: Candidate, evidence: Evidence, seen: Observation) -> Settled:
+        """What is wrong is what the test shows."""
+        files = {WITH_MODEL: evidence.formula} if evidence.formula else {}
         if self._oracle.name == "implication" and seen.parent is not None:
             files[PARENT] = seen.parent
-        runs = {solver.name: self._run(solver)[1] for solver in involved}
-        return Settled(settled, Shown(tuple(involved), seen.verdicts, runs, files), self._test)
+        runs = {solver.name: self._run(solver)[1] for solver in seen.solvers}
+        return Settled(candidate, Shown(tuple(seen.solvers), seen.verdicts, runs, files), self._test)
 
-    def _on_the_formula(self, settled: Candidate, found: Evidence, seen: Observation) -> Settled | None:
+    def _on_the_formula(self, candidate: Candidate, evidence: Evidence, seen: Observation) -> Settled | None:
         """What is wrong is an answer to the test with a model put in: a finding of its own."""
-        test = replace(self._test, text=found.formula, known=(), implied_by=None, implies=None)
-        solvers = (seen.solver(settled.guilty or ""), *found.confirmers)
+        test = replace(self._test, text=evidence.formula, known=(), implied_by=None, implies=None)
+        solvers = (seen.solver(candidate.guilty or ""), *evidence.confirmers)
         known = {solver.name for solver in self._solvers}
         more = (*self._solvers, *(solver for solver in solvers if solver.name not in known))
-        again = _Settling(settled, test, more, self._limits, self._runner)
-        verdicts = {solver.name: again._run(solver)[0] for solver in solvers}
-        wrong = look(observe_test(test, solvers, verdicts), [settled.oracle])
-        if not wrong:
-            self.spent += again.spent
-            return None
-        other = _Settling(wrong[0], test, more, self._limits, self._runner)
-        other.spent, other._seen = again.spent, again._seen
-        result = other.settle()
-        self.spent += other.spent
-        if result is None:
-            return None
-        # What was said when the model was put in comes first.
-        evidence = tuple(dict.fromkeys((*settled.evidence, *result.candidate.evidence)))
-        candidate = replace(result.candidate, evidence=evidence)
-        if candidate.guilty is None and settled.guilty in candidate.solvers:
-            # The owner of the model is not among these solvers, but its answer speaks against one of them.
-            candidate = candidate.blaming(settled.guilty, settled.reason)
-        shown = replace(result.shown, files={**result.shown.files, PARENT: seen.text})
-        return Settled(candidate, shown, test)
+        work = _Settling(candidate, test, more, self._limits, self._runner)
+        verdicts = {solver.name: work._run(solver)[0] for solver in solvers}
+        wrong, result = look(observe_test(test, solvers, verdicts), [candidate.oracle]), None
+        if wrong:
+            work._candidate = wrong[0]
+            result = work.settle()
+        self.spent += work.spent
+        return result and _after_model(candidate, result, seen.text)
 
     def _renamed(self, involved: Sequence[Solver]) -> Candidate:
         pairs = zip(self._involved, involved, strict=True)
@@ -158,3 +170,15 @@ class _Settling:
                 self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
             self.spent += self._seen[key][0].seconds
         return self._seen[key]
+
+
+def _after_model(before: Candidate, result: Settled, parent: str) -> Settled:
+    """A result on the test with a model put in; ``before`` is what was settled of the test, ``parent``."""
+    # What was said when the model was put in comes first.
+    evidence = tuple(dict.fromkeys((*before.evidence, *result.candidate.evidence)))
+    candidate = replace(result.candidate, evidence=evidence)
+    if candidate.guilty is None and before.guilty in candidate.solvers:
+        # The owner of the model is not among these solvers, but its answer speaks against one of them.
+        candidate = candidate.blaming(before.guilty, before.reason)
+    shown = replace(result.shown, files={**result.shown.files, PARENT: parent})
+    return replace(result, candidate=candidate, shown=shown)

@@ -24,7 +24,7 @@ import psutil
 
 from base.files import put_json, put_text
 from difftest.errors import BadOutput, DifftestError
-from difftest.oracles.base import Candidate, finding_id
+from difftest.oracles.base import Candidate
 from difftest.triage.filing import Filing, FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, read_document
 from difftest.triage.kinds import rewrite_report
@@ -101,8 +101,7 @@ def write_finding(
 ) -> FindingRecord:
     """Write a finding about a formula."""
     script = Script.of(test.text)
-    final = folder / f"{candidate.finding_class}-{finding_id(candidate.key, test.text)}"
-    files = {ORIGINAL: test.text, "command.txt": _commands(script, shown, final)}
+    files = {ORIGINAL: test.text}
     for name, run in shown.runs.items():
         files |= {f"{name}.stdout": run.stdout, f"{name}.stderr": run.stderr}
     files |= shown.files
@@ -128,7 +127,9 @@ def write_finding(
         },
     }
     head = ("formula", candidate.finding_class, candidate.label, candidate.key, test.text)
-    return file_finding(folder, Filing(*head, document, files))
+    filing = Filing(*head, document, files)
+    files["command.txt"] = _commands(script, shown, folder / filing.folder_name)
+    return file_finding(folder, filing)
 
 
 def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
@@ -188,9 +189,8 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
 
 def ending(run: Run) -> str:
     """How a run ended, for people: ``exit status 1``, ``signal 11 (SIGSEGV)``, ``timeout``."""
-    if run.ended != "exit":
-        return run.ended
-    if run.signal:
+    how = f"exit status {run.code}" if run.ended == "exit" else run.ended
+    if run.ended == "exit" and run.signal:
         name = next((s.name for s in signal.Signals if s == run.signal), "unknown")
-        return f"signal {run.signal} ({name})"
-    return f"exit status {run.code}"
+        how = f"signal {run.signal} ({name})"
+    return how

@@ -25,24 +25,27 @@ def weigh(
     """
     found = Evidence()
     class_of(candidate.finding_class).weigh(Hearing(candidate, seen, runner, limits, others), found)
-    if not found.sentences:
-        return candidate, found
-    if versions := ", ".join(solver.name_and_release for solver in found.thirds):
-        found.note(f"also asked: {versions}")
+    if found.sentences:
+        if versions := ", ".join(solver.name_and_release for solver in found.thirds):
+            found.note(f"also asked: {versions}")
+        candidate = _on_the_model(found) if found.confirmers else _settled(candidate, found)
+    return candidate, found
+
+
+def _settled(candidate: Candidate, found: Evidence) -> Candidate:
+    """The candidate with guilt, reason and key by the evidence."""
     # The look at a crossing names the model's owner before it is known to be wrong.
     guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
     reason = found.reason or candidate.reason
-    if found.confirmers:
-        return _on_the_model(candidate, found), found
     # A formula that follows from another one means nothing without what its oracle said of that.
     stays = candidate.evidence if candidate.oracle == "implication" else ()
     evidence = tuple(dict.fromkeys((*stays, *found.sentences)))
     if guilty != candidate.guilty:
         candidate = candidate.blaming(guilty, reason)
-    return replace(candidate, reason=reason, evidence=evidence), found
+    return replace(candidate, reason=reason, evidence=evidence)
 
 
-def _on_the_model(candidate: Candidate, found: Evidence) -> Candidate:
+def _on_the_model(found: Evidence) -> Candidate:
     """The wrong answer of the solver that refuted a right model."""
     assert found.guilty is not None, "who refutes a model that others confirm is wrong"
     solvers = (found.guilty, *(solver.name for solver in found.confirmers))

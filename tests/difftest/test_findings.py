@@ -6,7 +6,8 @@ import pytest
 
 from difftest import Outcome, Solver, Verdict, parse_spec
 from difftest.oracles import PLAIN, look
-from difftest.oracles.base import Candidate, Observation, finding_id, is_same
+from difftest.oracles.base import Candidate, Observation, is_same
+from difftest.triage.filing import Filing
 from smtlib.labels import theories_in
 
 A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
@@ -128,8 +129,11 @@ def test_a_rerun_shows_the_same_only_if_class_and_place_agree() -> None:
 
 
 def test_the_id_depends_on_key_and_formula_alone() -> None:
-    assert finding_id("k", "t") == finding_id("k", "t")
-    assert len({finding_id("k", "t"), finding_id("k", "u"), finding_id("l", "t")}) == 3
+    def name(key: str, text: str, document: dict[str, str]) -> str:
+        return Filing("formula", "crash", "z3", key, text, document, {}).folder_name
+
+    assert name("k", "t", {}) == name("k", "t", {"reason": "r"})
+    assert len({name("k", "t", {}), name("k", "u", {}), name("l", "t", {})}) == 3
 
 
 @pytest.mark.parametrize(

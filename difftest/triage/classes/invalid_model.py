@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difftest.models.crossing import answer_to
+from difftest.models.crossing import Crossing, answer_to
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
@@ -27,27 +27,10 @@ class InvalidModel(FindingClass):
 
     def weigh(self, hearing: Hearing, found: Evidence) -> None:
         """Of a model that another solver refuted: what its owner and third solvers say to it."""
-        candidate, seen = hearing.candidate, hearing.seen
-        if candidate.oracle != _CROSSED:
-            return
-        owner = candidate.guilty or candidate.solvers[0]
-        crossing = next((c for c in seen.crossings if c.owner == owner and c.refuted_by), None)
-        if crossing is None:
-            return
-        found.formula = crossing.formula
-        judge = crossing.refuted_by[0]
-        found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
-        said: dict[str, str] = {}
-        found.thirds = tuple(third_solvers(seen, (owner, judge), hearing.others))
-        asked = (seen.solver(owner), *found.thirds)
-        for solver in asked:
-            answer, seconds = answer_to(hearing.runner, solver, crossing.formula, hearing.limits)
-            found.seconds += seconds
-            if answer in ("sat", "unsat"):
-                said[solver.name] = answer
-                who = f"{owner} itself" if solver.name == owner else solver.name
-                found.note(f"{who} says {answer} to that")
-        _decide(found, seen.solver(owner), seen.solver(judge), asked, said)
+        owner = hearing.candidate.guilty or hearing.candidate.solvers[0]
+        refuted = [c for c in hearing.seen.crossings if c.owner == owner and c.refuted_by]
+        if hearing.candidate.oracle == _CROSSED and refuted:
+            _ask_about(refuted[0], hearing, found)
 
     def describe(self, found: FindingFolder, name: str) -> str:
         """The sat."""
@@ -61,6 +44,24 @@ class InvalidModel(FindingClass):
 
 
 CLASS = InvalidModel()
+
+
+def _ask_about(crossing: Crossing, hearing: Hearing, found: Evidence) -> None:
+    """What the owner of a refuted model and third solvers say to the formula with that put in."""
+    seen, owner, judge = hearing.seen, crossing.owner, crossing.refuted_by[0]
+    found.formula = crossing.formula
+    found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
+    said: dict[str, str] = {}
+    found.thirds = tuple(third_solvers(seen, (owner, judge), hearing.others))
+    asked = (seen.solver(owner), *found.thirds)
+    for solver in asked:
+        answer, seconds = answer_to(hearing.runner, solver, crossing.formula, hearing.limits)
+        found.seconds += seconds
+        if answer in ("sat", "unsat"):
+            said[solver.name] = answer
+            who = f"{owner} itself" if solver.name == owner else solver.name
+            found.note(f"{who} says {answer} to that")
+    _decide(found, seen.solver(owner), seen.solver(judge), asked, said)
 
 
 def _decide(

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from difftest.models.crossing import ambiguous_operators, cross
+from difftest.models.crossing import Crossing, ambiguous_operators, cross
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
@@ -46,12 +46,12 @@ class Soundness(FindingClass):
 
     def expect(self, expected: Expectation, answers: Mapping[str, str]) -> Expectation:
         """The answers; the right one where they all say the same."""
-        if expected.pair is not None:
-            return expected
-        if len(set(answers.values())) >= 2:
-            return replace(expected, answers=answers)
-        truth = "unsat" if "sat" in answers.values() else "sat"
-        return replace(expected, answers=answers, truth=truth, references=_references(expected.solvers))
+        if expected.pair is None:
+            expected = replace(expected, answers=answers)
+            if len(set(answers.values())) < 2:
+                truth = "unsat" if "sat" in answers.values() else "sat"
+                expected = replace(expected, truth=truth, references=_references(expected.solvers))
+        return expected
 
     def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
         """Whether the run has the answer expected of the solver."""
@@ -179,26 +179,33 @@ class _Disagreement(Hearing):
         self.found.seconds += crossing.seconds
         if crossing.cause:
             self.found.note(f"the model of {owner} cannot be put into other solvers: {crossing.cause}")
-            return
+        else:
+            self._weigh_crossing(crossing, solver, judges, thirds)
+
+    def _weigh_crossing(
+        self, crossing: Crossing, owner: Solver, judges: Sequence[Solver], thirds: Sequence[Solver]
+    ) -> None:
+        """What was said to the formula with the model of ``owner``; ``judges`` say unsat without it."""
         self.found.formula = self.found.formula or crossing.formula
         self.found.note_answers(crossing)
         # A solver's own words weigh more than a stranger's.
-        for name in against:
-            if crossing.answers.get(name) == "sat":
-                reason = f"it says unsat, and sat to the same formula with the model of {owner} put in"
-                self.found.blame(name, reason)
-        if crossing.answers.get(owner) == "unsat":
-            self.found.blame(owner, "it says sat, and unsat to the same formula with its own model put in")
+        for judge in judges:
+            if crossing.answers.get(judge.name) == "sat":
+                reason = f"it says unsat, and sat to the same formula with the model of {owner.name} put in"
+                self.found.blame(judge.name, reason)
+        if crossing.answers.get(owner.name) == "unsat":
+            reason = "it says sat, and unsat to the same formula with its own model put in"
+            self.found.blame(owner.name, reason)
         said = [(third, crossing.answers.get(third.name)) for third in thirds]
         # Another release or build of a party says nothing for it: it may have the same fault.
-        own, theirs = {solver.kin}, {judge.kin for judge in judges}
-        confirmed = [third.name for third, word in said if word == "sat" and third.kin not in own]
+        theirs = {judge.kin for judge in judges}
+        confirmed = [third.name for third, word in said if word == "sat" and third.kin != owner.kin]
         refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
         if confirmed and not refuted:
-            for name in against:
-                self.found.blame(name, f"{those(confirmed, 'confirm')} the model of {owner}")
+            for judge in judges:
+                self.found.blame(judge.name, f"{those(confirmed, 'confirm')} the model of {owner.name}")
         elif refuted and not confirmed:
-            self.found.blame(owner, f"{those(refuted, 'refute')} its model")
+            self.found.blame(owner.name, f"{those(refuted, 'refute')} its model")
 
     def _ask_others(self, said: dict[str, str], thirds: Sequence[Solver]) -> None:
         """What third solvers say of the formula itself, and whether older releases say otherwise."""
