@@ -32,7 +32,7 @@ class Operators:
             for names in groups.values()
         ]
         self._sums = list(accumulate(_THEORY_WEIGHTS.get(theory, 1.0) for theory in groups))
-        self.function_sorts = any(_has_function_sort(s) for s in self.signatures)
+        self.function_sorts = any(p.name == "->" for s in self.signatures for p in s.params)
         """Whether some operator takes a function."""
         self.heads = frozenset(n for s in self.signatures for n in s.sort_names())
         """Names of the sorts that the operators are about."""
@@ -88,7 +88,3 @@ def known_theories(families: tuple[str, ...], capabilities: Capabilities) -> fro
     return frozenset(
         s.theory for s in operators_for(families, capabilities, capabilities.theories).signatures
     )
-
-
-def _has_function_sort(signature: Signature) -> bool:
-    return any(p.name == "->" for p in signature.params)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from base.errors import ExhumeError
@@ -224,18 +224,37 @@ class _Reader:
         self.may_return = False
 
     def add(self, tokens: list[str], number: int) -> None:
-        if not tokens:
-            return
-        if self.solver is None:
-            self._first(tokens)
-        elif tokens[0] == "set":
-            self._setting(tokens)
-        elif tokens[0] == "return":
-            self._return(tokens[1:])
-        elif tokens[0] == "refused":
-            self._refused(tokens[1:])
-        else:
-            self._call(tokens, number)
+        match tokens:
+            case []:
+                return
+            case _ if self.solver is None:
+                self._first(tokens)
+            case ["set", *words]:
+                if self.lines:
+                    raise TraceError("settings stand before the first call")
+                if len(words) != 2 or not _WORD.match(words[0]):
+                    raise TraceError("expected 'set NAME VALUE'")
+                self.settings.append((words[0], words[1]))
+            case ["return", *ids]:
+                if not self.may_return:
+                    raise TraceError("a return that follows no call")
+                if not ids or not all(map(is_id, ids)):
+                    raise TraceError("expected 'return ID ...' with ids like s1 and t1")
+                self.lines[-1] = replace(self.lines[-1], returns=tuple(ids))
+                self.may_return = False
+            case ["refused", *rest]:
+                if rest:
+                    raise TraceError("expected 'refused' alone")
+                if not self.may_return:
+                    raise TraceError("a refusal that follows no call")
+                self.lines.pop()
+                self.may_return = False
+            case [seed, *call]:
+                number_of_seed = _seed(seed)
+                if not call or not _WORD.match(call[0]):
+                    raise TraceError("expected 'SEED ACTION ARGUMENT ...'")
+                self.lines.append(Line(number_of_seed, call[0], tuple(call[1:]), (), number))
+                self.may_return = True
 
     def _first(self, tokens: list[str]) -> None:
         if tokens[0] != MAGIC:
@@ -246,35 +265,6 @@ class _Reader:
         if len(tokens) != 4 or tokens[2][0] in '("':
             raise TraceError(f"expected '{MAGIC} {VERSION} SOLVER SEED'")
         self.solver, self.seed = unquote_name(tokens[2]), _seed(tokens[3])
-
-    def _setting(self, tokens: list[str]) -> None:
-        if self.lines:
-            raise TraceError("settings stand before the first call")
-        if len(tokens) != 3 or not _WORD.match(tokens[1]):
-            raise TraceError("expected 'set NAME VALUE'")
-        self.settings.append((tokens[1], tokens[2]))
-
-    def _return(self, ids: list[str]) -> None:
-        if not self.may_return:
-            raise TraceError("a return that follows no call")
-        if not ids or not all(map(is_id, ids)):
-            raise TraceError("expected 'return ID ...' with ids like s1 and t1")
-        last = self.lines[-1]
-        self.lines[-1] = Line(last.seed, last.action, last.args, tuple(ids), last.number)
-        self.may_return = False
-
-    def _refused(self, rest: list[str]) -> None:
-        if not self.may_return or rest:
-            raise TraceError("a refusal that follows no call" if not rest else "expected 'refused' alone")
-        self.lines.pop()
-        self.may_return = False
-
-    def _call(self, tokens: list[str], number: int) -> None:
-        seed = _seed(tokens[0])
-        if len(tokens) < 2 or not _WORD.match(tokens[1]):
-            raise TraceError("expected 'SEED ACTION ARGUMENT ...'")
-        self.lines.append(Line(seed, tokens[1], tuple(tokens[2:]), (), number))
-        self.may_return = True
 
     def trace(self) -> Trace:
         if self.solver is None:

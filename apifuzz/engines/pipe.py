@@ -27,6 +27,7 @@ from apifuzz.interface import (
     Misbehaviour,
     Rejected,
     Unsupported,
+    must,
 )
 from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
@@ -248,23 +249,22 @@ class PipeEngine(TextEngine):
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         super().unsat_assumptions()
-        failed = self._read_list()
-        known = {*dict(self._literals), *self._named}
-        self._require_known("assumptions", failed, known)
+        failed = self._read_names("assumptions")
         # z3 lists names of assertions, too.
         return [term for text, term in self._literals if text in failed]
 
     def unsat_core(self) -> list[ApiTerm]:
         """The assertions in the core; some solvers list assumptions, too."""
         super().unsat_core()
-        core = self._read_list()
-        self._require_known("core", core, {*self._named, *dict(self._literals)})
+        core = self._read_names("core")
         return [term for name, term in self._named.items() if name in core]
 
-    def _require_known(self, kind: str, found: Sequence[str], known: set[str]) -> None:
-        strange = [text for text in found if text not in known]
-        if strange:
-            raise Misbehaviour(kind, f"{' '.join(strange)[:300]} was not given")
+    def _read_names(self, kind: str) -> list[str]:
+        """A list of what was asserted or assumed."""
+        found, given = self._read_list(), {*self._named, *dict(self._literals)}
+        strange = [text for text in found if text not in given]
+        must(kind, not strange, f"{' '.join(strange)[:300]} was not given")
+        return found
 
     def _read_list(self) -> list[str]:
         answer = self._read_reply()

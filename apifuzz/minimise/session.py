@@ -125,11 +125,7 @@ def _text(trace: Trace) -> str:
 
 def _grains(count: int) -> Iterator[int]:
     """Half of ``count``, then half of that, down to 1."""
-    grain = max(1, count // 2)
-    while grain > 1:
-        yield grain
-        grain //= 2
-    yield 1
+    return iter([count >> halved for halved in range(1, count.bit_length())] or [1])
 
 
 # Minimising a trace: what shows the error is tried in processes, what is reached stands on disk

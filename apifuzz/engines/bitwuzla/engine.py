@@ -33,13 +33,90 @@ from apifuzz.interface import (
 from smtlib import Signature, Sort, quote_symbol
 from smtlib import make_sort as smtlib_sort
 
+_ANSWERS = {
+    bitwuzla.Result.SAT: Answer.SAT,
+    bitwuzla.Result.UNSAT: Answer.UNSAT,
+    bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
+}
 
-class _Terms(Engine):
-    """Makes sorts and terms in a session, and asks them what they are."""
+_BY_OPTION = {
+    "produce-models": Feature.MODELS,
+    "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
+    "produce-unsat-cores": Feature.UNSAT_CORES,
+}
+"""Features that need an option."""
 
-    def __init__(self, session: Session) -> None:
+_NEVER = frozenset(
+    (Feature.RECURSION, Feature.SORT_CONSTRUCTORS, Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES)
+)
+
+
+class BitwuzlaEngine(Engine):
+    """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
+
+    bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
+    for both, with the options set again for the first and the same options object for the second.
+    """
+
+    name = "bitwuzla"
+    plan = "apifuzz.engines.bitwuzla.actions"
+    # OverflowError: a number that does not fit the C type of a parameter.
+    exceptions = (bitwuzla.BitwuzlaException, OverflowError)
+
+    def __init__(self, session: Session | None = None) -> None:
         super().__init__()
-        self.session = session
+        self.session = session or Session()
+        self._shared = session
+        self.settings = Settings(self.random)
+        self.terminator = Terminator()
+        self._solver: Any = None
+        self._pending: list[ApiTerm] = []
+        self.untouched = True
+        """Whether the instance still holds the assertions as they were asserted: checks and ``simplify`` put
+        what preprocessing leaves of them in their place."""
+        self._compares_uninterpreted = False
+
+    # What it is
+
+    @property
+    def version(self) -> str:
+        return str(bitwuzla.version())
+
+    def capabilities(self) -> Capabilities:
+        asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
+        arrays_and_functions = frozenset(("Array", "->"))
+        functions = frozenset(("->",))
+        return Capabilities(
+            theories=frozenset(("Core", "FixedSizeBitVectors", "FloatingPoint", "ArraysEx")),
+            features=frozenset(Feature) - _NEVER - set(_BY_OPTION.values()) | asked,
+            without=operators.LACKING,
+            sorts_without={
+                "array-index": arrays_and_functions,
+                "array-element": functions,
+                "quantifier": functions,
+                "function": functions,
+                "equality": functions,
+            },
+            max_width=128,
+            value_arguments={},
+        )
+
+    def options(self) -> tuple[Option, ...]:
+        """bitwuzla's options, without those that end a check by time or write somewhere."""
+        return describe_options()
+
+    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
+        """Whether bitwuzla takes the operator at these sorts.
+
+        It answers ``unknown`` wherever functions or elements of uninterpreted sorts are compared; the latter
+        are in some runs only.
+        """
+        if signature.name in ("=", "distinct") and sorts:
+            if sorts[0].is_function:
+                return False
+            if sorts[0].name in self.session.declared and not self._compares_uninterpreted:
+                return False
+        return operators.takes(signature, sorts, result)
 
     # Sorts
 
@@ -142,94 +219,6 @@ class _Terms(Engine):
         if self.random.random() < 0.5:
             return manager.substitute_term(term.handle, table)
         return manager.substitute_terms([term.handle], table)[0]
-
-
-# bitwuzla behind its Python interface: a term manager, options and one solver instance at a time
-
-
-_ANSWERS = {
-    bitwuzla.Result.SAT: Answer.SAT,
-    bitwuzla.Result.UNSAT: Answer.UNSAT,
-    bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
-}
-
-_BY_OPTION = {
-    "produce-models": Feature.MODELS,
-    "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
-    "produce-unsat-cores": Feature.UNSAT_CORES,
-}
-"""Features that need an option."""
-
-_NEVER = frozenset(
-    (Feature.RECURSION, Feature.SORT_CONSTRUCTORS, Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES)
-)
-
-
-class BitwuzlaEngine(_Terms):
-    """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
-
-    bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
-    for both, with the options set again for the first and the same options object for the second.
-    """
-
-    name = "bitwuzla"
-    plan = "apifuzz.engines.bitwuzla.actions"
-    # OverflowError: a number that does not fit the C type of a parameter.
-    exceptions = (bitwuzla.BitwuzlaException, OverflowError)
-
-    def __init__(self, session: Session | None = None) -> None:
-        super().__init__(session or Session())
-        self._shared = session
-        self.settings = Settings(self.random)
-        self.terminator = Terminator()
-        self._solver: Any = None
-        self._pending: list[ApiTerm] = []
-        self.untouched = True
-        """Whether the instance still holds the assertions as they were asserted: checks and ``simplify`` put
-        what preprocessing leaves of them in their place."""
-        self._compares_uninterpreted = False
-
-    # What it is
-
-    @property
-    def version(self) -> str:
-        return str(bitwuzla.version())
-
-    def capabilities(self) -> Capabilities:
-        asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
-        arrays_and_functions = frozenset(("Array", "->"))
-        functions = frozenset(("->",))
-        return Capabilities(
-            theories=frozenset(("Core", "FixedSizeBitVectors", "FloatingPoint", "ArraysEx")),
-            features=frozenset(Feature) - _NEVER - set(_BY_OPTION.values()) | asked,
-            without=operators.LACKING,
-            sorts_without={
-                "array-index": arrays_and_functions,
-                "array-element": functions,
-                "quantifier": functions,
-                "function": functions,
-                "equality": functions,
-            },
-            max_width=128,
-            value_arguments={},
-        )
-
-    def options(self) -> tuple[Option, ...]:
-        """bitwuzla's options, without those that end a check by time or write somewhere."""
-        return describe_options()
-
-    def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
-        """Whether bitwuzla takes the operator at these sorts.
-
-        It answers ``unknown`` wherever functions or elements of uninterpreted sorts are compared; the latter
-        are in some runs only.
-        """
-        if signature.name in ("=", "distinct") and sorts:
-            if sorts[0].is_function:
-                return False
-            if sorts[0].name in self.session.declared and not self._compares_uninterpreted:
-                return False
-        return operators.takes(signature, sorts, result)
 
     # Life
 

@@ -78,17 +78,14 @@ def inspect_term(session: Session, term: Any, sort: Sort) -> None:
         words["symbol"] = name
         tables.append("named")
     if kind not in _LEAVES:
-        words["again"] = _again(session, term, kind, children, indices)
+        if kind == Kind.CONST_ARRAY:
+            words["again"] = session.manager.mk_const_array(term.sort(), children[0])
+        else:
+            words["again"] = session.manager.mk_term(kind, children, indices)
         tables.append("made again")
     QUESTIONS.ask("term", term, words_of((), indices, session.word, words), *tables)
     if kind == Kind.VALUE and not term.sort().is_uninterpreted():
         check_value(session, sort, term)
-
-
-def _again(session: Session, term: Any, kind: Any, children: list[Any], indices: list[int]) -> Any:
-    if kind == Kind.CONST_ARRAY:
-        return session.manager.mk_const_array(term.sort(), children[0])
-    return session.manager.mk_term(kind, children, indices)
 
 
 def check_value(session: Session, sort: Sort, value: Any) -> None:

@@ -154,41 +154,28 @@ class Sorts:
         params: dict[str, Any],
         unresolved: dict[str, Any],
     ) -> Any:
-        made = self.session.maker.mkDatatypeConstructorDecl(name)
-        for field in fields:
-            if isinstance(field.sort, ApiSort):
-                made.addSelector(field.name, field.sort.handle)
-            elif isinstance(field.sort, MadeSort):
-                made.addSelector(field.name, self._made(field.sort, params, unresolved))
-            elif field.sort in params:
-                made.addSelector(field.name, params[field.sort])
-            elif field.sort == spec.name and self.session.random.happens(0.5):
-                made.addSelectorSelf(field.name)
-            else:
-                self._add_unresolved(made, field, params, unresolved)
-        return made
-
-    def _add_unresolved(
-        self, made: Any, field: Field, params: dict[str, Any], unresolved: dict[str, Any]
-    ) -> None:
-        sort = unresolved[str(field.sort)]
-        if sort.isUninterpretedSortConstructor():
-            made.addSelector(field.name, _with_parameters(sort, params))
-        elif self.session.random.happens(0.5):
-            made.addSelectorUnresolved(field.name, str(field.sort))
-        else:
-            made.addSelector(field.name, sort)
-
-    def _made(self, sort: MadeSort, params: dict[str, Any], unresolved: dict[str, Any]) -> Any:
-        """A sort that is made of a parameter, or of a datatype of the group where nested ones are allowed."""
-        if not (set(names_in(sort)) <= set(params) or self.session.is_on("dt-nested-rec")):
-            raise Unsupported("a field made of a datatype declared with it, without dt-nested-rec")
-
         def named(name: str) -> Any:
             found = params.get(name)
             return _with_parameters(unresolved[name], params) if found is None else found
 
-        return self._field(sort, named)
+        made, chance = self.session.maker.mkDatatypeConstructorDecl(name), self.session.random
+        for field in fields:
+            sort = field.sort
+            other = None if sort in params or not isinstance(sort, str) else unresolved[sort]
+            if sort == spec.name and other is not None and chance.happens(0.5):
+                made.addSelectorSelf(field.name)
+            elif other is not None and not other.isUninterpretedSortConstructor() and chance.happens(0.5):
+                made.addSelectorUnresolved(field.name, sort)
+            else:
+                self._require_nested(sort, params)
+                made.addSelector(field.name, self._field(sort, named))
+        return made
+
+    def _require_nested(self, sort: FieldSort, params: dict[str, Any]) -> None:
+        """Raise Unsupported for what is made of a datatype of the group, unless nested ones are allowed."""
+        is_open = isinstance(sort, MadeSort) and not set(names_in(sort)) <= set(params)
+        if is_open and not self.session.is_on("dt-nested-rec"):
+            raise Unsupported("a field made of a datatype declared with it, without dt-nested-rec")
 
 
 def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:

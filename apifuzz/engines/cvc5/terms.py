@@ -73,11 +73,16 @@ class Terms:
         if head.kind is HeadKind.APPLY:
             return self._apply(handles)
         if head.kind in MEMBERS:
-            return self._member(head, handles)
+            assert head.datatype is not None
+            made = member_term(self.session, self.sorts.of(head.datatype), head)
+            return self.session.maker.mkTerm(MEMBERS[head.kind], made, *handles)
         return self._operator(head, sort.sort, args, handles)
 
     def _operator(self, head: Head, sort: Sort, args: Sequence[ApiTerm], handles: list[Any]) -> Any:
-        self._refuse(head, args)
+        if head.name == "^" and not _is_small(args[1].handle):
+            raise Unsupported("^ requires a small value as exponent")
+        if head.name in ("re.^", "re.loop") and max(head.indices) > LARGEST_REPETITION:
+            raise Unsupported("too many repetitions")
         sorts = [arg.sort.sort for arg in args]
         kind = kind_of(head.name, sorts)
         if kind is None:
@@ -89,13 +94,6 @@ class Terms:
             return handles[0]
         return operation(self.session, head.name, kind, head.indices, handles)
 
-    @staticmethod
-    def _refuse(head: Head, args: Sequence[ApiTerm]) -> None:
-        if head.name == "^" and not _is_small(args[1].handle):
-            raise Unsupported("^ requires a small value as exponent")
-        if head.name in ("re.^", "re.loop") and max(head.indices) > LARGEST_REPETITION:
-            raise Unsupported("too many repetitions")
-
     def _apply(self, handles: list[Any]) -> Any:
         function, *args = handles
         maker = self.session.maker
@@ -104,12 +102,6 @@ class Terms:
                 function = maker.mkTerm(Kind.HO_APPLY, function, arg)
             return function
         return maker.mkTerm(Kind.APPLY_UF, function, *args)
-
-    def _member(self, head: Head, handles: list[Any]) -> Any:
-        assert head.datatype is not None
-        handle = self.sorts.of(head.datatype)
-        made = member_term(self.session, handle, head)
-        return self.session.maker.mkTerm(MEMBERS[head.kind], made, *handles)
 
     # Binders and definitions
 
@@ -128,9 +120,7 @@ class Terms:
                 raise Unsupported("a set comprehension of several variables")
             return maker.mkTerm(kind, bound, body.handle, variables[0])
         annotations = self._annotations(variables, body) if kind is not Kind.LAMBDA else None
-        if annotations is not None:
-            return maker.mkTerm(kind, bound, body.handle, annotations)
-        return maker.mkTerm(kind, bound, body.handle)
+        return maker.mkTerm(kind, bound, body.handle, *([] if annotations is None else [annotations]))
 
     def _annotations(self, variables: list[Any], body: ApiTerm) -> Any | None:
         """Sometimes a pattern (a subterm with all the variables) or a name of the quantifier."""
@@ -200,9 +190,7 @@ class Terms:
     def simplify(self, term: ApiTerm) -> Any:
         """The term simplified, said in one of two ways."""
         handle = self.session.expand(term.handle)
-        if self.session.random.happens(0.5):
-            return self.session.simplify(handle)
-        return self.session.simplify(handle, False)
+        return self.session.simplify(handle, *([] if self.session.random.happens(0.5) else [False]))
 
     def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
         old, new = [t.handle for t in replaced], [t.handle for t in by]

@@ -9,7 +9,7 @@ import z3
 
 from apifuzz.engines.rows import choose, words_of
 from apifuzz.engines.z3.session import Session
-from apifuzz.engines.z3.words import QUESTIONS, SORTS, words_in
+from apifuzz.engines.z3.words import QUESTIONS, SORTS, WAYS, drawn, words_in
 from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Unsupported
 from smtlib import Sort
 from smtlib import make_sort as smtlib_sort
@@ -62,11 +62,7 @@ class Sorts:
         if arity:
             self._arities[name] = arity
             return name
-        if session.random.happens(0.5):
-            handle = z3.DeclareSort(name, session.context)
-        else:
-            symbol = z3.z3.to_symbol(name, session.context)
-            handle = words_in(session)("Z3_mk_uninterpreted_sort")(symbol)
+        handle = drawn(session, WAYS, "declared sort", name=name)
         session.sorts[smtlib_sort(name)] = handle
         session.named_sorts[name] = handle
         return handle

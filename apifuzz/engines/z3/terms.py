@@ -10,12 +10,11 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.rows import words_of
 from apifuzz.engines.walking import walk
 from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.session import STEPS, Session
 from apifuzz.engines.z3.sorts import Sorts
-from apifuzz.engines.z3.words import BINDERS, words_in
+from apifuzz.engines.z3.words import BINDERS, WAYS, drawn
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
 
 _SIMPLIFIER_SWITCHES = """
@@ -50,9 +49,7 @@ class Terms:
         handle = self._function_of(term)
         if isinstance(handle, z3.FuncDeclRef):
             self._arrays.add(handle.get_id())
-            if self.session.random.happens(0.5):
-                return z3.AsArray(handle)
-            return self.session.wrap(z3core.Z3_mk_as_array(self.session.ref, handle.ast))
+            return drawn(self.session, WAYS, "array of a function", f=handle)
         plain = self.session.term(handle)
         return z3.substitute_funs(plain, *self._defined_later) if self._defined_later else plain
 
@@ -69,11 +66,7 @@ class Terms:
 
     def make_constant(self, sort: ApiSort, name: str) -> Any:
         session = self.session
-        symbol = z3.z3.to_symbol(name, session.context)
-        if session.random.happens(0.5):
-            made = z3.Const(name, sort.handle)
-        else:
-            made = session.wrap(z3core.Z3_mk_const(session.ref, symbol, sort.handle.ast))
+        made = drawn(session, WAYS, "constant", name=name, sort=sort.handle)
         session.declared[name] = made
         return session.hold(made)
 
@@ -138,10 +131,7 @@ class Terms:
         # A division of one argument, say, has a declaration of two, which calls do not apply to one.
         if not z3.is_app(made) or not made.num_args() or made.num_args() < made.decl().arity():
             return None
-        session, children = self.session, made.children()
-        return session.wrap(
-            z3core.Z3_mk_app(session.ref, made.decl().ast, len(children), session.array_of(children))
-        )
+        return drawn(self.session, WAYS, "again", f=made.decl(), given=made.children())
 
     def _make(self, head: Head, sort: Any, args: Sequence[ApiTerm]) -> Any:
         if head.kind is HeadKind.OPERATOR:
@@ -156,21 +146,12 @@ class Terms:
         return self._member(head, [self.of(a) for a in args])
 
     def _apply(self, function: Any, args: Sequence[Any]) -> Any:
-        session = self.session
         if isinstance(function, z3.FuncDeclRef):
             return self._call(function, args)
-        array = session.term(function)
-        if session.random.happens(0.5):
-            return z3.Select(array, *args)
-        return session.wrap(
-            z3core.Z3_mk_select_n(session.ref, array.as_ast(), len(args), session.array_of(args))
-        )
+        return drawn(self.session, WAYS, "selection", array=self.session.term(function), given=args)
 
     def _call(self, declaration: Any, args: Sequence[Any]) -> Any:
-        session = self.session
-        if session.random.happens(0.5):
-            return declaration(*args)
-        return session.wrap(z3core.Z3_mk_app(session.ref, declaration.ast, len(args), session.array_of(args)))
+        return drawn(self.session, WAYS, "application", f=declaration, given=args)
 
     def _member(self, head: Head, args: Sequence[Any]) -> Any:
         assert head.datatype is not None, "members have their datatype"
@@ -181,13 +162,7 @@ class Terms:
         selector = self.sorts.selector(head.datatype, head.name)
         if head.kind is HeadKind.SELECTOR:
             return self._call(selector, args)
-        term, value = args
-        if self.session.random.happens(0.5):
-            return term.update_field(selector, value)
-        ref = self.session.ref
-        return self.session.wrap(
-            z3core.Z3_datatype_update_field(ref, selector.ast, term.as_ast(), value.as_ast())
-        )
+        return drawn(self.session, WAYS, "update", f=selector, term=args[0], value=args[1])
 
     # Terms made of terms
 
@@ -316,8 +291,7 @@ class Binders:
         words["inner"] = lambda: z3.substitute(body, *self._indexed(variables))
         words["sorts_of_bound"] = lambda: (z3.Sort * count)(*[v.sort().ast for v in variables])
         words["names"] = lambda: (z3.Symbol * count)(*[symbol(v.decl().name()) for v in variables])
-        route = self.session.random.pick(BINDERS.find(name))
-        return route.make(words_of((), (), words_in(self.session), words))
+        return drawn(self.session, BINDERS, name, **words)
 
     def _indexed(self, variables: Sequence[Any]) -> list[tuple[Any, Any]]:
         last = len(variables) - 1

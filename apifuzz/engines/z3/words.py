@@ -12,11 +12,12 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.rows import LETTERS, Questions, Word, read_rows
+from apifuzz.engines.rows import LETTERS, Questions, Rows, Word, read_rows, words_of
 from apifuzz.engines.z3.session import Session, takes_context
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
-OPERATORS, VALUES, SORTS, BINDERS = (_ROWS[name] for name in ("operators", "values", "sorts", "binders"))
+_TABLES = ("operators", "values", "sorts", "binders", "ways")
+OPERATORS, VALUES, SORTS, BINDERS, WAYS = (_ROWS[name] for name in _TABLES)
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 
 
@@ -36,6 +37,11 @@ def words_in(session: Session) -> Word:
         return partial(found, ctx=session.context) if callable(found) and takes_context(found) else found
 
     return word
+
+
+def drawn(session: Session, rows: Rows, row: str, /, **words: Any) -> Any:
+    """What one of the calls of a row makes."""
+    return session.random.pick(rows.find(row)).make(words_of((), (), words_in(session), words))
 
 
 _CORE = re.compile(r"Z3_(mk_\w+)(?:\((?:a(?:, b(?:, c(?:, d)?)?)?|\*array)\))?")
