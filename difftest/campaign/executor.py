@@ -345,6 +345,8 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
         return Confirmation(task, None, spent)
     if task.reduction > 0 and needs_reduction(settled.candidate):
         with Confirmer(settled.expectation, within=runner) as confirmer:
+            if not runner.warm:
+                confirmer.start_from(settled.test.text)
             key = fingerprint(settled.candidate, settled.test.text, confirmer, task.reduction)
             spent += confirmer.seconds
     test = settled.test if settled.test is not task.test else None

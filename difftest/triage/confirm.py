@@ -48,7 +48,8 @@ class Confirmer:
         self.seconds = 0.0
         self.refused = False
         """Whether in the last look a solver refused the text or complained of something new."""
-        self._fast = fast
+        self.is_fast = fast
+        """Whether it looks at forked solvers."""
         self._runner = Runner(within=within)
         self._scratch = tempfile.TemporaryDirectory(prefix="exhume-confirm-")
 
@@ -68,6 +69,15 @@ class Confirmer:
         needed = min(2, self.expected.tries)
         looks = (self._look(text, script) for _ in range(self.expected.tries))
         return sum(1 for _ in itertools.islice(filter(None, looks), needed)) == needed
+
+    def start_from(self, text: str) -> bool:
+        """Whether ``text`` shows it in fresh processes. If forked solvers do not show it, all later looks are
+        in fresh processes too: some faults are in a program, not in its library.
+        """
+        if not self.fresh(text):
+            return False
+        self.is_fast = self.is_fast and self(text)
+        return True
 
     def times_shown(self, text: str, tries: int) -> int:
         """In how many of ``tries`` fresh processes ``text`` shows it."""
@@ -91,11 +101,11 @@ class Confirmer:
 
     @contextlib.contextmanager
     def _in_fresh_processes(self) -> Iterator[None]:
-        before, self._fast = self._fast, False
+        before, self.is_fast = self.is_fast, False
         try:
             yield
         finally:
-            self._fast = before
+            self.is_fast = before
 
     def _sees(self, oracle: Oracle, text: str, script: Script) -> bool:
         """Whether the oracle that saw it sees it again, by whatever runs it takes."""
@@ -109,13 +119,13 @@ class Confirmer:
         limits = Limits(seconds=expected.seconds)
         with contextlib.ExitStack() as stack:
             runner = (
-                self._runner if self._fast else stack.enter_context(Runner(warm=False, within=self._runner))
+                self._runner if self.is_fast else stack.enter_context(Runner(warm=False, within=self._runner))
             )
             seen = Observation(text, expected.solvers, verdicts)
             candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
             found = [c for c in candidates if expected.guilty in (None, c.guilty)]
-            if not found or self._fast or oracle.measure is None:
+            if not found or self.is_fast or oracle.measure is None:
                 return bool(found)
             return oracle.measure(found[0], seen, runner, limits)
 
@@ -138,7 +148,7 @@ class Confirmer:
         self.runs += 1
         limits = Limits(seconds=self.expected.seconds)
         try:
-            if self._fast:
+            if self.is_fast:
                 run = self._runner.run(solver, script, limits)
             else:
                 file = Path(self._scratch.name) / "formula.smt2"

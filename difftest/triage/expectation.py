@@ -121,7 +121,7 @@ def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expe
         raise NotShown(f"not run: {script.file_command} names a file")
     runs: dict[str, Run] = {}
     verdicts: dict[str, Verdict] = {}
-    with Runner() as runner:
+    with Runner(warm=False) as runner:
         for solver in solvers:
             runs[solver.name] = runner.run(solver, script, Limits(seconds=seconds))
             verdicts[solver.name] = judge(solver.given(script), runs[solver.name], solver.family)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import DUPLICATES, REDUCED, FindingFolder, read_some
-from difftest.triage.key import count_under
+from difftest.triage.key import Key, count_under
 from difftest.triage.store import update_finding
 from difftest.triage.triggers import Trigger, keep_trigger
 from generator.strategy import GeneratedTest
@@ -42,7 +42,7 @@ def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
     alike: dict[str, list[tuple[FindingRecord, FindingFolder]]] = {}
     merges = []
     for record, found in sorted(reduced, key=lambda pair: len(pair[1].key)):
-        group = alike.setdefault(count_under(found.key, alike), [])
+        group = alike.setdefault(count_under(_key(found), alike), [])
         twin = next((other for other in group if _releases(other[1]) == _releases(found)), None)
         if twin is None:
             group.append((record, found))
@@ -82,6 +82,11 @@ def move_away(gone: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(beside / gone.name)  # of a merge that was killed
     gone.rename(beside / gone.name)
+
+
+def _key(found: FindingFolder) -> str:
+    """The key; if its releases are known and compared, without the one by which it was split off."""
+    return str(replace(Key.read(found.key), release="")) if found.bisection else found.key
 
 
 def _releases(found: FindingFolder) -> tuple[object, object]:

@@ -96,7 +96,12 @@ def keep_findings(
     settings = CampaignSettings(tuple(specs), tests=len(tests), strategy=(tests.name,), bandit=False)
     campaign = Campaign(settings, find_solvers(specs), [tests])
     options = HuntOptions(
-        folder, jobs, tests=len(tests), oracles=oracles, stages=(Stage(seconds, 1.0),), modes=ModeKind.DEFAULT
+        *(folder, jobs),
+        tests=len(tests),
+        oracles=oracles,
+        stages=(Stage(seconds, 1.0),),
+        warm=False,
+        modes=ModeKind.DEFAULT,
     )
     notes = {"given": to_document(settings)}
     with (
@@ -160,7 +165,8 @@ def _replay(
     findings = 0
     files = found.files
     with progress("replaying", json) as tick:
-        results = replay(map(Path, files), solvers, Limits(seconds=seconds), jobs, oracles=oracles)
+        limits = Limits(seconds=seconds)
+        results = replay(map(Path, files), solvers, limits, jobs, warm=False, oracles=oracles)
         for number, result in enumerate(results, 1):
             tick(number, len(files))
             findings += len(result.findings)

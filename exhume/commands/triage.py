@@ -131,7 +131,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
     if not specs:
         raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
     tests = FileTests(files_in([source]))
-    options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),))
+    options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),), warm=False)
     lock = lock_campaign(folder)
     try:
         with (

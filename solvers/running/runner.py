@@ -24,7 +24,7 @@ class Runner:
     """
 
     def __init__(self, warm: bool = True, within: Runner | None = None) -> None:
-        self._warm = warm
+        self.warm = warm
         self._closed = False
         self._inner: list[Runner] = []
         self._plain = Supervisor()
@@ -78,7 +78,7 @@ class Runner:
     def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
         """Run ``solver`` on ``script`` the fastest way."""
         # The library cannot read NUL bytes, nor text without commands, which may be anything.
-        if not self._warm or solver.loadable is None or b"\0" in script.data or not script.commands:
+        if not self.warm or solver.loadable is None or b"\0" in script.data or not script.commands:
             return self._start(solver, script, self._written(script), limits)
         engine = self._engine(solver)
         given = solver.given(script)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest import DifftestError, FoundFiles, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.campaign.files import FileTests
+from difftest.errors import NotShown
+from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer, main
-from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding, observe
+from difftest.triage.expectation import expectation_of_finding, observe
+from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
@@ -85,6 +90,26 @@ def test_an_answer_known_by_construction_is_confirmed_by_another_solver(fake: Fa
 def test_nothing_wrong_is_said(fake: Fake) -> None:
     with pytest.raises(NotShown, match=r"nothing is wrong.*fake: sat"):
         observe(TEXT, [fake("say('sat')")])
+
+
+def test_what_only_the_program_shows_is_filed_and_reduced(fake: Fake, tmp_path: Path) -> None:
+    # A library may answer where the program crashes; other fuzzers run programs.
+    program = fake("if '(> ' in text: os.abort()\nsay('sat')").argv
+    solver = replace(find_solver("z3"), argv=program)
+    assert solver.loadable is not None
+    file = tmp_path / "in" / "a.smt2"
+    file.parent.mkdir()
+    file.write_text(TEXT.replace("(assert", "(assert (< x 5))\n(assert"))
+    tests = FileTests(FoundFiles([file.parent]))
+    options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),), warm=False)
+    *_, last = hunt(tests.generate(0, 1), [solver], options)
+    assert isinstance(last, HuntFinished)
+    (record,) = last.summary.findings
+    assert record.key == "crash|z3|signal SIGABRT|Int"
+    report = reduce(file, [solver], ddsmt=False)
+    assert report.confirmed
+    assert "(> " in report.text
+    assert "(< " not in report.text
 
 
 def test_a_text_that_names_files_is_not_run(fake: Fake, tmp_path: Path) -> None:

@@ -162,3 +162,13 @@ def test_what_releases_tell_apart_or_is_not_reduced_stays(tmp_path: Path) -> Non
     finding(tmp_path, "b", f"{key}|fixed in 4.8", f"{key}", ("4.7", "4.8"))
     write(tmp_path / "findings" / "c", id="c", key=key)
     assert find_twins(findings_of(tmp_path)) == []
+
+
+def test_a_split_finding_merges_with_one_of_its_key_and_releases(tmp_path: Path) -> None:
+    # Split off by its releases from a finding of another key, whose duplicate its test was.
+    finding(tmp_path, "a", "invalid-model|z3|Int|mod", "invalid-model|z3|Int|mod", ("4.7", "4.8"))
+    split = "invalid-model|z3|Int|div|fixed in 4.8"
+    finding(tmp_path, "b", split, "invalid-model|z3|Int|mod|fixed in 4.8", ("4.7", "4.8"))
+    finding(tmp_path, "c", "invalid-model|z3|Int|div", "invalid-model|z3|Int|div", ("4.7", "4.9"))
+    (found,) = find_twins(findings_of(tmp_path))
+    assert {found.kept.id, found.gone.id} == {"a", "b"}
