@@ -24,7 +24,6 @@ from smtlib.reader import is_symbol
 ResultT = TypeVar("ResultT", covariant=True)
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_MAX_COUNT = 1000
 
 
 Draw = Callable[[Any], Any]
@@ -173,10 +172,16 @@ def read_name(token: str) -> str:
     return unquote_name(token)
 
 
-def _read_count(store: Store, token: str) -> int:
-    if not (token.isascii() and token.isdigit() and len(token) < 5 and 1 <= int(token) <= _MAX_COUNT):
-        raise TraceError(f"a numeral from 1 to {_MAX_COUNT} expected, found {token[:20]}")
-    return int(token)
+def numeral(low: int, high: int) -> Kind:
+    """A numeral from ``low`` to ``high``."""
+
+    def read(store: Store, token: str) -> int:
+        digits = token.isascii() and token.isdigit() and len(token) <= len(str(high))
+        if not (digits and low <= int(token) <= high):
+            raise TraceError(f"a numeral from {low} to {high} expected, found {token[:20]}")
+        return int(token)
+
+    return Kind(read)
 
 
 def _read_term(store: Store, token: str) -> ApiTerm:
@@ -320,7 +325,7 @@ HeadArg = Annotated[Head, Kind(lambda store, token: read_head(token), head_text)
 Name = Annotated[str, Kind(lambda store, token: read_name(token), quote_name)]
 Word = Annotated[str, Kind(lambda store, token: unquote_name(token), quote_word)]
 Text = Annotated[str, Kind(lambda store, token: token)]
-Count = Annotated[int, Kind(_read_count)]
+Count = Annotated[int, numeral(1, 1000)]
 
 
 class HasSort(Call[bool]):

@@ -27,17 +27,12 @@ class Constructor:
         return tuple([sort for _, sort in self.fields])
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    params: tuple[Sort, ...]
-    constructors: tuple[Constructor, ...]
-
-
 class Datatypes:
     """Declared datatypes by name; members by sort."""
 
     def __init__(self) -> None:
-        self._declared: dict[str, _Declared] = {}
+        self._declared: dict[str, tuple[tuple[Sort, ...], tuple[Constructor, ...]]] = {}
+        """Parameters and constructors."""
         self._instances: dict[Sort, tuple[Constructor, ...]] = {}
 
     def __bool__(self) -> bool:
@@ -57,7 +52,7 @@ class Datatypes:
                 Constructor(name, tuple((f.name, _field_sort(f, by_name)) for f in fields))
                 for name, fields in spec.constructors
             )
-            self._declared[spec.name] = _Declared(own.args, constructors)
+            self._declared[spec.name] = own.args, constructors
         return sorts
 
     def withdraw(self, group: Sequence[DatatypeSpec]) -> None:
@@ -69,13 +64,13 @@ class Datatypes:
         """The constructors of a datatype sort; none where the sort is no datatype."""
         found = self._instances.get(sort)
         if found is None:
-            declared = self._declared.get(sort.name)
-            if declared is None:
+            if sort.name not in self._declared:
                 return ()
-            bindings = dict(zip(declared.params, sort.args, strict=True))
+            params, constructors = self._declared[sort.name]
+            bindings = dict(zip(params, sort.args, strict=True))
             found = self._instances[sort] = tuple(
                 Constructor(c.name, tuple((name, instantiate(s, bindings)) for name, s in c.fields))
-                for c in declared.constructors
+                for c in constructors
             )
         return found
 

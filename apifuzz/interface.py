@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -49,6 +49,13 @@ def must(kind: str, holds: bool, message: str) -> None:
     """Raise :class:`Misbehaviour` of ``kind`` unless something holds."""
     if not holds:
         raise Misbehaviour(kind, message)
+
+
+def must_be_given(kind: str, found: Iterable[object], given: Iterable[object]) -> None:
+    """Raise :class:`Misbehaviour` of ``kind`` where something in an answer is not among what was given."""
+    known = set(given)
+    strange = [str(one) for one in found if one not in known]
+    must(kind, not strange, f"{' '.join(strange)[:300]} in it was not given")
 
 
 class Answer(StrEnum):

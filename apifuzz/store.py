@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from apifuzz.chance import Chance
 from apifuzz.datatypes import Datatypes
@@ -19,6 +19,8 @@ from smtlib import BOOL, Sort, default_theories
 from smtlib.environment import has_parameters
 
 _CLOSED: frozenset[ApiTerm] = frozenset()
+MadeT = TypeVar("MadeT", ApiSort, ApiTerm)
+
 _OPEN_SHARE = 0.6
 _SAMPLES = 3
 
@@ -102,24 +104,20 @@ class Store:
 
     def sort(self, token: str) -> ApiSort:
         """The sort with this id. Raises :class:`TraceError`, or :class:`Unsupported` where it was lost."""
-        found = self._ids.get(token)
-        if not isinstance(found, ApiSort):
-            raise self._unknown(token, "sort")
-        return found
+        return self._get(token, ApiSort, "sort")
 
     def term(self, token: str) -> ApiTerm:
         """The term with this id. Raises :class:`TraceError`, or :class:`Unsupported` where it was lost."""
-        found = self._ids.get(token)
-        if not isinstance(found, ApiTerm):
-            raise self._unknown(token, "term")
-        return found
+        return self._get(token, ApiTerm, "term")
 
-    def _unknown(self, token: str, what: str) -> TraceError | Unsupported:
+    def _get(self, token: str, kind: type[MadeT], what: str) -> MadeT:
+        found = self._ids.get(token)
+        if isinstance(found, kind):
+            return found
         if token in self._lost:
-            return Unsupported(f"{token} could not be made")
-        return TraceError(
-            f"unknown {what} {token[:60]}" if is_id(token) else f"{token[:60]} is no {what}'s id"
-        )
+            raise Unsupported(f"{token} could not be made")
+        unknown = f"unknown {what} {token[:60]}" if is_id(token) else f"{token[:60]} is no {what}'s id"
+        raise TraceError(unknown)
 
     def take_name(self, name: str) -> None:
         """Use ``name`` for something new. Raises :class:`TraceError` where it is taken."""
@@ -214,11 +212,6 @@ class Store:
         """A closed term of this sort; None where there is none."""
         pool = self.pools.get(sort)
         return rarely_used(pool.closed, chance) if pool is not None else None
-
-    def pick_value(self, sort: Sort, chance: Chance) -> ApiTerm | None:
-        """A value of this sort that was made; None where there is none."""
-        pool = self.pools.get(sort)
-        return rarely_used(pool.values, chance) if pool is not None else None
 
     def pick_any(self, chance: Chance) -> ApiTerm | None:
         """A closed term of any sort, functions apart; None where there is none."""

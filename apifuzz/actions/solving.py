@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from apifuzz.actions import MAY_CHANGE, Action, Made, Need
 from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_term, some
-from apifuzz.interface import Answer, ApiTerm, Feature, must
+from apifuzz.interface import Answer, ApiTerm, Feature, must, must_be_given
 from apifuzz.run import Run
 from smtlib import BOOL
 
@@ -82,8 +82,7 @@ class UnsatAssumptions(Action[list[ApiTerm]]):
     needs = (Need(lambda run: run.stack.assumptions is not None, "the last check assumed nothing"),)
 
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
-        for term in result:
-            must("assumptions", term in (run.stack.assumptions or ()), f"{term} was not assumed")
+        must_be_given("assumptions", result, run.stack.assumptions or ())
 
 
 class UnsatCore(Action[list[ApiTerm]]):
@@ -93,9 +92,7 @@ class UnsatCore(Action[list[ApiTerm]]):
     after = (Answer.UNSAT,)
 
     def keep(self, run: Run, result: list[ApiTerm]) -> None:
-        known = {*run.stack.terms, *(run.stack.assumptions or ())}
-        for term in result:
-            must("core", term in known, f"{term} was neither asserted nor assumed")
+        must_be_given("core", result, (*run.stack.terms, *(run.stack.assumptions or ())))
 
 
 class GetValue(Action[list[Any]]):

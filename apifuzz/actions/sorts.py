@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from apifuzz.actions import Action, Made, draws_on
-from apifuzz.call import Kind, Name, read_list, read_name, rest
+from apifuzz.call import Kind, Name, numeral, read_list, read_name, rest
 from apifuzz.datatypes import MOST_ARGUMENTS
 from apifuzz.interface import ApiSort, DatatypeSpec, Feature, Field, FieldSort, MadeSort, Unsupported
 from apifuzz.run import Run
@@ -124,12 +124,6 @@ def ensure_sort(run: Run, sort: Sort) -> ApiSort:
         raise
 
 
-def _read_arity(store: Store, token: str) -> int:
-    if token not in map(str, range(10)):
-        raise TraceError(f"a numeral from 0 to 9 expected, found {token[:20]}")
-    return int(token)
-
-
 class DeclareSort(Action[Any]):
     """``declare-sort NAME ARITY``: an uninterpreted sort; of arity > 0 a constructor, which ``make-sort``
     applies by its name.
@@ -137,7 +131,7 @@ class DeclareSort(Action[Any]):
 
     likely = (draws_on(Feature.SORTS),)
     symbol: Name
-    arity: Annotated[int, Kind(_read_arity)]
+    arity: Annotated[int, numeral(0, 9)]
 
     @classmethod
     def draw(cls, run: Run) -> Self:

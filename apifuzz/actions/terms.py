@@ -127,7 +127,8 @@ def _draw_argument(
         return None
     store = run.store
     if is_value:
-        found = None if signature.name in _VALUES else store.pick_value(sort, run.random)
+        pool = None if signature.name in _VALUES else store.pools.get(sort)
+        found = rarely_used(pool.values, run.random) if pool is not None else None
         return found or _make_value(run, signature, sort)
     found = store.pick(sort, run.random)
     if found is None and run.random.happens(_MAKE_SHARE):

@@ -204,8 +204,10 @@ class _Probe:
                 self._talk = Conversation(self._argv, SECONDS, CPU_SECONDS)
                 for first in self._start:
                     self._talk.ask(first)
-            for sort in dict.fromkeys(sorts):
-                self._declare(self._talk, sort)
+            for sort in set(sorts) - self._declared:
+                for name in _names(sort):
+                    self._talk.ask(f"(declare-const {name} {sort})")
+                self._declared.add(sort)
             answer = self._talk.ask_perhaps(command) if command == RESET else self._talk.ask(command)
         except Ended as error:
             self._stop()
@@ -219,12 +221,6 @@ class _Probe:
             # Some programs end after an error, some continue; only a new process is safe.
             self._stop()
         return answer in ("success", "sat", "unsat", "unknown")
-
-    def _declare(self, talk: Conversation, sort: Sort) -> None:
-        if sort not in self._declared:
-            for name in _names(sort):
-                talk.ask(f"(declare-const {name} {sort})")
-            self._declared.add(sort)
 
     def _stop(self) -> None:
         self._declared.clear()

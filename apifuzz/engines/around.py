@@ -24,6 +24,7 @@ from apifuzz.interface import (
     Rejected,
     TermKind,
     Unsupported,
+    must_be_given,
 )
 from smtlib import BOOL, Signature, Sort
 
@@ -83,14 +84,14 @@ class Witness(Around):
         """The core, which is of what was given and unsatisfiable."""
         core = self.inner.perform(UnsatCore())
         assumed = list(self.stack.assumptions or ())
-        _require_given("core", core, [*self.stack.terms, *assumed])
+        must_be_given("core", core, [*self.stack.terms, *assumed])
         self._must_not_be(Answer.SAT, "core", [*core, *assumed], f"the unsat core {_names(core)}")
         return core
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """The failed assumptions, which were assumed and contradict the assertions."""
         failed = self.inner.perform(UnsatAssumptions())
-        _require_given("assumptions", failed, self.stack.assumptions or ())
+        must_be_given("assumptions", failed, self.stack.assumptions or ())
         about = f"the failed assumptions {_names(failed)}"
         self._must_not_be(Answer.SAT, "assumptions", [*self.stack.terms, *failed], about)
         return failed
@@ -122,12 +123,6 @@ class Witness(Around):
                 raise Misbehaviour(kind, f"a second instance answers {wrong} to {about}")
         finally:
             second.perform(Delete())
-
-
-def _require_given(kind: str, found: Sequence[ApiTerm], given: Sequence[ApiTerm]) -> None:
-    strange = [term for term in found if not any(term is other for other in given)]
-    if strange:
-        raise Misbehaviour(kind, f"{_names(strange)} in it was not given")
 
 
 def _names(terms: Sequence[ApiTerm]) -> str:

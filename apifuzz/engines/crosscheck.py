@@ -37,6 +37,7 @@ from apifuzz.interface import (
     Option,
     Rejected,
     Unsupported,
+    must_be_given,
 )
 from apifuzz.scope import PRODUCERS
 from smtlib import Signature, Sort
@@ -230,9 +231,7 @@ class CrossCheck(Engine):
         """The run's own terms for those of the first solver's side, or of the only one that answers."""
         terms = found[self._believed]
         given = {term.id: term for term in (*self.stack.terms, *(self.stack.assumptions or ()))}
-        strange = [str(term) for term in terms if term.id not in given]
-        if strange:
-            raise Misbehaviour(kind, f"{' '.join(strange)} in it was not given")
+        must_be_given(kind, [f"t{term.id}" for term in terms], map(str, given.values()))
         return [given[term.id] for term in terms]
 
     def equate(self, term: ApiTerm, value: Any) -> Pair:

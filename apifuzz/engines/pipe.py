@@ -27,7 +27,7 @@ from apifuzz.interface import (
     Misbehaviour,
     Rejected,
     Unsupported,
-    must,
+    must_be_given,
 )
 from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
@@ -261,9 +261,8 @@ class PipeEngine(TextEngine):
 
     def _read_names(self, kind: str) -> list[str]:
         """A list of what was asserted or assumed."""
-        found, given = self._read_list(), {*self._named, *dict(self._literals)}
-        strange = [text for text in found if text not in given]
-        must(kind, not strange, f"{' '.join(strange)[:300]} was not given")
+        found = self._read_list()
+        must_be_given(kind, found, (*self._named, *dict(self._literals)))
         return found
 
     def _read_list(self) -> list[str]:

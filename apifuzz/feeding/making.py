@@ -55,14 +55,10 @@ class OwnSorts:
             if group:
                 self._declare_datatypes(group)
             else:
-                self._declare_sort(sort)
+                self.run.require(Feature.SORT_CONSTRUCTORS if sort.args else Feature.SORTS)
+                self._heads[sort.name] = self.run.fresh_name("U", plain=True)
+                self.run.make(DeclareSort(self._heads[sort.name], len(sort.args)))
         return self._heads.get(sort.name, sort.name)
-
-    def _declare_sort(self, sort: Sort) -> None:
-        self.run.require(Feature.SORT_CONSTRUCTORS if sort.args else Feature.SORTS)
-        name = self.run.fresh_name("U", plain=True)
-        self.run.make(DeclareSort(name, len(sort.args)))
-        self._heads[sort.name] = name
 
     def _declare_datatypes(self, group: tuple[Datatype, ...]) -> None:
         self.run.require(Feature.DATATYPES)
@@ -233,7 +229,10 @@ class _Feeding:
         if term.kind is Kind.SYMBOL:
             return self._member(term) if is_member(term) else self._symbol(term)
         if term.kind is Kind.OPERATOR:
-            return self._operator(term)
+            args = [self.make(a) for a in term.args]
+            if term.name == "@":
+                return self._apply(term.sort, APPLY, args)
+            return self._apply_operator(term.name, indices_of(term), args, self.sorts.own(term.sort))
         raise Unsupported("a term of the corpus that no call makes")
 
     def _sort(self, sort: Sort) -> ApiSort:
@@ -325,12 +324,6 @@ class _Feeding:
         return result
 
     # Operators
-
-    def _operator(self, term: Term) -> ApiTerm:
-        args = [self.make(a) for a in term.args]
-        if term.name == "@":
-            return self._apply(term.sort, APPLY, args)
-        return self._apply_operator(term.name, indices_of(term), args, self.sorts.own(term.sort))
 
     def _apply_operator(
         self, name: str, indices: tuple[int, ...], args: list[ApiTerm], result: Sort

@@ -79,6 +79,11 @@ def what_is_wrong(lines: Sequence[Line], fault: Fault) -> tuple[str, ...]:
     said = " ".join(fault.detail.split())
     what = repr(said[:300])
     answers = [line for line in lines if line.said in ANSWERS]
+
+    def is_quoted(line: Line) -> bool:
+        text = line.said.removesuffix("...")
+        return text not in ("", *_TRUTH, *ANSWERS) and text in said
+
     if fault.kind == "answer" and len(answers) > 1 and answers[-1].said != answers[-2].said:
         one, two = (line.name for line in answers[-2:])
         return f"print({one}, {two})", f"assert str({one}) == str({two}), {what}"
@@ -91,7 +96,7 @@ def what_is_wrong(lines: Sequence[Line], fault: Fault) -> tuple[str, ...]:
             return ()
         return f"print({shown[-1]})", f"assert str({shown[-1]}) == {expected[2]!r}, {what}"
     # What a message quotes was asked after what is wrong, and what only looks says little.
-    unquoted = [line for line in lines if not _is_quoted(line, said)] or lines
+    unquoted = [line for line in lines if not is_quoted(line)] or lines
     last = next((line for line in reversed(unquoted) if not only_looks(line)), unquoted[-1])
     if fault.kind in _ABOUT_ANSWERS and last.said in ANSWERS:
         return _must_not_be(last.name, last.said, what)
@@ -120,11 +125,6 @@ def ends_by_itself(last: Line, fault: Fault) -> bool:
     if last.function == "ask":
         return last.raised or not last.said
     return fault.kind in (faults.CRASH, faults.REJECTED) or last.raised
-
-
-def _is_quoted(line: Line, said: str) -> bool:
-    text = line.said.removesuffix("...")
-    return text not in ("", *_TRUTH, *ANSWERS) and text in said
 
 
 def shows(fault: Fault, text: str, code: int | None, printed: str) -> bool:

@@ -85,10 +85,10 @@ def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[Pr
         # A context that lives on may keep what one of its own would have given back.
         versions = [lines] if fault.kind == faults.LEAK else [module.plainer(lines), lines]
     seen = set()
-    for choose in (_what_matters, _what_acts, _everything):
+    for choose in _CHOICES:
         for version in versions:
             made = _program(version, choose, fault, tuple(modules))
-            is_enough = choose is not _what_matters or _says_why(made)
+            is_enough = choose is not _CHOICES[0] or _says_why(made)
             if made.lines and is_enough and _is_whole(made) and made.text not in seen:
                 seen.add(made.text)
                 yield made
@@ -148,18 +148,6 @@ def logged(text: str, modules: Sequence[str], file: Path) -> str | None:
 # Which calls
 
 
-def _everything(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
-    return [line for line in lines if NO_NAME not in line.names]
-
-
-def _what_acts(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
-    return _depended_on(lines, goals, lambda line: True)
-
-
-def _what_matters(lines: Sequence[Line], goals: frozenset[str]) -> list[Line]:
-    return _depended_on(lines, goals, lambda line: False)
-
-
 def _depended_on(lines: Sequence[Line], goals: frozenset[str], also: Callable[[Line], bool]) -> list[Line]:
     """The lines that make the variables ``goals`` and what these are made of, those that change any of it,
     and the lines that change something and satisfy ``also``.
@@ -182,6 +170,14 @@ def _depended_on(lines: Sequence[Line], goals: frozenset[str], also: Callable[[L
             kept.append(line)
             need(line.names)
     return kept[::-1]
+
+
+_CHOICES: tuple[Choose, ...] = (
+    lambda lines, goals: _depended_on(lines, goals, lambda line: False),
+    lambda lines, goals: _depended_on(lines, goals, lambda line: True),
+    lambda lines, goals: [line for line in lines if NO_NAME not in line.names],
+)
+"""What matters; with it all that changes something; everything."""
 
 
 # Fewer calls

@@ -278,7 +278,7 @@ def test_cores_are_assertions_and_strange_assumptions_are_noticed(command: str) 
     )
     assert ending.answers == ("unsat",)
     assert (ending.kind, ending.error) == ("misbehaviour", "assumptions")
-    assert "|assumed 99| was not given" in ending.detail
+    assert "|assumed 99| in it was not given" in ending.detail
 
 
 @pytest.mark.parametrize(

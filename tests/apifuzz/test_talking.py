@@ -82,7 +82,7 @@ def calls_of(text: str) -> list[str]:
         ("abort", "crash", "Ended: the solver ended (SIGSEGV)"),
         ("complain", "crash", "Ended: the solver ended (exit status 3): Fatal failure within solver.c:7"),
         ("Integer", "rejected", 'AssertionError: what is ""this""?'),
-        ("f", "assumptions", "AssertionError: |assumed 99| was not given"),
+        ("f", "assumptions", "AssertionError: |assumed 99| in it was not given"),
     ],
 )
 def test_a_program_talks_to_a_solver_until_it_goes_wrong(

@@ -52,8 +52,14 @@ class Making:
         more = {"sort": self.sorts.of(sort), "is_set": sort.name == "Set"}
         more["array"] = (len(args), self.session.array_of(args))
         word = words_of(args, head.indices, words_in(self.session), more)
+        # A word alone for two arguments does not take one.
         routes = OPERATORS.find(head.name, [s.name for s in arg_sorts])
-        found = self._ways(head.name, [r for r in routes if _fits(r, head.name, args)], word, args)
+        found = self._ways(
+            head.name,
+            [r for r in routes if not r.plain or len(args) > 1 or not associativity(head.name)],
+            word,
+            args,
+        )
         return [*found, lambda: self._template(head, sort, args, arg_sorts)]
 
     def value_ways(self, sort: ApiSort, text: str) -> list[Way]:
@@ -100,11 +106,6 @@ class Making:
             f"(assert (= value! {text}))", session.named_sorts, known, session.context
         )
         return parsed[0].arg(1)
-
-
-def _fits(route: Route, name: str, args: Sequence[Any]) -> bool:
-    """Whether a call takes this number of arguments: a binary one does not take one alone."""
-    return not route.plain or not associativity(name) or len(args) > 1
 
 
 def _text(head: Head) -> str:

@@ -205,10 +205,6 @@ class GetCoreLemmas(Cvc5Action):
             expect("value", lemma.getSort().isBoolean(), True, "a lemma is a formula")
 
 
-def _synthesises(run: Run) -> bool:
-    return any(run.is_set(f"{name}=true") for name in ("produce-abducts", "produce-interpolants"))
-
-
 def _draw_assumed(run: Run) -> tuple[ApiTerm, ...]:
     assumed = draw_formula(run)
     return () if run.random.happens(0.5) or assumed is None else (assumed,)
@@ -220,7 +216,10 @@ class TimeoutCore(Cvc5Action):
     places = (("assert", 0.03),)
     needs = (
         option("produce-unsat-cores=true"),
-        Need(lambda run: not _synthesises(run), "cores are not with synthesis"),
+        Need(
+            lambda run: not (run.is_set("produce-abducts=true") or run.is_set("produce-interpolants=true")),
+            "cores are not with synthesis",
+        ),
         MAY_CHANGE,
     )
     likely = (has_assertions,)
