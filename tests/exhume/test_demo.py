@@ -10,6 +10,8 @@ import pytest
 from difftest import EnvironmentProblem, find_solver
 from exhume.commands import demo
 from tests.releases import no_release
+from tests.shapes import shapes
+from tests.test_docs import ALL, matches
 
 TESTS = 60
 
@@ -27,6 +29,8 @@ def test_the_demo_does_it_all(exhume: Any, tmp_path: Path, monkeypatch: pytest.M
         find_solver("z3==4.8.5")
     except EnvironmentProblem as problem:
         no_release(problem)
+    (shown,) = (example.output for example in ALL if example.line == "exhume demo")
+    assert matches(shapes(shown), shapes((ended.out + ended.err).splitlines()))
     findings = list((tmp_path / "demo" / "hunt" / "findings").iterdir())
     assert findings
     stored = exhume(
