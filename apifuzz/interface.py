@@ -220,7 +220,7 @@ class Capabilities:
     """What a solver supports: theories by the names of their files, features, and what it lacks of them."""
 
     theories: frozenset[str]
-    features: frozenset[Feature]
+    features: frozenset[Feature] = frozenset(Feature)
     without: frozenset[str] = frozenset()
     """Operators of those theories that the solver lacks."""
     sorts_without: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
+from apifuzz.interface import Capabilities, LimitReached, Misbehaviour, Rejected, Unsupported
+from base.documents import from_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,23 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``limits``: messages that are no fault of a call. ``dangerous``: options never
+    """``capabilities``: those that no option changes. ``words``: lists of words by name, to draw from.
+    ``limits``: messages that are no fault of a call. ``dangerous``: options never
     to be drawn, ``dangerous_values`` values of others. ``ranges``: lowest and highest value to draw where
     the solver gives none, or too wide ones. ``conflicts``: what does not go together.
     """
 
-    limits: tuple[Limit, ...]
-    dangerous: frozenset[str]
-    dangerous_values: Mapping[str, frozenset[str]]
-    ranges: Mapping[str, tuple[float, float]]
-    conflicts: tuple[Conflict, ...]
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(frozenset()))
+    words: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    dangerous: frozenset[str] = frozenset()
+    dangerous_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+
+    def list_of(self, name: str) -> tuple[str, ...]:
+        """One of the lists of words."""
+        return tuple(self.words[name].split())
 
     def known_limit(self, message: str) -> Limit | None:
         """The limit that a message reports; None: the call itself may be wrong."""
@@ -72,23 +80,8 @@ def profile(solver: str) -> Profile:
     """The profile that is shipped with a solver's engine."""
     file = Path(__file__).parent / solver / "profile.toml"
     data = tomllib.loads(file.read_text("utf-8"))
-    return Profile(
-        limits=tuple(
-            Limit(
-                entry["message"], entry["why"], entry.get("recoverable", False), entry.get("internal", False)
-            )
-            for entry in data.get("limits", ())
-        ),
-        dangerous=frozenset(name for group in data.get("dangerous", ()) for name in group["options"]),
-        dangerous_values={n: frozenset(values) for n, values in data.get("dangerous-values", {}).items()},
-        ranges={name: (low, high) for name, (low, high) in data.get("ranges", {}).items()},
-        conflicts=tuple(
-            Conflict(*_setting(entry["setting"]), *_setting(entry["with"]), entry["why"])
-            for entry in data.get("conflicts", ())
-        ),
-    )
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
-    return name, value
+    data["dangerous"] = [name for group in data.get("dangerous", ()) for name in group["options"]]
+    for entry in data.get("conflicts", ()):
+        entry["option"], _, entry["value"] = entry["setting"].partition("=")
+        entry["other"], _, entry["other_value"] = entry["with"].partition("=")
+    return from_document(data, Profile)

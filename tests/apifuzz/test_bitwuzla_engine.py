@@ -12,8 +12,8 @@ pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not i
 
 from apifuzz import calls
 from apifuzz.engines.bitwuzla import BitwuzlaEngine, inspection
-from apifuzz.engines.bitwuzla.operators import LACKING
 from apifuzz.engines.bitwuzla.session import TERMINATOR_CALLS
+from apifuzz.engines.profile import profile
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -95,7 +95,7 @@ def signatures() -> list[Signature]:
     return [
         s
         for s in default_theories().signatures()
-        if s.theory in theories and not s.only and s.name not in LACKING
+        if s.theory in theories and not s.only and s.name not in profile("bitwuzla").capabilities.without
     ]
 
 

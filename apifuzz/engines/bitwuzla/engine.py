@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -46,10 +47,6 @@ _BY_OPTION = {
 }
 """Features that need an option."""
 
-_NEVER = frozenset(
-    (Feature.RECURSION, Feature.SORT_CONSTRUCTORS, Feature.DATATYPES, Feature.PARAMETRIC_DATATYPES)
-)
-
 
 class BitwuzlaEngine(Engine):
     """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
@@ -84,22 +81,8 @@ class BitwuzlaEngine(Engine):
 
     def capabilities(self) -> Capabilities:
         asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
-        arrays_and_functions = frozenset(("Array", "->"))
-        functions = frozenset(("->",))
-        return Capabilities(
-            theories=frozenset(("Core", "FixedSizeBitVectors", "FloatingPoint", "ArraysEx")),
-            features=frozenset(Feature) - _NEVER - set(_BY_OPTION.values()) | asked,
-            without=operators.LACKING,
-            sorts_without={
-                "array-index": arrays_and_functions,
-                "array-element": functions,
-                "quantifier": functions,
-                "function": functions,
-                "equality": functions,
-            },
-            max_width=128,
-            value_arguments={},
-        )
+        known = profile(self.name).capabilities
+        return replace(known, features=known.features | asked)
 
     def options(self) -> tuple[Option, ...]:
         """bitwuzla's options, without those that end a check by time or write somewhere."""

@@ -19,9 +19,6 @@ from apifuzz.values import bit_words, read_value
 from smtlib import Signature, Sort
 from smtlib.values import MODES
 
-LACKING = frozenset(("ubv_to_int", "sbv_to_int", "int_to_bv", "fp.to_real"))
-"""Operators of bitwuzla's theories that it lacks, for it has neither integers nor reals."""
-
 
 def takes(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
     """Whether bitwuzla takes an operator of its theories at these sorts."""

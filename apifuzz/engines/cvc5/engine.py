@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from apifuzz.call import Call
@@ -14,31 +15,14 @@ from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import Terms
 from apifuzz.engines.profile import profile
-from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Feature, Option
+from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Option
 from smtlib import Signature, Sort
 
-_EXPERT = ("arrays-exp", "fp-exp", "sets-exp")
-"""Options for experts that switch on operators and sorts: set first in every run of an expert engine."""
-
-_THEORIES = frozenset(
-    (
-        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings ArraysEx Sequences Sets"
-        " Bags Tuples Transcendental SeparationLogic"
-    ).split()
-)
+_EXPERT, _RANGES, _USES = map(profile("cvc5").list_of, ("expert", "ranges", "uses"))
 
 _SWITCHED = {"arrays-exp": ("const", "eqrange"), "sets-exp": ("set.complement", "set.universe")}
 """Operators that an option for experts switches on."""
 
-_RANGES = frozenset(("BitVec", "FloatingPoint", "Int", "Real"))
-"""The sorts of indices that ``eqrange`` takes."""
-
-_VALUE_ARGUMENTS = {"const": (0,), "re.range": (0, 1), "^": (1,), "rel.join_image": (1,)}
-"""Where cvc5 requires values. ``rel.join_image`` also takes other terms, but 1.4.2 then reads a number that
-is not there.
-"""
-
-_USES = "quantifier array-index array-element function datatype constant equality".split()
 _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
@@ -72,16 +56,16 @@ class Cvc5Engine(Engine):
         return version()
 
     def capabilities(self) -> Capabilities:
-        theories = _THEORIES | {"FiniteFields"} if solves_fields() else _THEORIES
+        known = profile(self.name).capabilities
+        theories = known.theories | {"FiniteFields"} if solves_fields() else known.theories
         binders = {"forall": True, "exists": True, "lambda": self._is_higher_order}
         binders["set.comprehension"] = self._is_on("sets-exp")
         plain = _NO_FUNCTIONS if not self._is_higher_order else _NO_REGULAR_EXPRESSIONS
-        return Capabilities(
+        return replace(
+            known,
             theories=theories,
-            features=frozenset(Feature),
             without=frozenset(n for o, names in _SWITCHED.items() if not self._is_on(o) for n in names),
             sorts_without=dict.fromkeys(_USES, plain),
-            value_arguments=_VALUE_ARGUMENTS,
             required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
             binders=tuple(name for name, has in binders.items() if has),
         )

@@ -32,25 +32,11 @@ from apifuzz.engines.z3.solving import (
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Binders, Terms
-from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Feature, Option, Unsupported
+from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Option, Unsupported
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 
-_BROKEN = frozenset(("fp.to_ubv_I", "fp.to_sbv_I", "fp.to_real_I", "fp.to_ieee_bv_I"))
-"""Internal operators that z3's parser takes: a check ends in an exception or a wrong model (5.4)."""
-
-_NOT_ALONE = frozenset(("/", "div", "re.++", "re.union", "re.inter", "re.diff", "xor", "distinct"))
-"""Operators with one argument that z3's parser accepts but its calls reject as a type error, or whose calls
-are documented to take more: what ``distinct`` of nothing and ``xor`` of one argument become ends in
-crashes of tactics and in unreachable code (5.4).
-"""
-
-THEORIES = frozenset(
-    (
-        "Core Ints Reals Reals_Ints FixedSizeBitVectors FloatingPoint UnicodeStrings Sequences ArraysEx Sets"
-        " FiniteFields FiniteSets Lists Z3Extras Transcendental"
-    ).split()
-)
+_NOT_ALONE = profile("z3").list_of("not_alone")
 
 
 class Z3Engine(Engine):
@@ -85,13 +71,7 @@ class Z3Engine(Engine):
         return str(z3.get_version_string())
 
     def capabilities(self) -> Capabilities:
-        return Capabilities(
-            theories=THEORIES,
-            features=frozenset(Feature),
-            without=_BROKEN,
-            binders=("forall", "exists", "lambda"),
-            value_arguments={"re.range": (0, 1), "^": (1,)},
-        )
+        return profile(self.name).capabilities
 
     def options(self) -> tuple[Option, ...]:
         # Together with these, once, before runs are forked.

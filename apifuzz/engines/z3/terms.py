@@ -10,6 +10,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
+from apifuzz.engines.profile import profile
 from apifuzz.engines.walking import walk
 from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.session import STEPS, Session
@@ -17,14 +18,7 @@ from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.engines.z3.words import BINDERS, WAYS, drawn
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
 
-_SIMPLIFIER_SWITCHES = """
-    elim_and som flat arith_lhs eq2ineq expand_power mul_to_power hoist_ite blast_distinct
-    blast_eq_value bv_ite2id bv_not_simpl elim_sign_ext expand_select_store expand_store_eq local_ctx
-    pull_cheap_ite push_ite_arith push_ite_bv sort_sums sort_store split_concat_eq rewrite_patterns
-    elim_ite flat_and_or hi_div0 mul2concat gcd_rounding
-""".split()
-"""Parameters of the simplifier that are true or false and keep the meaning of a term."""
-
+_SIMPLIFIER_SWITCHES = profile("z3").list_of("simplifier_switches")
 _MAX_SEARCHED = 2_000
 
 

@@ -12,21 +12,10 @@ from apifuzz.call import ClosedTerms, Name, SortArg
 from apifuzz.engines.cvc5.actions.base import Cvc5Action, core_of, handles, is_plain
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import declared_function
+from apifuzz.engines.profile import profile
 from apifuzz.interface import Answer, Unsupported, expect, must
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
-
-_SWITCHES = (
-    ("produce-proofs", "true"),
-    ("produce-difficulty", "true"),
-    ("produce-learned-literals", "true"),
-    ("produce-interpolants", "true"),
-    ("produce-abducts", "true"),
-    ("finite-model-find", "true"),
-    ("model-cores", "simple"),
-    ("unsat-cores-mode", "sat-proof"),
-)
-"""What the other actions need, drawn more often than one option of many would be."""
 
 
 class SwitchOn(Own, Unwritten):
@@ -39,7 +28,8 @@ class SwitchOn(Own, Unwritten):
     @classmethod
     def draw(cls, run: Run) -> None:
         available = {option.name for option in run.available_options}
-        switches = [s for s in _SWITCHES if s[0] in available]
+        words = [word.split("=") for word in profile("cvc5").list_of("switches")]
+        switches = [(name, value) for name, value in words if name in available]
         if "SeparationLogic" in run.scope.theories:
             switches = [("incremental", "false")]
         name, value = run.random.pick(switches)

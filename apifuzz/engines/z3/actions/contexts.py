@@ -11,6 +11,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.call import AnyFormulas, Values, draw_term, some, terms_of
+from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, shown
 from apifuzz.engines.z3.inspection import require_readable
 from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread
@@ -191,22 +192,6 @@ class Eliminate(OfFormulas):
 # Other solver objects on the same formulas: with simplifiers, our own propagator, or a clause listener
 
 
-_SIMPLIFIERS = (
-    *("simplify", "propagate-values", "solve-eqs", "elim-unconstrained"),
-    *("bv-slice", "propagate-bv-bounds", "max-bv-sharing", "blast-term-ite", "cofactor-term-ite"),
-    *("card2bv", "propagate-ineqs", "qe-light", "reduce-args", "der", "distribute-forall", "demodulator"),
-    *("dom-simplify", "injectivity", "factor", "elim-term-ite", "push-app-ite", "bit2int"),
-    *("pull-nested-quantifiers", "refine-injectivity", "cheap-fourier-motzkin"),
-    *("ff-simplify", "bv-divrem-bounds", "lambda-macros", "leibniz-instantiation", "recfun-finder"),
-)
-"""Simplifiers that keep satisfiability.
-
-Left out: ``randomizer``, for z3's own tests; what ends nearly every run in a segmentation fault (5.4):
-``euf-completion`` after ``pop``, ``bvarray2uf`` on applications without arguments, ``bv1-blast`` on what its
-tactic would not take; and those that make answers or models wrong after a check: ``bit-blast``,
-``elim-predicates``, ``fold-unfold``.
-"""
-
 _MOST_WATCHED = 6
 
 
@@ -220,7 +205,9 @@ class Simplifiers(OfFormulas):
         formulas = asking.of(self.formulas)
         chain = None
         for _ in range(session.random.up_to(3)):
-            simplifier = z3.Simplifier(session.random.pick(_SIMPLIFIERS), session.context)
+            simplifier = z3.Simplifier(
+                session.random.pick(profile("z3").list_of("simplifiers")), session.context
+            )
             if session.random.happens(0.3):
                 z3core.Z3_simplifier_get_help(session.ref, simplifier.simplifier)
                 simplifier.param_descrs()

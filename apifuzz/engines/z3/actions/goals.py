@@ -12,34 +12,14 @@ from z3 import z3core
 
 from apifuzz.call import Drawn, Formulas, Text, read_list, some
 from apifuzz.chance import Chance
+from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.actions.base import MOST_FORMULAS, Asking, OfFormulas, Z3Action, is_variable
 from apifuzz.engines.z3.terms import parts
 from apifuzz.interface import Answer, Misbehaviour, must
 from apifuzz.trace import TraceError
 
-_TACTICS = tuple(
-    """
-    simplify propagate-values solve-eqs elim-uncnstr ctx-simplify ctx-solver-simplify split-clause
-    tseitin-cnf nnf snf elim-and der distribute-forall qe-light qe purify-arith factor degree-shift fm
-    propagate-ineqs normalize-bounds add-bounds lia2card lia2pb card2bv pb2bv pb-preprocess recover-01
-    fix-dl-var eq2bv dt2bv bit-blast max-bv-sharing reduce-bv-size bv-slice bv_bound_chk
-    propagate-bv-bounds propagate-bv-bounds2 bv-divrem-bounds elim-small-bv bvarray2uf ackermannize_bv
-    reduce-args reduce-args2 symmetry-reduce occf cofactor-term-ite blast-term-ite elim-term-ite
-    dom-simplify elim-predicates elim-uncnstr2 fold-unfold injectivity demodulator special-relations
-    unit-subsume-simplify aig macro-finder quasi-macros ufbv-rewriter solver-subsumption propagate-values2
-    fpa2bv ff-simplify ff-unique ff2bv sat-preprocess skip fail-if-undecided
-    """.split()
-)
-"""Tactics that transform.
-
-Left out are those that start threads, print, or search without heeding a limit; and ``bv1-blast``, which ends
-in a segmentation fault on a bit of a sum (5.4).
-"""
-
-_SOLVERS = tuple("smt sat qfbv qflia qflra qfuf qfufbv qfaufbv qfauflia qfidl qffp qffd".split())
-_PROBES = ("size", "depth", "num-exprs", "num-consts", "num-bool-consts", "num-bv-consts", "num-arith-consts")
-_PREDICATES = tuple("is-propositional is-qfbv is-qflia is-qflra has-quantifiers has-patterns is-pb".split())
-_SWITCHES = ("som", "elim_and", "flat", "blast_distinct", "hoist_ite", "arith_lhs", "push_ite_bv")
+_WORDS = ("tactics", "solving_tactics", "probes", "predicates", "tactic_switches")
+_TACTICS, _SOLVERS, _PROBES, _PREDICATES, _SWITCHES = map(profile("z3").list_of, _WORDS)
 _DEPTH = 3
 _MOST_PARTS = 20
 
