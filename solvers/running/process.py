@@ -35,6 +35,11 @@ _URL_WITH_LOGIN = re.compile(r"://[^/\s]*@")
 # reaping, a busy machine).
 _GRACE = 30.0
 _LOADING = 60.0
+# Runs _supervisor.py, the first argument, as a module: Python keeps no compiled form of programs.
+_START = (
+    "import sys; sys.argv.pop(0); sys.path.insert(0, sys.argv[0].rpartition('/')[0]); import _supervisor;"
+    " sys.path.pop(0); _supervisor.run()"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class Supervisor:
 
     def __init__(self, engine: Sequence[str] = ()) -> None:
         self._arguments = ["--engine", *engine] if engine else []
+        # Installed packages are for engines.
+        self._flags = ["-I"] if engine else ["-I", "-S"]
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._mark = _orphans.new_mark()
@@ -152,7 +159,7 @@ class Supervisor:
     def _ready(self) -> subprocess.Popen[bytes] | None:
         if self._process is None and not self._closed:
             process = subprocess.Popen(
-                [sys.executable, "-I", _supervisor.__file__, *self._arguments],
+                [sys.executable, *self._flags, "-c", _START, _supervisor.__file__, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,

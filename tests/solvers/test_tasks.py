@@ -32,7 +32,7 @@ def task(text):
         while True: pass
     if text == "exit": os._exit(3)
     if text == "fragile" and len(seen) > 2: os.abort()
-    if text == "eat": bytes(b"x") * (1 << 30); time.sleep(1)
+    if text == "eat": eaten = b"x" * (192 << 20); time.sleep(1)
     if text == "too much": raise MemoryError
     if text == "bug": 1 / 0
     if text == "talk": print("noise " * 100000, flush=True)
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def troubled(folder: Path) -> Iterator[TaskProcess]:
-    with TaskProcess("troubled", [], 0.4, 512 << 20, folder) as made:
+    with TaskProcess("troubled", [], 0.4, 128 << 20, folder) as made:
         yield made
 
 
