@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -15,6 +16,7 @@ import pytest
 import typer.main
 from hypothesis import is_hypothesis_test, settings
 
+from corpus import schema, store
 from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
@@ -25,6 +27,31 @@ from tests.once import made_once
 
 # Typer builds the whole command line anew for each one it runs: 35 ms, a thousand times.
 typer.main.get_command = functools.cache(typer.main.get_command)
+
+_create = store._create
+_empty: dict[tuple[Path, int], bytes] = {}
+
+
+def copy_empty(path: Path) -> None:
+    """Create an empty corpus: the first of this process as exhume does, later ones as its copies.
+
+    DuckDB takes 60 ms for the tables of one, and tests make many hundreds.
+    """
+    schemas = (schema.MIGRATIONS, len(schema.migrations()))
+    draft = path.with_name(f".{path.name}.copied")
+    is_new = not path.exists()
+    if is_new and schemas in _empty:
+        with contextlib.suppress(OSError):
+            draft.write_bytes(_empty[schemas])
+            os.link(draft, path)
+        with contextlib.suppress(OSError):
+            draft.unlink()
+    _create(path)
+    if is_new:
+        _empty.setdefault(schemas, path.read_bytes())
+
+
+store._create = copy_empty
 
 # How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
 settings.register_profile("untimed", deadline=None)
@@ -92,6 +119,22 @@ def assert_gone() -> Callable[[str], None]:
     return check
 
 
+def fake_spec(folder: Path, name: str, body: str) -> str:
+    """The spec of a solver from the body of a Python script; ``text`` holds the formula it is given.
+
+    It is started thousands of times: it imports only what its body uses.
+    """
+    used = [module for module in ("os", "time", "signal", "subprocess") if f"{module}." in body]
+    script = folder / f"{name}.py"
+    script.write_text(
+        f"import {', '.join(['sys', *used])}\n"
+        "say = lambda *lines: print(*lines, sep='\\n', flush=True)\n"
+        "if sys.argv[-1] == '--version': say('fake 1.0'); sys.exit()\n"
+        f"text = open(sys.argv[-1]).read()\n{body}\n"
+    )
+    return f"{name}={sys.executable} -I -S {script}"
+
+
 FakeSolver = Callable[..., Solver]
 
 
@@ -100,12 +143,7 @@ def fake(tmp_path: Path) -> FakeSolver:
     """Make a solver from the body of a Python script; ``text`` holds the formula it was given."""
 
     def make(body: str, name: str = "fake") -> Solver:
-        script = tmp_path / f"{name}.py"
-        head = "import os, sys, time, signal, subprocess\n"
-        head += "say = lambda *lines: print(*lines, sep='\\n', flush=True)\n"
-        head += "if sys.argv[-1] == '--version': say('fake 1.0'); sys.exit()\n"
-        script.write_text(head + "text = open(sys.argv[-1]).read()\n" + body + "\n")
-        return find_solver(f"{name}={sys.executable} -I -S {script}")
+        return find_solver(fake_spec(tmp_path, name, body))
 
     return make
 
