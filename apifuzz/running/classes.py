@@ -75,7 +75,7 @@ class _Answer(CallsClass):
 
     def describe(self, found: FindingFolder, name: str) -> str:
         """The wrong answer, or that solvers disagree."""
-        if found.guilty is None and found.answers:
+        if found.culprit is None and found.answers:
             said = inline(_calls(found).detail.partition("\n")[0])
             return f"Solvers disagree after the calls below: {said}. It is not known yet which is wrong."
         if wrong := found.wrong_answer:

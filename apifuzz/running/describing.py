@@ -40,7 +40,7 @@ def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> 
     kept = _hear_older(found, runner.setup, fault, program) if program and older else ""
     shows = None if script is None else text_shows(script, runner.setup, fault)
     safe = _safe_mode(runner.setup, fault, program, script if shows else None)
-    facts = {"guilty": found.guilty, "reason": found.reason, "evidence": found.sentences}
+    facts = {"guilty": found.culprit, "reason": found.reason, "evidence": found.sentences}
     log = runner.log(program, fault) if program else ""
     texts = {FORMULA: script, SCRIPT: program, LOG: log, WITH_MODEL: found.formula, BISECTED: kept}
     files = {name: text for name, text in texts.items() if text}
@@ -73,12 +73,12 @@ def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> st
     if setup.factory is not None:
         return ""
     solvers = [name for name in setup.specs if name in DISTRIBUTIONS]
-    if found.guilty is not None:
-        solvers = [name for name in solvers if name == found.guilty]
+    if found.culprit is not None:
+        solvers = [name for name in solvers if name == found.culprit]
     kept = ""
     for name in solvers:
-        asked = ask_older(fault, program, name, MOST_ASKED if found.guilty else 1)
-        kept = kept_states(program, asked.states) if found.guilty and asked.states else ""
+        asked = ask_older(fault, program, name, MOST_ASKED if found.culprit else 1)
+        kept = kept_states(program, asked.states) if found.culprit and asked.states else ""
         for sentence in asked.sentences:
             found.note(sentence)
     return kept

@@ -219,9 +219,9 @@ class _Lockstep:
         self.found.formula = judgement.formula
         for sentence in judgement.sentences:
             self.found.note(_named(sentence, solvers))
-        guilty = next((solver for solver in solvers if solver.name == settled.guilty), None)
-        if guilty is not None:
-            self.found.blame(_plain(guilty), _named(settled.reason, solvers))
+        culprit = next((solver for solver in solvers if solver.name == settled.culprit), None)
+        if culprit is not None:
+            self.found.blame(_plain(culprit), _named(settled.reason, solvers))
         return True
 
 

@@ -83,7 +83,7 @@ def subject_of_calls(found: FindingFolder) -> Subject:
     DifftestError for one whose solver is not known or has no releases, and where neither a program nor a
     script shows it.
     """
-    entry = found.guilty
+    entry = found.culprit
     if entry is None:
         names = " and ".join(str(entry.get("name")) for entry in found.solvers)
         raise DifftestError(f"which of {names} is wrong is not known, so there is nothing to bisect")

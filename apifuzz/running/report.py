@@ -56,7 +56,7 @@ class CallsWriter(Writer):
         return fenced(printable("\n".join(line for line in lines if line)), "console")
 
     def _command(self) -> str:
-        name = (self.found.guilty or {}).get("family")
+        name = (self.found.culprit or {}).get("family")
         what = f"the Python interface ({name})" if name and name != "other" else "its interface"
         return f"{what}: {inline(self.found.command(''))}"
 

@@ -150,8 +150,8 @@ class CallsPerformer:
             self._keep_unconfirmed(task, fault)
             return Confirmation(task, None, 0.0)
         described = strategy.describe(runner, examined.minimised, examined.fault)
-        guilty = described.facts.get("guilty")
-        settled = replace(task.candidate, guilty=guilty, key=examined.key.key)
+        culprit = described.facts.get("guilty")
+        settled = replace(task.candidate, culprit=culprit, key=examined.key.key)
         run = {"seed": strategy.seed, "run": index, "run_seed": run_seed(strategy.seed, index)}
         origin = {**run, "drawing": asdict(strategy.drawing)}
         filing = filing_of(examined, runner.setup, runner.version(), origin, described)

@@ -209,7 +209,7 @@ class Book:
 
     def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
         """A test shows a candidate."""
-        # When it was confirmed, one of the solvers may have been found guilty.
+        # When it was confirmed, one of the solvers may have been found to be the culprit.
         labels = set(map(self._plain, (candidate.label, *candidate.solvers)))
         kind = str(candidate.finding_class)
         if any((name.strategy, name.index, kind, label) in self._own_tests for label in labels):

@@ -93,5 +93,5 @@ def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
     """All that is wrong in the eyes of these oracles."""
     found = [candidate for name in names for candidate in ORACLES[name].look(seen)]
     # A wrong sat whose model the solver itself refutes is one fault: the graver name stays.
-    blamed = {c.guilty for c in found if c.finding_class == "soundness"}
-    return [c for c in found if c.finding_class != "invalid-model" or c.guilty not in blamed]
+    blamed = {c.culprit for c in found if c.finding_class == "soundness"}
+    return [c for c in found if c.finding_class != "invalid-model" or c.culprit not in blamed]

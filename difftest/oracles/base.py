@@ -18,8 +18,8 @@ from solvers.specs import Solver
 class Candidate:
     """Something wrong on one test.
 
-    ``solvers`` are those it takes to show it, in the order given; ``guilty`` is the one that is wrong where
-    that is known, and ``reason`` says why one thinks so. ``check`` counts check-sats from 0 (where it is
+    ``solvers`` are those it takes to show it, in the order given; ``culprit`` is the one that is wrong,
+    if that is known, and ``reason`` says why. ``check`` counts check-sats from 0 (where it is
     about one). ``oracle`` names the oracle that saw it; ``evidence`` is what speaks for and against the
     solvers, a sentence each, gathered when it is confirmed. ``has_final_key`` says that the key does not
     depend on what else is in the test, ``kind`` what it is about.
@@ -28,7 +28,7 @@ class Candidate:
     finding_class: str
     solvers: tuple[str, ...]
     key: str
-    guilty: str | None = None
+    culprit: str | None = None
     reason: str = ""
     check: int | None = None
     oracle: str = ""
@@ -39,11 +39,11 @@ class Candidate:
     @property
     def label(self) -> str:
         """The solver it is filed under."""
-        return self.guilty or "+".join(self.solvers)
+        return self.culprit or "+".join(self.solvers)
 
-    def blaming(self, guilty: str | None, reason: str) -> Candidate:
-        """The same with ``guilty`` as the solver that is wrong, in its key, too."""
-        found = replace(self, guilty=guilty, reason=reason)
+    def blaming(self, culprit: str | None, reason: str) -> Candidate:
+        """The same with ``culprit`` as the solver that is wrong, in its key, too."""
+        found = replace(self, culprit=culprit, reason=reason)
         finding_class, _, *rest = self.key.split("|")
         return replace(found, key="|".join([finding_class, found.label, *rest]))
 
@@ -60,7 +60,7 @@ class Candidate:
             self,
             solvers=tuple(map(of, self.solvers)),
             key="|".join([kind, *rest]),
-            guilty=None if self.guilty is None else of(self.guilty),
+            culprit=None if self.culprit is None else of(self.culprit),
         )
 
 
@@ -92,18 +92,18 @@ class Observation:
     def accuse(
         self,
         finding_class: str,
-        guilty: str,
+        culprit: str,
         reason: str,
         check: int | None = None,
         beside: str = "",
         oracle: str = "",
         evidence: tuple[str, ...] = (),
     ) -> Candidate:
-        """A candidate against the solver ``guilty``; ``beside`` is another one that it takes to show it."""
-        solvers = tuple(solver.name for solver in self.judged if solver.name in (guilty, beside))
-        key = f"{finding_class}|{guilty}|{self.where}"
+        """A candidate against the solver ``culprit``; ``beside`` is another one that it takes to show it."""
+        solvers = tuple(solver.name for solver in self.judged if solver.name in (culprit, beside))
+        key = f"{finding_class}|{culprit}|{self.where}"
         return Candidate(
-            finding_class, solvers, key, guilty, reason, check, oracle or finding_class, evidence
+            finding_class, solvers, key, culprit, reason, check, oracle or finding_class, evidence
         )
 
     @property

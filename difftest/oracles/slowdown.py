@@ -57,7 +57,7 @@ def promises(seen: Observation, seconds: float) -> bool:
 
 def measure(candidate: Candidate, seen: Observation, runner: Runner, limits: Limits) -> bool:
     """Whether it is so in every one of three measurements."""
-    newer = seen.solver(candidate.guilty or "")
+    newer = seen.solver(candidate.culprit or "")
     older = next(seen.solver(name) for name in candidate.solvers if name != newer.name)
     script = Script.of(seen.text)
     fastest, slowest = seen.verdicts[newer.name], seen.verdicts[older.name]

@@ -33,10 +33,10 @@ def _contradicted(seen: Observation, name: str, said: str, truth: str, check: in
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
     # Releases and builds of one solver share its faults: together they have one voice.
     voices = {solver.name: solver.kin for solver in seen.solvers}
-    guilty, reason = suspect(said, seen.verdicts, voices)
+    culprit, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)
-    key = f"soundness|{guilty or '+'.join(solvers)}|{seen.where}"
-    return Candidate("soundness", solvers, key, guilty, reason, check, "soundness")
+    key = f"soundness|{culprit or '+'.join(solvers)}|{seen.where}"
+    return Candidate("soundness", solvers, key, culprit, reason, check, "soundness")
 
 
 def suspect(
@@ -49,12 +49,12 @@ def suspect(
     sides = [[name for name, answer in said.items() if answer == side] for side in ("sat", "unsat")]
     refuted = [name for name in sides[0] if verdicts[name].outcome is Outcome.INVALID_MODEL]
     few, many = sorted(sides, key=len)
-    guilty, reason = None, "two solvers disagree; which one is wrong is not known"
+    culprit, reason = None, "two solvers disagree; which one is wrong is not known"
     if refuted:
-        guilty, reason = refuted[0], "its own check refutes the model behind its sat"
+        culprit, reason = refuted[0], "its own check refutes the model behind its sat"
     elif len(few) == 1 and len({voices[name] for name in many}) > 1:
-        guilty, reason = few[0], f"{' and '.join(many)} say otherwise"
-    return guilty, reason
+        culprit, reason = few[0], f"{' and '.join(many)} say otherwise"
+    return culprit, reason
 
 
 ORACLE = Oracle(

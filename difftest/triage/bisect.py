@@ -19,7 +19,7 @@ def bisect(
     again: bool = False,
     on_try: Callable[[int, int], None] = lambda done, most: None,
 ) -> BisectReport:
-    """Search the releases of a finding's guilty solver (``target`` is its folder), or of the one of
+    """Search the releases of a finding's culprit (``target`` is its folder), or of the one of
     ``solvers`` that is wrong on a file.
 
     Of a finding, the reduced formula is used where it was confirmed, what was found is kept in its folder,

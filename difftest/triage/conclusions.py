@@ -49,7 +49,7 @@ def _evidence(expected: Expectation, text: str) -> Mapping[str, Any]:
         if (candidate := next(same, None)) is None:
             return {}
         settled, found = weigh(candidate, seen, runner, limits)
-    if found.dismissed or found.confirmers or settled.guilty != expected.guilty or not found.sentences:
+    if found.dismissed or found.confirmers or settled.culprit != expected.culprit or not found.sentences:
         return {}
     return {"evidence": list(settled.evidence), "reason": settled.reason}
 
@@ -60,7 +60,7 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     Where the key holds no theories (a crash that names its place) it stays as it is.
     """
     names = tuple(solver.name for solver in expected.solvers)
-    found = Candidate(expected.finding_class, names, key, expected.guilty, oracle=expected.oracle)
+    found = Candidate(expected.finding_class, names, key, expected.culprit, oracle=expected.oracle)
     if not needs_reduction(found):
         return key
     read = Key.read(key)

@@ -124,7 +124,7 @@ class Confirmer:
             seen = Observation(text, expected.solvers, verdicts)
             candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
-            found = [c for c in candidates if expected.guilty in (None, c.guilty)]
+            found = [c for c in candidates if expected.culprit in (None, c.culprit)]
             if not found or self.is_fast or oracle.measure is None:
                 return bool(found)
             return oracle.measure(found[0], seen, runner, limits)

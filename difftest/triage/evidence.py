@@ -31,7 +31,7 @@ class Evidence:
     ``formula``; these solvers say sat to it.
     """
 
-    guilty: str | None = None
+    culprit: str | None = None
     reason: str = ""
     sentences: list[str] = field(default_factory=list)
     formula: str = ""
@@ -43,8 +43,8 @@ class Evidence:
     def blame(self, name: str, reason: str) -> None:
         """Note evidence against a solver; what comes first weighs most and decides."""
         self.note(f"against {name}: {reason}")
-        if self.guilty is None:
-            self.guilty, self.reason = name, reason
+        if self.culprit is None:
+            self.culprit, self.reason = name, reason
 
     def note(self, sentence: str) -> None:
         """Note something, once."""

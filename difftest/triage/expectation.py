@@ -83,14 +83,14 @@ def expectation_of(
     that takes two formulas.
     """
     involved = tuple(solver for solver in solvers if solver.name in candidate.solvers)
-    verdict = verdicts.get(candidate.guilty or "", verdicts[candidate.solvers[0]])
+    verdict = verdicts.get(candidate.culprit or "", verdicts[candidate.solvers[0]])
     complaints: set[str] = set()
     for solver in involved:
         complaints |= complaints_of(printed[solver.name], verdicts[solver.name].detail)
     expected = Expectation(
         candidate.finding_class,
         involved,
-        candidate.guilty,
+        candidate.culprit,
         verdict.location,
         verdict.shape,
         complaints=frozenset(complaints),

@@ -91,7 +91,7 @@ class FindingFolder:
     @cached_property
     def shown_file(self) -> str:
         """The name of the formula to show: as the solver that is known to be wrong was given it."""
-        return self.given(self.guilty)
+        return self.given(self.culprit)
 
     @cached_property
     def formula(self) -> str:
@@ -144,24 +144,26 @@ class FindingFolder:
         return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
 
     @property
-    def guilty(self) -> Mapping[str, Any] | None:
-        """The entry of the solver that is known to be wrong."""
+    def culprit(self) -> Mapping[str, Any] | None:
+        """The entry of the solver that is known to be wrong. ``finding.json`` names it under ``guilty``, a
+        word of earlier versions.
+        """
         return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
 
     @property
     def accused(self) -> Mapping[str, Any]:
-        """The entry of the guilty solver; of the first one where it is not known which is wrong."""
-        return self.guilty or (self.solvers[0] if self.solvers else {})
+        """The entry of the culprit; if none is known, of the first solver."""
+        return self.culprit or (self.solvers[0] if self.solvers else {})
 
     @property
     def better(self) -> Mapping[str, Any]:
         """Of a finding that compares two releases, the one that does better."""
-        guilty = self.data.get("guilty")
-        return next((entry for entry in self.solvers if entry.get("name") != guilty), {})
+        culprit = self.data.get("guilty")
+        return next((entry for entry in self.solvers if entry.get("name") != culprit), {})
 
     @property
     def reason(self) -> str:
-        """Why it is thought that the guilty solver is wrong, as a sentence."""
+        """Why the culprit is wrong, as a sentence."""
         return sentence(str(self.weighed("reason") or ""))
 
     def weighed(self, name: str) -> Any:
@@ -181,7 +183,7 @@ class FindingFolder:
 
     @property
     def wrong_answer(self) -> str | None:
-        """What the guilty solver said to that."""
+        """What the culprit said to that."""
         return self.answers.get(str(self.data.get("guilty")))
 
     @property

@@ -63,7 +63,7 @@ def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[R
 
     An issue that resembles it in several ways stands there once, with all of them.
     """
-    entry = found.guilty or {}
+    entry = found.culprit or {}
     family = entry.get("family")
     rows = [*_by_crash(corpus, entry), *_by_formula(corpus, found)]
     return _merged([_weighed(*row, family) for row in rows])[:limit]

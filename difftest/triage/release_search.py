@@ -307,9 +307,9 @@ def _known_releases(family: str) -> tuple[str, ...]:
 
 
 def accused(expected: Expectation) -> Solver:
-    """The solver to search: the guilty one, else the only one that is a release of its own."""
+    """The solver to search: the culprit, else the only one that is a release of its own."""
     for solver in expected.solvers:
-        if solver.name == expected.guilty:
+        if solver.name == expected.culprit:
             return solver
     pinned = [solver for solver in expected.solvers if "==" in solver.spec and solver.family in DISTRIBUTIONS]
     if len(expected.solvers) == 1:

@@ -39,10 +39,10 @@ _NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
 
 def form_of_finding(found: FindingFolder) -> Form:
     """The form of the tracker of whoever is wrong."""
-    if found.guilty is None:
+    if found.culprit is None:
         return PLAIN
-    spec = str(found.guilty.get("spec", ""))
-    return form_of(found.guilty.get("family") or re.split(r"[=\[]", spec)[0])
+    spec = str(found.culprit.get("spec", ""))
+    return form_of(found.culprit.get("family") or re.split(r"[=\[]", spec)[0])
 
 
 def logic_name(theories: Sequence[str]) -> str:
@@ -109,7 +109,7 @@ class Writer:
         """By the customs of the tracker."""
         found, titles = self.found, self.form.titles
         template = getattr(titles, self.class_.title_name(found), None) or self.class_.title
-        options = [plain(str(option)) for option in (found.guilty or {}).get("options") or ()]
+        options = [plain(str(option)) for option in (found.culprit or {}).get("options") or ()]
         if options:
             template = titles.options + template if titles.options_first else template + titles.options
         return plain(template.format(**self._words(), options=" ".join(options)))
@@ -153,7 +153,7 @@ class Writer:
 
     def _safe_mode(self) -> str:
         """Whether it shows in the safe mode of the accused, or of one of those that may be wrong."""
-        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        accused = [self.found.culprit] if self.found.culprit else self.found.solvers
         profiles = [PROFILES.get(str(entry.get("family"))) for entry in accused if entry is not None]
         profile = next((found for found in profiles if found is not None and found.safe_mode), None)
         if profile is None:
@@ -170,12 +170,12 @@ class Writer:
         return f"With {option} it {'shows, too' if shows else 'does not show'}{why}."
 
     def _version(self) -> str:
-        accused = [self.found.guilty] if self.found.guilty else self.found.solvers
+        accused = [self.found.culprit] if self.found.culprit else self.found.solvers
         lines = [_version_of(entry) for entry in accused if entry is not None]
         others = [
             f"{entry['name']}: {_version_of(entry)}"
             for entry in self.found.solvers
-            if self.found.guilty and entry is not self.found.guilty
+            if self.found.culprit and entry is not self.found.culprit
         ]
         return "\n".join(lines) + (f" (compared with {'; '.join(others)})" if others else "")
 
@@ -183,7 +183,7 @@ class Writer:
         return plain(str(self.found.data.get("platform", "")))
 
     def _installation(self) -> str:
-        entry = self.found.guilty or {}
+        entry = self.found.culprit or {}
         package, release = entry.get("package"), entry.get("release")
         if not package or not release:
             return ""
@@ -217,7 +217,7 @@ class Writer:
     # Facts that several pieces need
 
     def _accused(self) -> str:
-        entry = self.found.guilty
+        entry = self.found.culprit
         if entry is None:
             return plain(str(self.found.data["solver"]).replace("+", " and "))
         number = _NUMBER.search(str(entry.get("version", "")))
@@ -257,7 +257,7 @@ class FormulaWriter(Writer):
         return "\n\n".join(blocks)
 
     def _command(self) -> str:
-        entries = [self.found.guilty] if self.found.guilty else self.found.solvers
+        entries = [self.found.culprit] if self.found.culprit else self.found.solvers
         lines = [inline(self.found.command(str(entry["name"]))) for entry in entries if entry]
         return "\n".join(lines)
 

@@ -144,7 +144,7 @@ class _Settling:
     def _on_the_formula(self, candidate: Candidate, evidence: Evidence, seen: Observation) -> Settled | None:
         """What is wrong is an answer to the test with a model put in: a finding of its own."""
         test = replace(self._test, text=evidence.formula, known=(), implied_by=None, implies=None)
-        solvers = (seen.solver(candidate.guilty or ""), *evidence.confirmers)
+        solvers = (seen.solver(candidate.culprit or ""), *evidence.confirmers)
         known = {solver.name for solver in self._solvers}
         more = (*self._solvers, *(solver for solver in solvers if solver.name not in known))
         work = _Settling(candidate, test, more, self._limits, self._runner)
@@ -177,8 +177,8 @@ def _after_model(before: Candidate, result: Settled, parent: str) -> Settled:
     # What was said when the model was put in comes first.
     evidence = tuple(dict.fromkeys((*before.evidence, *result.candidate.evidence)))
     candidate = replace(result.candidate, evidence=evidence)
-    if candidate.guilty is None and before.guilty in candidate.solvers:
+    if candidate.culprit is None and before.culprit in candidate.solvers:
         # The owner of the model is not among these solvers, but its answer speaks against one of them.
-        candidate = candidate.blaming(before.guilty, before.reason)
+        candidate = candidate.blaming(before.culprit, before.reason)
     shown = replace(result.shown, files={**result.shown.files, PARENT: parent})
     return replace(result, candidate=candidate, shown=shown)

@@ -184,7 +184,11 @@ class _Splitter:
             if candidate is None:
                 return None
             found, _ = settle(candidate, trigger.test, self._expected.solvers, limits, runner)
-        if found is None or found.test is not trigger.test or found.candidate.guilty != self._expected.guilty:
+        if (
+            found is None
+            or found.test is not trigger.test
+            or found.candidate.culprit != self._expected.culprit
+        ):
             return None
         named = replace(found.candidate, key=key)
         return write_finding(self._beside, named, trigger.test, found.shown, self._seed)

@@ -109,7 +109,7 @@ def write_finding(
         if (name := solver.given_file(script, ORIGINAL)) != ORIGINAL:
             files[name] = solver.given(script).text
     document = {
-        "guilty": candidate.guilty,
+        "guilty": candidate.culprit,
         "reason": candidate.reason,
         "oracle": candidate.oracle,
         "evidence": list(candidate.evidence),

@@ -35,20 +35,20 @@ def weigh(
 def _settled(candidate: Candidate, found: Evidence) -> Candidate:
     """The candidate with guilt, reason and key by the evidence."""
     # The look at a crossing names the model's owner before it is known to be wrong.
-    guilty = found.guilty if candidate.oracle == "model-cross-check" else found.guilty or candidate.guilty
+    culprit = found.culprit if candidate.oracle == "model-cross-check" else found.culprit or candidate.culprit
     reason = found.reason or candidate.reason
     # A formula that follows from another one means nothing without what its oracle said of that.
     stays = candidate.evidence if candidate.oracle == "implication" else ()
     evidence = tuple(dict.fromkeys((*stays, *found.sentences)))
-    if guilty != candidate.guilty:
-        candidate = candidate.blaming(guilty, reason)
+    if culprit != candidate.culprit:
+        candidate = candidate.blaming(culprit, reason)
     return replace(candidate, reason=reason, evidence=evidence)
 
 
 def _on_the_model(found: Evidence) -> Candidate:
     """The wrong answer of the solver that refuted a right model."""
-    assert found.guilty is not None, "who refutes a model that others confirm is wrong"
-    solvers = (found.guilty, *(solver.name for solver in found.confirmers))
-    key = f"soundness|{found.guilty}|{'+'.join(theories_in(found.formula))}"
+    assert found.culprit is not None, "who refutes a model that others confirm is wrong"
+    solvers = (found.culprit, *(solver.name for solver in found.confirmers))
+    key = f"soundness|{found.culprit}|{'+'.join(theories_in(found.formula))}"
     evidence = tuple(found.sentences)
-    return Candidate("soundness", solvers, key, found.guilty, found.reason, 0, "soundness", evidence)
+    return Candidate("soundness", solvers, key, found.culprit, found.reason, 0, "soundness", evidence)

@@ -124,7 +124,7 @@ class _Finding:
     @property
     def affected(self) -> Affected:
         """For the plot of releases."""
-        entry = self.folder.guilty or {}
+        entry = self.folder.culprit or {}
         family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
         kind = class_of(self.record.finding_class, self.folder.kind)
         return Affected(family, kind, self.folder.bisection)

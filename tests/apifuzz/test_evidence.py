@@ -70,23 +70,23 @@ def missing(spec: str) -> None:
 
 def test_one_solver_alone_is_the_one() -> None:
     found = weigh(Setup("cvc5"), CALLS, Fault("crash", "assert", "SIGSEGV in assert"))
-    assert (found.guilty, found.reason, found.sentences) == ("cvc5", "", [])
+    assert (found.culprit, found.reason, found.sentences) == ("cvc5", "", [])
 
 
 def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     crash = Fault("crash", "assert", "SIGSEGV in assert", None, "SIGSEGV")
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=crash)}, None)
     found = weigh(BOTH, CALLS, crash)
-    assert (found.guilty, found.reason) == ("z3", "it shows the error alone, too")
+    assert (found.culprit, found.reason) == ("z3", "it shows the error alone, too")
     assert "cvc5 makes the same calls without an error" in found.sentences
     hear(monkeypatch, {"cvc5": result(fault=crash), "z3": result(fault=crash)}, None)
-    assert weigh(BOTH, CALLS, crash).guilty is None
+    assert weigh(BOTH, CALLS, crash).culprit is None
 
 
 def test_who_rejected_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
-    assert weigh(BOTH, CALLS, reported("rejected", "assert", "z3: no")).guilty == "z3"
-    assert weigh(BOTH, CALLS, reported("rejected", "assert", "no")).guilty == "cvc5"
+    assert weigh(BOTH, CALLS, reported("rejected", "assert", "z3: no")).culprit == "z3"
+    assert weigh(BOTH, CALLS, reported("rejected", "assert", "no")).culprit == "cvc5"
     alone = reported("rejected", "assert", "no")
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result(fault=alone)}, None)
     weighed = weigh(BOTH, CALLS, reported("rejected", "assert", "z3: no"))
@@ -97,14 +97,14 @@ def test_who_refutes_its_own_values_is_wrong(monkeypatch: pytest.MonkeyPatch) ->
     hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
     for kind in ("answer", "model"):
         found = weigh(BOTH, CALLS, Fault(kind, "get-value", "a second instance of z3 refutes its own values"))
-        assert (found.guilty, found.reason) == ("z3", "a second instance of it refutes its own values")
+        assert (found.culprit, found.reason) == ("z3", "a second instance of it refutes its own values")
 
 
 def test_a_solver_that_answers_otherwise_without_options_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat")}
     hear(monkeypatch, said, result("sat", "sat"))
     found = weigh(BOTH, CALLS, DIFFER)
-    assert found.guilty == "cvc5"
+    assert found.culprit == "cvc5"
     assert found.reason == "it answers unsat, and sat to the same calls without its options"
     assert found.sentences[:2] == ["cvc5 alone answers unsat", "z3 alone answers sat"]
 
@@ -113,12 +113,12 @@ def test_a_third_solver_decides_what_nothing_else_does(monkeypatch: pytest.Monke
     said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat")}
     hear(monkeypatch, {**said, "bitwuzla": result("sat", "unsat")}, result("sat", "unsat"))
     found = weigh(BOTH, CALLS, DIFFER)
-    assert (found.guilty, found.reason) == ("z3", "bitwuzla answers unsat as the other one does")
+    assert (found.culprit, found.reason) == ("z3", "bitwuzla answers unsat as the other one does")
     # Without an assertion sat says nothing, unsat does; with a check less it is another question.
     left_out = replace(result("sat", "sat"), refused=((CALLS.lines[6].number, "no"),))
     for other in (left_out, result("sat"), result("sat", "unknown"), None):
         hear(monkeypatch, {**said, "bitwuzla": other}, result("sat", "unsat"))
-        assert weigh(BOTH, CALLS, DIFFER).guilty is None
+        assert weigh(BOTH, CALLS, DIFFER).culprit is None
 
 
 def test_the_last_question_at_once() -> None:
@@ -133,7 +133,7 @@ def test_a_real_disagreement_is_settled_by_own_words() -> None:
     found = weigh(BOTH, trace, DIFFER)
     if not any("with its options" in line for line in found.sentences):
         pytest.skip("this release of cvc5 has no fault in fp.roundToIntegral")
-    assert found.guilty == "cvc5"
+    assert found.culprit == "cvc5"
     assert found.reason == "it says unsat, and sat to the same formula with the model of z3 put in"
     assert "(fp.roundToIntegral" in found.formula
 
@@ -212,8 +212,8 @@ def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pyte
         del data[name]
     (path / "finding.json").write_text(json.dumps(data))
     found = FindingFolder.read(path)
-    assert found.guilty is not None
-    assert (found.guilty["name"], found.guilty["version"]) == ("z3", "1.0")
+    assert found.culprit is not None
+    assert (found.culprit["name"], found.culprit["version"]) == ("z3", "1.0")
     assert title_of(found) == "Call rejected that should be allowed (assert)"
     (path / "finding.json").write_text("{}")
     with pytest.raises(DifftestError, match="no finding can be read"):

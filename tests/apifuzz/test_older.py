@@ -152,8 +152,8 @@ class _Programmed(Runner):
         return PROGRAM
 
 
-def described(setup: Setup, guilty: str | None, monkeypatch: pytest.MonkeyPatch) -> Description:
-    monkeypatch.setattr(describing, "weigh", lambda *args: Evidence(guilty))
+def described(setup: Setup, culprit: str | None, monkeypatch: pytest.MonkeyPatch) -> Description:
+    monkeypatch.setattr(describing, "weigh", lambda *args: Evidence(culprit))
     monkeypatch.setattr(describing, "text_shows", lambda *args: False)
     with _Programmed(setup) as runner:
         return describe(runner, TRACE, FAULT)

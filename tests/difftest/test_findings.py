@@ -44,7 +44,7 @@ def test_what_was_not_answered_contradicts_nothing(other: Verdict) -> None:
 
 def test_disagreement_on_any_question_is_soundness() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat", "sat"), "b": ok("sat", "unsat")})
-    assert (found.finding_class, found.check, found.guilty) == ("soundness", 1, None)
+    assert (found.finding_class, found.check, found.culprit) == ("soundness", 1, None)
     assert found.solvers == ("a", "b")
     assert found.key == "soundness|a+b|Int"
 
@@ -60,7 +60,7 @@ def test_a_partial_run_is_still_compared() -> None:
 
 def test_two_against_one_names_the_one() -> None:
     (found,) = find_candidates(TEXT, [A, B, C], {"a": ok("sat"), "b": ok("unsat"), "c": ok("sat")})
-    assert (found.guilty, found.reason) == ("b", "a and c say otherwise")
+    assert (found.culprit, found.reason) == ("b", "a and c say otherwise")
 
 
 KIN = {
@@ -77,20 +77,20 @@ def test_releases_and_builds_of_one_solver_are_one_voice(specs: list[str]) -> No
     kin = [Solver(spec.text, spec.name, spec.family, spec.command or ("x",)) for spec in parsed]
     verdicts = {"a": ok("sat"), **{solver.name: ok("unsat") for solver in kin}}
     (found,) = find_candidates(TEXT, [A, *kin], verdicts)
-    assert found.guilty is None
+    assert found.culprit is None
     (found,) = find_candidates(TEXT, [A, B, *kin], {**verdicts, "b": ok("unsat")})
-    assert found.guilty == "a"
+    assert found.culprit == "a"
 
 
 def test_a_known_answer_names_the_liar_even_alone() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("sat")}, ("unsat",))[:1]
-    assert (found.guilty, found.solvers) == ("a", ("a",))
+    assert (found.culprit, found.solvers) == ("a", ("a",))
     assert len(find_candidates(TEXT, [A, B], {"a": ok("sat"), "b": ok("unsat")}, ("unsat",))) == 1
 
 
 def test_a_refuted_model_behind_a_wrong_sat_is_one_finding_that_names_the_liar() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": invalid("sat"), "b": ok("unsat")})
-    assert (found.finding_class, found.guilty) == ("soundness", "a")
+    assert (found.finding_class, found.culprit) == ("soundness", "a")
 
 
 def test_an_invalid_model_is_a_finding_of_its_own() -> None:

@@ -73,7 +73,7 @@ def names_of(
     oracle: str, solvers: Sequence[Solver], text: str = TEXT, **verdicts: Verdict
 ) -> list[str | None]:
     seen = Observation(text, solvers, {s.name: verdicts[k] for s, k in zip(solvers, verdicts, strict=True)})
-    return [candidate.guilty for candidate in ORACLES[oracle].look(seen)]
+    return [candidate.culprit for candidate in ORACLES[oracle].look(seen)]
 
 
 # Choosing
@@ -349,10 +349,10 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
     file.write_text(TEXT)
     solvers = [liar, find_solver("z3")]
     (told,) = replay([file], solvers, Limits(20), oracles=("model-cross-check",))
-    assert [(c.finding_class, c.guilty) for c in told.findings] == [("invalid-model", "liar")]
+    assert [(c.finding_class, c.culprit) for c in told.findings] == [("invalid-model", "liar")]
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
     (told,) = replay([file], [denier, find_solver("z3")], Limits(20), oracles=("model-cross-check",))
-    assert [(c.finding_class, c.guilty) for c in told.findings] == [("soundness", "denier")]
+    assert [(c.finding_class, c.culprit) for c in told.findings] == [("soundness", "denier")]
     assert re.search("confirms? the model of z3", told.findings[0].reason)
     (quiet,) = replay([file], solvers, Limits(20), oracles=("crash", "soundness"))
     assert quiet.findings == ()
@@ -361,7 +361,7 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
 # Who is wrong
 
 
-def guilty(
+def culprit(
     fake_body: str, text: str, fake: Fake, out: Path, known: tuple[str, ...] = ()
 ) -> dict[str, object]:
     test = GeneratedTest(0, text, "by-hand", known=known)
@@ -370,7 +370,7 @@ def guilty(
 
 
 def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
-    data = guilty("say('sat' if 'define-fun' in text else 'unsat')", TEXT, fake, tmp_path)
+    data = culprit("say('sat' if 'define-fun' in text else 'unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert data["key"] == "soundness|accused|Int"
     assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 put in"
@@ -378,7 +378,7 @@ def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
 
 
 def test_unsat_is_refuted_by_third_solvers(fake: Fake, tmp_path: Path) -> None:
-    data = guilty("say('unsat')", TEXT, fake, tmp_path)
+    data = culprit("say('unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert "cvc5" in str(data["reason"])
     assert re.search("confirms? the model of z3", str(data["reason"]))
@@ -386,7 +386,7 @@ def test_unsat_is_refuted_by_third_solvers(fake: Fake, tmp_path: Path) -> None:
 
 def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
     body = "say('unsat') if 'define-fun' in text else say('sat', '((define-fun x () Int 0))')"
-    data = guilty(body, UNSAT, fake, tmp_path)
+    data = culprit(body, UNSAT, fake, tmp_path)
     assert (data["guilty"], data["reason"]) == (
         "accused",
         "it says sat, and unsat to the same formula with its own model put in",
@@ -395,7 +395,7 @@ def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["((define-fun x () Int 0))", "rubbish"])
 def test_sat_is_refuted_by_third_solvers(model: str, fake: Fake, tmp_path: Path) -> None:
-    data = guilty(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
+    data = culprit(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert re.search("refutes? its model|say otherwise", str(data["reason"]))
 
@@ -454,7 +454,7 @@ def test_another_release_of_the_accused_does_not_outvote_others(
 
 
 def test_an_answer_known_by_construction_decides(fake: Fake, tmp_path: Path) -> None:
-    data = guilty("say('unsat')", TEXT, fake, tmp_path, ("sat",))
+    data = culprit("say('unsat')", TEXT, fake, tmp_path, ("sat",))
     assert (data["guilty"], data["reason"]) == ("accused", "it says unsat, and sat is known by construction")
 
 

@@ -299,7 +299,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
 
 
 @pytest.mark.parametrize(
-    ("family", "guilty", "told", "words"),
+    ("family", "culprit", "told", "words"),
     [
         ("cvc5", "s", {"safe_mode": True}, "With `--safe-mode=safe` it shows, too."),
         ("cvc5", "s", {"safe_mode": False}, "With `--safe-mode=safe` it does not show."),
@@ -328,11 +328,11 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
     ],
 )
 def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
-    tmp_path: Path, family: str, guilty: str | None, told: dict[str, Any], words: str
+    tmp_path: Path, family: str, culprit: str | None, told: dict[str, Any], words: str
 ) -> None:
     if "reduced" in told:
         told["reduced"]["size_after"] = 5
-    folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**told, "guilty": guilty})
+    folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**told, "guilty": culprit})
     (folder / "reduced.smt2").write_text("(check-sat)\n")
     text = _text(folder)
     assert words in text

@@ -53,14 +53,14 @@ def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.Mo
 
     def make(*texts: str) -> tuple[Path, BisectReport]:
         made = fake(f"FAULTS = {FAULTS}\n{SOLVER}", "made")
-        guilty = replace(made, spec="z3==4.20.0", name="z3-4.20.0", family="z3")
-        monkeypatch.setattr(expecting, "find_solver", lambda spec: guilty)
+        culprit = replace(made, spec="z3==4.20.0", name="z3-4.20.0", family="z3")
+        monkeypatch.setattr(expecting, "find_solver", lambda spec: culprit)
         monkeypatch.setattr(splitting, "_REDUCTION_SECONDS", 0.0)  # what quick reduction left will do
         monkeypatch.setattr(bisecting, "try_formula", tried)
         monkeypatch.setattr(splitting, "try_formula", tried)
         monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
         tests = [make_test(text, index) for index, text in enumerate(texts)]
-        *_, last = hunt(tests, [guilty], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
+        *_, last = hunt(tests, [culprit], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
         assert isinstance(last, HuntFinished)
         (found,) = last.summary.findings
         assert found.key == "invalid-model|z3-4.20.0|Int|div"

@@ -177,7 +177,7 @@ def hostile(out: Path) -> Path:
     near = [{"issue": HOSTILE, "why": HOSTILE, "score": 1, "title": HOSTILE, "url": "javascript:alert(1)"}]
     test = {"index": HOSTILE, "strategy": HOSTILE, "issues": [HOSTILE]}
     folder = finding(
-        out, 1, formula=HOSTILE, stdout=HOSTILE, entry=entry, solver=HOSTILE, guilty="evil", key=HOSTILE,
+        out, 1, formula=HOSTILE, stdout=HOSTILE, entry=entry, solver=HOSTILE, culprit="evil", key=HOSTILE,
         reason=HOSTILE, evidence=[HOSTILE, {"text": HOSTILE}], resembles=near, test=test, theories=[HOSTILE],
     )  # fmt: skip
     bisected = {

@@ -33,7 +33,7 @@ class Expectation:
 
     finding_class: str
     solvers: tuple[Solver, ...]
-    guilty: str | None = None
+    culprit: str | None = None
     location: str | None = None
     shape: str | None = None
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -48,8 +48,8 @@ class Expectation:
 
     @property
     def accused(self) -> Solver:
-        """The guilty solver; the first one where it is not known which is."""
-        return next((solver for solver in self.solvers if solver.name == self.guilty), self.solvers[0])
+        """The culprit; if none is known, the first solver."""
+        return next((solver for solver in self.solvers if solver.name == self.culprit), self.solvers[0])
 
 
 class Trial(Protocol):

@@ -32,7 +32,7 @@ class Crash(FindingClass):
 
     def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
         """Whether the accused died."""
-        return solver.name != expected.guilty or str(verdict.outcome) == self.name
+        return solver.name != expected.culprit or str(verdict.outcome) == self.name
 
     def title_name(self, found: FindingFolder) -> str:
         """Whether it names its place."""

@@ -23,11 +23,11 @@ class InvalidModel(FindingClass):
 
     def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
         """Whether the accused refutes its model."""
-        return solver.name != expected.guilty or str(verdict.outcome) == self.name
+        return solver.name != expected.culprit or str(verdict.outcome) == self.name
 
     def weigh(self, hearing: Hearing, found: Evidence) -> None:
         """Of a model that another solver refuted: what its owner and third solvers say to it."""
-        owner = hearing.candidate.guilty or hearing.candidate.solvers[0]
+        owner = hearing.candidate.culprit or hearing.candidate.solvers[0]
         refuted = [c for c in hearing.seen.crossings if c.owner == owner and c.refuted_by]
         if hearing.candidate.oracle == _CROSSED and refuted:
             _ask_about(refuted[0], hearing, found)

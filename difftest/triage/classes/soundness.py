@@ -76,7 +76,7 @@ class Soundness(FindingClass):
         known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
         again = look(Observation(text, expected.solvers, verdicts, known), PLAIN)
         return any(
-            c.finding_class == self.name and c.guilty in (None, expected.guilty) and c.check in checks
+            c.finding_class == self.name and c.culprit in (None, expected.culprit) and c.check in checks
             for c in again
         )
 
@@ -94,7 +94,7 @@ class Soundness(FindingClass):
 
     def describe(self, found: FindingFolder, name: str) -> str:
         """The wrong answer, or that solvers disagree."""
-        if found.guilty is None:
+        if found.culprit is None:
             answers = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
             known = "It is not known yet which is wrong."
             return f"Solvers disagree on the formula below{found.where}: {answers}. {known}"
@@ -103,7 +103,7 @@ class Soundness(FindingClass):
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """The other answer, where it is known who is wrong."""
-        if found.guilty is None:
+        if found.culprit is None:
             return (
                 f"The same answer from all solvers; it is not known which is right. {found.reason}".rstrip()
             )
@@ -167,7 +167,7 @@ class _Disagreement(Hearing):
                     self._put_model_in(name, [n for n, a in said.items() if a == "unsat"], thirds)
             if not differently:
                 self._ask_others(said, thirds)
-        self.found.dismissed = bool(differently) and self.found.guilty is None
+        self.found.dismissed = bool(differently) and self.found.culprit is None
 
     def _put_model_in(self, owner: str, against: Sequence[str], thirds: Sequence[Solver]) -> None:
         """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""
