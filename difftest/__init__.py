@@ -27,47 +27,9 @@ from difftest.errors import BadOutput, DifftestError
 from difftest.found_files import FoundFiles
 from difftest.oracles.base import Candidate
 from difftest.replay import ReplayResult, ReplayRow, replay
-from difftest.triage import formulas as _formulas  # noqa: F401 (makes that kind known)
+from difftest.triage import formulas as _formulas  # makes that kind known
 from difftest.triage.filing import FindingRecord
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.specs import Solver, SolverSpec, find_solver, find_solvers, parse_spec
-
-__all__ = [
-    "DEFAULT_STAGES",
-    "BadOutput",
-    "Candidate",
-    "CandidateDropped",
-    "DifftestError",
-    "DuplicateSeen",
-    "EnvironmentProblem",
-    "Event",
-    "Executor",
-    "FindingConfirmed",
-    "FindingRecord",
-    "FoundFiles",
-    "HuntFinished",
-    "HuntOptions",
-    "HuntSummary",
-    "Limits",
-    "LocalExecutor",
-    "Outcome",
-    "Progress",
-    "ReleaseNotFound",
-    "ReplayResult",
-    "ReplayRow",
-    "Solver",
-    "SolverMissing",
-    "SolverSpec",
-    "Stage",
-    "TestDone",
-    "UnknownSolver",
-    "Verdict",
-    "WorkerNotice",
-    "find_solver",
-    "find_solvers",
-    "hunt",
-    "parse_spec",
-    "replay",
-]

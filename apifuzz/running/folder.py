@@ -126,6 +126,11 @@ class CallsFolder(FindingFolder):
         return False
 
     @property
+    def is_small(self) -> bool:
+        """Whether its minimisation came to its end."""
+        return bool(self.data.get("complete", True))
+
+    @property
     def file(self) -> str:
         """The name of the SMT-LIB script."""
         return REDUCED if (self.path / REDUCED).is_file() else FORMULA

@@ -35,7 +35,7 @@ from difftest.triage.key import fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
 from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
-from difftest.triage.twins import Merge, find_twins, merge, merged_into
+from difftest.triage.twins import Merge, find_twins, merge
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
@@ -123,7 +123,7 @@ class Book:
         self._kept: dict[str, _Kept] = {}
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         # Keys of findings that became part of another one, and the key of that.
-        self._merged = {gone: r.key for r in self.known.values() for gone in merged_into(r.path).values()}
+        self._merged = {gone: r.key for r in self.known.values() for gone in r.merged.values()}
         self._reductions = 0.0
         self._tried: set[str] = set()
         if loaded:

@@ -61,35 +61,6 @@ class WorkerNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Where the hunt stands, a few times a second at most.
-
-    Counts are those of the whole campaign; ``seconds`` is its wall time, ``now`` that of this run alone.
-    ``new_in_hour`` counts findings of the last hour, ``waiting`` tests set aside for a longer limit, and
-    ``memory`` is bytes resident, with all solvers.
-    """
-
-    tests: int
-    decided: int
-    findings: int
-    seconds: float
-    now: float = 0.0
-    solver_seconds: float = 0.0
-    outcomes: Mapping[str, Mapping[Outcome, int]] = field(default_factory=dict)
-    classes: Mapping[str, int] = field(default_factory=dict)
-    new_in_hour: int = 0
-    duplicates: int = 0
-    unconfirmed: int = 0
-    waiting: int = 0
-    confirming: int = 0
-    jobs: int = 0
-    memory: int = 0
-    arms: tuple[ArmState, ...] = ()
-    statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    refusals: tuple[Refusal, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class HuntSummary:
     """What a hunt came to.
 
@@ -136,6 +107,23 @@ class HuntSummary:
             "findings": [record.to_json() for record in self.findings],
             "statistics": {kind: dict(sorted(c.items())) for kind, c in sorted(self.statistics.items())},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(HuntSummary):
+    """Where the hunt stands, a few times a second at most; ``now`` is the wall time of this run alone.
+
+    ``new_in_hour`` counts findings of the last hour, ``waiting`` tests set aside for a longer limit, and
+    ``memory`` is bytes resident, with all solvers.
+    """
+
+    now: float = 0.0
+    new_in_hour: int = 0
+    waiting: int = 0
+    confirming: int = 0
+    jobs: int = 0
+    memory: int = 0
+    arms: tuple[ArmState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from base.errors import ExhumeError
 from base.files import name_full_folder
@@ -246,47 +247,34 @@ class _Hunt:
 
     def summary(self) -> HuntSummary:
         """What has come of it so far."""
-        return HuntSummary(
-            self.tally.tests,
-            self.tally.decided,
-            self.tally.earlier_seconds + self.clock() - self.started,
-            self.tally.solver_seconds,
-            self.tally.outcomes,
-            tuple(self.book.records.values()),
-            self.tally.duplicates,
-            self.tally.unconfirmed,
-            self._is_interrupted(),
-            str(self.problem) if self.problem else None,
-            self.tally.crossings,
-            self.tally.statistics,
-            tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
-        )
+        return HuntSummary(**self._totals())
+
+    def _totals(self) -> dict[str, Any]:
+        """The fields of a summary."""
+        same = ("tests", "decided", "solver_seconds", "outcomes", "duplicates", "unconfirmed", "crossings")
+        return {
+            **{name: getattr(self.tally, name) for name in (*same, "statistics")},
+            "seconds": self.tally.earlier_seconds + self.clock() - self.started,
+            "findings": tuple(self.book.records.values()),
+            "interrupted": self._is_interrupted(),
+            "problem": str(self.problem) if self.problem else None,
+            "refusals": tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
+        }
 
     def _progress(self) -> Progress:
-        tally, book = self.tally, self.book
         now = self.clock()
-        if now - self.measured >= _MEASURE_SECONDS or not tally.memory:
+        if now - self.measured >= _MEASURE_SECONDS or not self.tally.memory:
             self.measured = now
-            tally.measure()
+            self.tally.measure()
         return Progress(
-            tally.tests,
-            tally.decided,
-            len(book.records),
-            tally.earlier_seconds + now - self.started,
-            now - self.started,
-            tally.solver_seconds,
-            tally.outcomes,
-            Counter(record.finding_class for record in book.records.values()),
-            tally.found_in_hour(),
-            tally.duplicates,
-            tally.unconfirmed,
-            len(self.set_aside),
-            book.confirming,
-            self.executor.jobs,
-            tally.memory,
-            tuple(self.schedule.arms()),
-            self.tally.statistics,
-            tuple(find_refusals(tally.outcomes, tally.refusals)),
+            **self._totals(),
+            now=now - self.started,
+            new_in_hour=self.tally.found_in_hour(),
+            waiting=len(self.set_aside),
+            confirming=self.book.confirming,
+            jobs=self.executor.jobs,
+            memory=self.tally.memory,
+            arms=tuple(self.schedule.arms()),
         )
 
     def _commit(self, ending: str | None = None) -> None:
@@ -375,9 +363,10 @@ class _Hunt:
                 events.append(event)  # noqa: PERF402 - what came before an error stays
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
                 self._commit()
-            if self.state is not None and any(isinstance(event, Merge) for event in events):
+            if self.state is not None and (merges := [event for event in events if isinstance(event, Merge)]):
                 self._commit()
-                finish_merges(self.state, self.book.folder)
+                for found in merges:
+                    self.state.merge(found.kept.id, found.kept.key, found.gone.id, found.gone.key)
         except (OSError, ExhumeError) as error:
             if isinstance(error, OSError):
                 name_full_folder(error, self.book.folder)

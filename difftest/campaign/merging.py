@@ -11,7 +11,7 @@ from pathlib import Path
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import FILE
 from difftest.triage.store import findings_of, read_findings
-from difftest.triage.twins import Merge, find_twins, merge, merged_into, move_away
+from difftest.triage.twins import Merge, find_twins, merge, move_away
 
 
 def merge_twins(out: Path) -> list[Merge]:
@@ -31,7 +31,7 @@ def finish_merges(state: CampaignState, folder: Path) -> None:
     records = list(read_findings(folder))
     paths = {record.id: record.path for record in records}
     for kept in records:
-        for identity, key in merged_into(kept.path).items():
+        for identity, key in kept.merged.items():
             if identity in paths:
                 move_away(paths[identity])
             state.merge(kept.id, kept.key, identity, key)

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from difftest.triage.kinds import rewrite_report
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it."""
+    """One finding as a summary lists it; ``known`` when an earlier hunt into the same folder had found it,
+    ``merged`` those that became part of it: their keys by id.
+    """
 
     id: str
     finding_class: str
@@ -26,6 +28,7 @@ class FindingRecord:
     key: str
     known: bool
     path: Path
+    merged: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``hunt --json`` lists."""

@@ -76,6 +76,25 @@ class FindingFolder:
         )
 
     @property
+    def is_small(self) -> bool:
+        """Whether it was made as small as can be."""
+        return self.is_reduced
+
+    @property
+    def evidence(self) -> list[str]:
+        """What was found out about who is wrong on the formula to show, a line each."""
+        entries = self.weighed("evidence")
+        rows = entries if isinstance(entries, list) else []
+        lines = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in rows]
+        return [line for line in lines if line.strip()]
+
+    @property
+    def tried(self) -> list[tuple[str, str]]:
+        """The releases that a bisection tried and that ran, with their states, in the releases' order."""
+        entries = [entry for entry in self.bisection.get("tried", ()) if isinstance(entry, dict)]
+        return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
+
+    @property
     def file(self) -> str:
         """The name of the formula to show."""
         return REDUCED if self.is_reduced else ORIGINAL
@@ -222,6 +241,12 @@ class FindingFolder:
     def command_lines(self) -> str:
         """The commands that show it."""
         return read_some(self.path / "command.txt")
+
+    @property
+    def merged(self) -> Mapping[str, str]:
+        """The findings that became part of this one: their keys by id."""
+        entries = (entry for entry in self.data.get("merged") or () if isinstance(entry, dict))
+        return {str(entry.get("id")): str(entry.get("key")) for entry in entries}
 
     @property
     def duplicates(self) -> int:

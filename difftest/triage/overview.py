@@ -54,6 +54,20 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
     }
 
 
+def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
+    """What was not done yet to the findings of a campaign, each with the command that does it."""
+    counts = (
+        (sum(not folder.is_small for folder in found), "not reduced", f"reduce --all {campaign}"),
+        (sum(not folder.bisection for folder in found), "not bisected", f"bisect --all {campaign}"),
+        (
+            sum(folder.data.get("resembles") is None for folder in found),
+            "not compared with known issues",
+            f"triage {campaign} --corpus FILE",
+        ),
+    )
+    return [f"{n} of {len(found)} findings {what}: exhume {command}" for n, what, command in counts if n]
+
+
 def one_key(rows: list[dict[str, Any]]) -> list[list[str]]:
     """The ids of findings of hunts whose keys, by their reduced formulas, fold into one as a hunt would fold
     them.

@@ -135,9 +135,7 @@ class Writer:
 
     def _evidence(self) -> list[str]:
         """What speaks for it, as the finding has it, a line each."""
-        entries = self.found.weighed("evidence") or ()
-        lines = [str(e.get("text", "")) if isinstance(e, dict) else str(e) for e in entries]
-        lines = [plain(line) for line in lines if line.strip() and sentence(line) != self.found.reason]
+        lines = [plain(line) for line in self.found.evidence if sentence(line) != self.found.reason]
         return ["", *(f"- {line}" for line in lines)] if lines else []
 
     def _beside(self) -> str:
@@ -195,7 +193,7 @@ class Writer:
         if not first:
             return ""
         line = f"Affected since {since(bisection)}; {until(bisection)}."
-        tried = _tried(bisection)
+        tried = self.found.tried
         if good := _last_good(tried, str(first)):
             line += f" It worked in {good}."
         return plain(line) + "\nTried: " + plain(", ".join(" ".join(pair) for pair in tried)) + "."
@@ -311,12 +309,6 @@ def until(bisection: Mapping[str, Any]) -> str:
     """Which release fixed it, or that the newest has it."""
     fixed = bisection.get("first_fixed")
     return f"fixed in {fixed}" if fixed else f"not fixed in {bisection.get('last_affected')}, the newest"
-
-
-def _tried(bisection: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The releases that a bisection tried and that ran, with their states, in the releases' order."""
-    entries = [entry for entry in bisection.get("tried", ()) if isinstance(entry, dict)]
-    return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
 
 
 def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:

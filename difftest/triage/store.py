@@ -26,7 +26,7 @@ from base.files import put_json, put_text
 from difftest.errors import BadOutput, DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import Filing, FindingRecord, file_finding
-from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, read_document
+from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, FindingFolder, read_document
 from difftest.triage.kinds import rewrite_report
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
@@ -79,11 +79,13 @@ def read_findings(folder: Path) -> Iterator[FindingRecord]:
     """
     for file in sorted(folder.glob(f"*/{DOCUMENT}")):
         try:
-            data = read_document(file.parent)
+            found = FindingFolder.read(file.parent)
         except DifftestError:
             continue
-        identity, finding_class, solver, key = (str(data[name]) for name in ("id", "class", "solver", "key"))
-        yield FindingRecord(identity, finding_class, solver, key, True, file.parent)
+        identity, finding_class, solver, key = (
+            str(found.data[name]) for name in ("id", "class", "solver", "key")
+        )
+        yield FindingRecord(identity, finding_class, solver, key, True, file.parent, found.merged)
 
 
 def findings_of(folder: Path) -> list[FindingRecord]:

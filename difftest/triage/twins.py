@@ -60,19 +60,13 @@ def merge(found: Merge) -> None:
     index = str((gone.data.get("test") or {}).get("index", ""))
     seen = [*read_some(kept.path / DUPLICATES).split(), index, *read_some(gone.path / DUPLICATES).split()]
     listed = "".join(f"{number}\n" for number in dict.fromkeys(seen) if number)
-    taken = merged_into(kept.path) | merged_into(gone.path) | {found.gone.id: found.gone.key}
+    taken = {**kept.merged, **gone.merged, found.gone.id: found.gone.key}
     merged = [{"id": identity, "key": key} for identity, key in taken.items()]
     if index:
         test = GeneratedTest(int(index), gone.tested, gone.strategy)
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
     update_finding(kept.path, {"merged": merged}, {DUPLICATES: listed})
     move_away(gone.path)
-
-
-def merged_into(folder: Path) -> dict[str, str]:
-    """The findings that became part of the one in ``folder``: their keys by id."""
-    entries = FindingFolder.read(folder).data.get("merged") or ()
-    return {str(entry["id"]): str(entry["key"]) for entry in entries}
 
 
 def move_away(gone: Path) -> None:

@@ -16,11 +16,10 @@ from apifuzz.running.migration import upgrade
 from apifuzz.running.runs import RUN_LIMITS
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
-from base.documents import to_document
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
-from difftest.campaign.state import CampaignState
 from difftest.triage.known import KnownErrors
+from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
 from exhume.commands.traces import (
@@ -32,9 +31,8 @@ from exhume.commands.traces import (
     replay_command,
     to_smtlib_command,
 )
-from exhume.screens.console import print_json, say
+from exhume.screens.console import print_json
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_statistics, show_summary
 
 _DEFAULT_RUNS = 1000
@@ -196,15 +194,8 @@ def _run(
         "versions": [version],
         "exhume": VERSION,
     }
-    with (
-        CampaignState.open(out, identity, jobs=jobs, notes={"given": to_document(settings)}) as state,
-        stop_on_interrupt() as stop,
-        HuntScreen(title, f" of {' or '.join(filter(None, ends))}", quiet) as screen,
-    ):
-        end = Campaign(settings, (), [strategy]).run(options, state, screen.show, stop)
-    if end.not_stored:
-        say(f"exhume: {end.not_stored}")
-    return end
+    screen = HuntScreen(title, f" of {' or '.join(filter(None, ends))}", quiet)
+    return run_campaign(Campaign(settings, (), [strategy]), options, screen, identity)
 
 
 def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:

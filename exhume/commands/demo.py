@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from base.documents import to_document
 from base.version import VERSION
 from corpus.learn import learn
 from corpus.probing import probe_formulas
@@ -18,13 +17,12 @@ from corpus.store import Corpus
 from difftest import EnvironmentProblem, Stage, find_solver
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.modes import ModeKind
-from difftest.campaign.state import CampaignState
 from difftest.triage.store import findings_of
+from exhume.commands.campaigns import run_campaign
 from exhume.commands.learn import show_learned
 from exhume.commands.options import Jobs
 from exhume.screens.console import headline, out, progress, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import show_summary
 from generator import write_batch
 from miner.dumps import mine_starter
@@ -116,14 +114,9 @@ def _generate(campaign: Campaign, folder: Path) -> None:
 def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
     headline("4. hunt", f": {', '.join(solver.name for solver in campaign.solvers)}")
     options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
-    notes = {"given": to_document(campaign.settings)}
     screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
-    state = CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes)
-    with state, stop_on_interrupt() as stop, screen:
-        end = campaign.run(options, state, screen.show, stop)
+    end = run_campaign(campaign, options, screen)
     show_summary(end.summary)
-    if end.not_stored:
-        say(end.not_stored)
     if end.error:
         raise end.error
 

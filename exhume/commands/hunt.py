@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from base.documents import to_document
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
-from difftest.campaign.state import CampaignState
+from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.options import (
     SOLVER_HELP,
     CampaignFolder,
@@ -31,7 +30,6 @@ from exhume.commands.options import (
 from exhume.commands.oracle_options import Oracles
 from exhume.screens.console import print_json, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_summary
 from generator import Strategy
 
@@ -172,17 +170,9 @@ def _hunt(
     options = settings.options(out, jobs, seconds)
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)})
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
-    notes = {"given": to_document(settings)}
-    with (
-        CampaignState.open(out, campaign.identity(), executor, jobs, notes) as state,
-        _executor(executor, scheduler, campaign, out) as chosen,
-        stop_on_interrupt() as stop,
-        HuntScreen(title, _goal(settings), quiet) as screen,
-    ):
-        end = campaign.run(options, state, screen.show, stop, chosen)
-    if end.not_stored:
-        say(f"exhume: {end.not_stored}")
-    return end
+    screen = HuntScreen(title, _goal(settings), quiet)
+    workers = _executor(executor, scheduler, campaign, out)
+    return run_campaign(campaign, options, screen, where=executor, executor=workers)
 
 
 def _api(settings: CampaignSettings, out: Path) -> Strategy:

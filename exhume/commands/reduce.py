@@ -82,7 +82,9 @@ def reduce_command(
     if all_:
         _reject_for_all(solver, out_file)
         _for_all(
-            target, _is_not_small, lambda path: _reduce(path, (), seconds, tries, ddsmt, jobs, None, json)
+            target,
+            lambda found: not found.is_small,
+            lambda path: _reduce(path, (), seconds, tries, ddsmt, jobs, None, json),
         )
         say(f"next: exhume bisect --all {target}")
         return
@@ -121,12 +123,6 @@ def _for_all(
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
     say(f"{len(left)} of {len(found)} findings needed work")
-
-
-def _is_not_small(found: FindingFolder) -> bool:
-    if isinstance(found, CallsFolder):
-        return not found.data.get("complete", True)
-    return not found.is_reduced
 
 
 def _reduce(

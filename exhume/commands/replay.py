@@ -11,7 +11,6 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from base.documents import to_document
 from base.errors import Exit
 from corpus.store import Corpus
 from difftest import (
@@ -30,12 +29,11 @@ from difftest import (
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.files import FileTests
 from difftest.campaign.modes import ModeKind
-from difftest.campaign.state import CampaignState
+from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import leave, stop_on_interrupt
 from exhume.screens.summary import show_outcomes, show_summary
 
 
@@ -103,13 +101,8 @@ def keep_findings(
         warm=False,
         modes=ModeKind.DEFAULT,
     )
-    notes = {"given": to_document(settings)}
-    with (
-        CampaignState.open(folder, campaign.identity(), jobs=jobs, notes=notes) as state,
-        stop_on_interrupt() as stop,
-        HuntScreen(f"exhume replay: findings in {folder}", f" of {len(tests)} files", json) as screen,
-    ):
-        end = campaign.run(options, state, screen.show, stop)
+    screen = HuntScreen(f"exhume replay: findings in {folder}", f" of {len(tests)} files", json)
+    end = run_campaign(campaign, options, screen)
     finish_import(end.summary, tests, folder, json)
     raise leave(end)
 

@@ -16,8 +16,9 @@ from difftest.campaign.merging import merge_twins
 from difftest.campaign.state import lock_campaign
 from difftest.campaign.stored import InUse, read_campaign
 from difftest.triage.filing import FindingRecord
+from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
-from difftest.triage.overview import overview
+from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from difftest.triage.twins import Merge
@@ -119,7 +120,9 @@ def triage_command(
         names = [named[identity] for identity in group[:_MOST_NAMED]]
         names += [f"{len(group) - len(names)} more (see --json)"] * (len(group) > len(names))
         out.print(f"may have the same cause, by {sign}: {', '.join(names)}")
-    _say_what_is_left(folder, rows)
+    for line in still_to_do([FindingFolder.read(record.path) for record in found], str(folder)):
+        say(line)
+    say(f"next: exhume report {folder}")
 
 
 def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) -> None:
@@ -201,23 +204,3 @@ def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
     solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
     return [row["class"], solver, cause(row["key"]), size, affected, resembles, record.path.name]
-
-
-def _say_what_is_left(folder: Path, rows: list[dict[str, Any]]) -> None:
-    for missing, what, command in (
-        (sum(row["reduced_size"] is None for row in rows), "not reduced", f"exhume reduce --all {folder}"),
-        (
-            sum(not row["complete"] for row in rows),
-            "not fully minimised",
-            f"exhume reduce --all {folder}",
-        ),
-        (sum(not row["bisected"] for row in rows), "not bisected", f"exhume bisect --all {folder}"),
-        (
-            sum(row["resembles"] is None for row in rows),
-            "not compared with known issues",
-            f"exhume triage {folder} --corpus FILE",
-        ),
-    ):
-        if missing:
-            say(f"{missing} {what}: {command}")
-    say(f"next: exhume report {folder}")

@@ -99,13 +99,14 @@ def _outcome_plot(
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """A finding in the plot of releases: the solver's family, the class, and the bisection (or an empty
-    one).
+    """A finding in the plot of releases: the solver's family, the class, the bisection (or an empty one), and
+    the releases that it tried.
     """
 
     family: str
     finding_class: FindingClass
     bisection: Mapping[str, Any]
+    tried: Sequence[str]
 
 
 def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
@@ -115,7 +116,7 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
         if finding.bisection.get("first_affected"):
             families[finding.family].append(finding)
     for number, (family, members) in enumerate(sorted(families.items())):
-        releases = sorted({r for f in members for r in _tried(f.bisection)}, key=_version)
+        releases = sorted({r for f in members for r in f.tried}, key=_version)
         classes = {f.finding_class.name: f.finding_class for f in members}
         classes = dict(sorted(classes.items(), key=lambda pair: pair[1].rank))
         series = {
@@ -138,11 +139,6 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
             ["release", *classes],
             [[r, *(str(series[c][i]) for c in classes)] for i, r in enumerate(releases)],
         )
-
-
-def _tried(bisection: Mapping[str, Any]) -> list[str]:
-    entries = [entry for entry in bisection.get("tried", ()) if isinstance(entry, dict)]
-    return [str(entry["release"]) for entry in entries if entry.get("state") != "skipped"]
 
 
 def _affects(bisection: Mapping[str, Any], release: str) -> bool:

@@ -26,6 +26,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from difftest.triage.overview import still_to_do
 from difftest.triage.report import since, until
 from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
@@ -71,7 +72,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
     counts = campaign.statistics if campaign else {}
     found = [_Finding(record, _state_of(record, campaign)) for record in records]
     found.sort(key=lambda f: f.order)
-    missing += _still_to_do(found)
+    missing += still_to_do([f.folder for f in found], "DIR")
     size = write_html(
         out,
         "campaign.html",
@@ -127,7 +128,7 @@ class _Finding:
         entry = self.folder.culprit or {}
         family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
         kind = class_of(self.record.finding_class, self.folder.kind)
-        return Affected(family, kind, self.folder.bisection)
+        return Affected(family, kind, self.folder.bisection, [release for release, _ in self.folder.tried])
 
     def shown(self, of: int) -> dict[str, Any]:
         """The values for the template. The more of ``of`` findings there are, the shorter the texts are
@@ -151,7 +152,7 @@ class _Finding:
             "found": _time(self.state.found_at) if self.state else None,
             "strategy": self.strategy,
             "reason": str(folder.weighed("reason") or ""),
-            "evidence": _evidence(folder.weighed("evidence")),
+            "evidence": folder.evidence,
             "sizes": (reduced["size_before"], reduced["size_after"]) if reduced else None,
             "releases": f"since {first}; {until(bisected)}" if first else None,
             "since": first,
@@ -181,35 +182,9 @@ def _state_of(record: FindingRecord, campaign: Campaign | None) -> FindingState 
     return next((row for row in rows if row.folder == record.path.name), None)
 
 
-def _evidence(stored: Any) -> list[str]:
-    rows = stored if isinstance(stored, list) else []
-    lines = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in rows]
-    return [line for line in lines if line]
-
-
 def _cut(text: str, room: int) -> str:
     text = text.rstrip("\n")
     return text if len(text) <= room else f"{text[:room]}\n... ({len(text) - room} more characters)"
-
-
-def _still_to_do(found: Sequence[_Finding]) -> list[str]:
-    folders = [f.folder for f in found]
-    counts = (
-        (sum(not _is_small(folder) for folder in folders), "not reduced", "exhume reduce --all DIR"),
-        (sum(not folder.bisection for folder in folders), "not bisected", "exhume bisect --all DIR"),
-        (
-            sum(folder.data.get("resembles") is None for folder in folders),
-            "not compared with known issues",
-            "exhume triage DIR --corpus FILE",
-        ),
-    )
-    return [f"{n} of {len(found)} findings {what}: {command}" for n, what, command in counts if n]
-
-
-def _is_small(folder: FindingFolder) -> bool:
-    if isinstance(folder, CallsFolder):
-        return bool(folder.data.get("complete", True))
-    return folder.is_reduced
 
 
 # Facts and counts

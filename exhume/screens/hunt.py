@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from types import TracebackType
 from typing import Self
 
@@ -91,10 +91,10 @@ class HuntScreen:
     def line(self, progress: Progress) -> str:
         """One line, for a log."""
         tests, decided = self.rates()
+        findings = f"{len(progress.findings)} findings ({progress.new_in_hour} in the last hour)"
         return (
             f"{span(progress.seconds)}: {progress.tests} tests ({tests:.1f}/s), {progress.decided} decided"
-            f" ({decided:.1f}/s), {progress.findings} findings ({progress.new_in_hour} in the last hour),"
-            f" {size(progress.memory)}"
+            f" ({decided:.1f}/s), {findings}, {size(progress.memory)}"
         )
 
     def render(self, progress: Progress) -> RenderableType:
@@ -122,8 +122,9 @@ class HuntScreen:
         return Text("\n".join(lines) + "\n")
 
     def _findings(self, progress: Progress) -> RenderableType:
-        classes = ", ".join(f"{count} {name}" for name, count in sorted(progress.classes.items()))
-        text = Text(f"\n{progress.findings} findings", style="bold")
+        counts = Counter(record.finding_class for record in progress.findings)
+        classes = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+        text = Text(f"\n{len(progress.findings)} findings", style="bold")
         rest = (
             f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour"
             f"\n{progress.duplicates} duplicates, {progress.confirming} being confirmed,"

@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C in long commands, and their end."""
+"""Handling of Ctrl-C in long commands."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
-
-from base.errors import Exit
-from difftest.campaign.campaign import CampaignEnd
 from exhume.screens.console import say
 
 
@@ -31,11 +27,3 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def leave(end: CampaignEnd) -> Exception:
-    """The exception that ends the command of a campaign: the campaign's own, or one with the exit code."""
-    if end.error:
-        return end.error
-    found = Exit.FINDINGS if end.summary.findings else Exit.DONE
-    return typer.Exit(Exit.INTERRUPTED if end.summary.interrupted else found)

@@ -272,7 +272,7 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
     }
     ended = exhume("triage", tmp_path)
     assert "2 findings in" in ended.out
-    assert f"2 not bisected: exhume bisect --all {tmp_path}" in ended.err
+    assert f"2 of 2 findings not bisected: exhume bisect --all {tmp_path}" in ended.err
     ended = exhume("triage", tmp_path, "--corpus", corpus)
     assert ended.code == 0
     assert "not compared" not in ended.err

@@ -1,0 +1,52 @@
+"""How commands run campaigns, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import typer
+
+from base.documents import to_document
+from base.errors import Exit
+from difftest import Executor, HuntOptions
+from difftest.campaign.campaign import Campaign, CampaignEnd
+from difftest.campaign.state import CampaignState
+from exhume.screens.console import say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.interrupt import stop_on_interrupt
+
+
+def run_campaign(
+    campaign: Campaign,
+    options: HuntOptions,
+    screen: HuntScreen,
+    identity: Mapping[str, Any] | None = None,
+    where: str = "local",
+    executor: AbstractContextManager[Executor | None] | None = None,
+) -> CampaignEnd:
+    """Start or resume a campaign under a live screen. ``identity`` replaces the campaign's own.
+
+    ``executor`` (``where`` is its name) is entered when the folder of the campaign is locked.
+    """
+    notes = {"given": to_document(campaign.settings)}
+    identity = identity or campaign.identity()
+    with (
+        CampaignState.open(options.out, identity, where, options.jobs, notes) as state,
+        executor or nullcontext() as chosen,
+        stop_on_interrupt() as stop,
+        screen,
+    ):
+        end = campaign.run(options, state, screen.show, stop, chosen)
+    if end.not_stored:
+        say(f"exhume: {end.not_stored}")
+    return end
+
+
+def leave(end: CampaignEnd) -> Exception:
+    """The exception that ends the command of a campaign: the campaign's own, or one with the exit code."""
+    if end.error:
+        return end.error
+    found = Exit.FINDINGS if end.summary.findings else Exit.DONE
+    return typer.Exit(Exit.INTERRUPTED if end.summary.interrupted else found)
