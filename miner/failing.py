@@ -61,18 +61,14 @@ def judge(
         return (), expected
     own = _solver(tracker.rpartition("/")[2])
     merged = _merged(runs)
-    is_own = [run.invocation is None or own in ("", _solver(run.invocation.solver)) for run in merged]
-    if not any(is_own):
-        is_own = [True] * len(merged)
-    mine = [run for run, yes in zip(merged, is_own, strict=True) if yes]
-    others = [run for run, yes in zip(merged, is_own, strict=True) if not yes]
+    mine = [run for run in merged if run.invocation is None or own in ("", _solver(run.invocation.solver))]
+    mine = mine or merged
+    others = [run for run in merged if run not in mine]
     expected = _corrected(expected, mine, others) or _derived(mine, others, title)
     truth = expected.answer.split() if expected else []
-    judged = [
-        replace(run, symptom=_symptom(run, truth if yes else []))
-        for run, yes in zip(merged, is_own, strict=True)
-    ]
-    fails = _failing([run.symptom if yes else None for run, yes in zip(judged, is_own, strict=True)], judged)
+    judged = [replace(run, symptom=_symptom(run, truth if run in mine else [])) for run in merged]
+    symptoms = [new.symptom if run in mine else None for run, new in zip(merged, judged, strict=True)]
+    fails = _failing(symptoms, judged)
     if expected is not None and expected.source == _GUESS:
         expected = None
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from base.locks import lock_folder
 from difftest.campaign.stored import (
+    COUNTS,
     FILE,
     FORMAT,
     MAX_BUCKETS,
@@ -116,7 +117,7 @@ class CampaignState:
         with _translated_errors(self.out), _transaction(self._opened) as opened:
             width = json.loads(_setting(opened, "bucket_seconds") or "0")
             start = int(now) - int(now) % width
-            self._count(start, changes)
+            opened.execute(_COUNT, (start, *(getattr(changes, name) for name in COUNTS), changes.memory))
             opened.executemany(
                 "insert into outcome values (?, ?, ?, ?, ?, ?)"
                 " on conflict do update set count = count + excluded.count",
@@ -136,21 +137,6 @@ class CampaignState:
                 (now, seconds, ending, self._run),
             )
             _merge_buckets(opened, width)
-
-    def _count(self, start: int, changes: Changes) -> None:
-        row = (
-            *(start, changes.tests, changes.decided, changes.findings, changes.duplicates),
-            *(changes.unconfirmed, changes.solver_seconds, changes.memory),
-        )
-        self._opened.execute(
-            "insert into bucket values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set"
-            " tests = tests + excluded.tests, decided = decided + excluded.decided,"
-            " findings = findings + excluded.findings, duplicates = duplicates + excluded.duplicates,"
-            " unconfirmed = unconfirmed + excluded.unconfirmed,"
-            " solver_seconds = solver_seconds + excluded.solver_seconds,"
-            " memory = max(memory, excluded.memory)",
-            row,
-        )
 
     def _store_findings(self, changes: Changes) -> None:
         self._opened.executemany(
@@ -283,9 +269,14 @@ def _merge_buckets(opened: sqlite3.Connection, width: int) -> None:
         opened.execute("update setting set value = ? where name = 'bucket_seconds'", (json.dumps(width),))
 
 
+_COUNT = (
+    f"insert into bucket values (?, {'?, ' * len(COUNTS)}?) on conflict do update set"
+    f" {', '.join(f'{name} = {name} + excluded.{name}' for name in COUNTS)},"
+    " memory = max(memory, excluded.memory)"
+)
 _MERGED_BUCKETS = (
-    "select start - start % ? as start, sum(tests), sum(decided), sum(findings), sum(duplicates),"
-    " sum(unconfirmed), sum(solver_seconds), max(memory) from bucket group by 1"
+    f"select start - start % ? as start, {', '.join(f'sum({name})' for name in COUNTS)}, max(memory)"
+    " from bucket group by 1"
 )
 _MERGED_OUTCOMES = (
     "select start - start % ? as start, kind, name, solver, outcome, sum(count) from outcome"

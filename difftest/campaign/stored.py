@@ -48,6 +48,8 @@ FILE = "campaign.sqlite"
 FORMAT = 1
 MAX_BUCKETS = 360
 CROSSING = "crossing"
+COUNTS = ("tests", "decided", "findings", "duplicates", "unconfirmed", "solver_seconds")
+"""The columns of the table ``bucket`` that are added up, in its order."""
 
 SCHEMA = """
 create table setting (name text primary key, value text not null) without rowid;

@@ -5,7 +5,7 @@ The original's key stays beside it: by that the hunt knows further tests that sh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
 from difftest.triage.fingerprint import fingerprint
 from difftest.triage.key import Key, needs_reduction, refined
-from difftest.triage.options import stands_in_safe_mode
+from difftest.triage.options import shows_in_safe_mode
 from difftest.triage.weigh import weigh
 from solvers.registry import PROFILES
 from solvers.running.process import Limits
@@ -31,7 +31,7 @@ def conclude(key: str, expected: Expectation, text: str) -> Mapping[str, Any]:
     """``key``, ``safe_mode``, ``evidence`` and ``reason`` of the reduced formula ``text`` of a finding that
     the hunt counts under ``key``; ``expected`` has its solvers with no more options than it takes.
     """
-    own = {"key": reduced_key(key, expected, text), "safe_mode": _safe_mode(expected, text)}
+    own = {"key": reduced_key(key, expected, text), "safe_mode": shows_in_safe_mode(expected, text)}
     return {**own, **_evidence(expected, text)}
 
 
@@ -81,16 +81,3 @@ def _name(solver: Solver) -> str:
     for option in solver.spec_options:
         solver = solver.without_option(option)
     return solver.with_options(left).name
-
-
-def _safe_mode(expected: Expectation, text: str) -> bool | None:
-    """Whether it shows with each cvc5 in its safe mode; None where there is no cvc5 that has one."""
-
-    def shows(trial: Sequence[Solver]) -> bool:
-        # The expectation names the solvers, so the safe ones take their names.
-        pairs = zip(trial, expected.solvers, strict=True)
-        solvers = tuple(replace(safe, name=solver.name) for safe, solver in pairs)
-        with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:
-            return confirmer(text)
-
-    return stands_in_safe_mode(expected.solvers, shows)

@@ -100,11 +100,25 @@ def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Sol
 def with_needed_options(expected: Expectation, text: str) -> tuple[Solver, ...]:
     """The solvers with only the options that it takes to show it."""
 
+    return drop_options(expected.solvers, _shown_by(expected, text), _leaner)
+
+
+def shows_in_safe_mode(expected: Expectation, text: str) -> bool | None:
+    """Whether ``text`` shows it with each solver that has a safe mode in it; None if none has one."""
+    return stands_in_safe_mode(expected.solvers, _shown_by(expected, text))
+
+
+def _shown_by(expected: Expectation, text: str) -> Callable[[Sequence[Solver]], bool]:
+    """Whether fresh processes of other solvers, in place of those expected, show it."""
+
     def shows(trial: Sequence[Solver]) -> bool:
-        with Confirmer(replace(expected, solvers=tuple(trial)), fast=False) as confirmer:
+        # An expectation refers to solvers by name.
+        pairs = zip(trial, expected.solvers, strict=True)
+        solvers = tuple(replace(other, name=solver.name) for other, solver in pairs)
+        with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:
             return confirmer(text)
 
-    return drop_options(expected.solvers, shows, _leaner)
+    return shows
 
 
 def options_of(solver: Solver) -> tuple[str, ...]:
