@@ -19,7 +19,7 @@ from apifuzz.running.strategy import CallsStrategy
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.triage.known import KnownErrors
-from exhume.commands.campaigns import leave, run_campaign
+from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
 from exhume.commands.traces import (
@@ -181,7 +181,6 @@ def _run(
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = replace(settings.options(out, jobs, seconds), paced=False)
     title = f"exhume apifuzz: {strategy.setups[0].title}, findings in {out}"
-    ends = [settings.duration or "", f"{settings.tests} runs" if settings.tests else ""]
     if out.is_dir():
         upgrade(out)
     performer = strategy.performer()
@@ -194,7 +193,7 @@ def _run(
         "versions": [version],
         "exhume": VERSION,
     }
-    screen = HuntScreen(title, f" of {' or '.join(filter(None, ends))}", quiet)
+    screen = HuntScreen(title, goal_of(settings, "runs"), quiet)
     return run_campaign(Campaign(settings, (), [strategy]), options, screen, identity)
 
 

@@ -11,11 +11,17 @@ import typer
 from base.documents import to_document
 from base.errors import Exit
 from difftest import Executor, HuntOptions
-from difftest.campaign.campaign import Campaign, CampaignEnd
+from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.state import CampaignState
 from exhume.screens.console import say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
+
+
+def goal_of(settings: CampaignSettings, unit: str) -> str:
+    """The end of a run as screens show it: ``of 10m``, ``of 1000 tests``."""
+    ends = [settings.duration or "", f"{settings.tests} {unit}" if settings.tests else ""]
+    return f" of {' or '.join(filter(None, ends))}"
 
 
 def run_campaign(

@@ -12,7 +12,7 @@ import typer
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
-from exhume.commands.campaigns import leave, run_campaign
+from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.options import (
     SOLVER_HELP,
     CampaignFolder,
@@ -170,7 +170,7 @@ def _hunt(
     options = settings.options(out, jobs, seconds)
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)})
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
-    screen = HuntScreen(title, _goal(settings), quiet)
+    screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
     workers = _executor(executor, scheduler, campaign, out)
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
 
@@ -210,8 +210,3 @@ def _executor(
 
     with DaskExecutor(scheduler, campaign.solvers, campaign.strategies, out) as made:
         yield made
-
-
-def _goal(settings: CampaignSettings) -> str:
-    ends = [settings.duration or "", f"{settings.tests} tests" if settings.tests else ""]
-    return f" of {' or '.join(filter(None, ends))}"

@@ -48,7 +48,7 @@ def finding(
 ) -> Path:
     inside = out / "findings"
     inside.mkdir(parents=True, exist_ok=True)
-    key = f"{fault.kind}|z3|{fault.stem}"
+    key = fault.stem("z3")
     origin = {"seed": 3, "run": 7}
     described = Description(facts or {}, {name.replace("_", "."): text for name, text in files.items()})
     seen = Seen(fault, key, TRACE, TRACE, True, setup or Setup("z3"), "5", origin, "printed", described)
