@@ -1,8 +1,8 @@
-"""Going through what terms, or proofs, are made of."""
+"""Walks through what terms, or proofs, are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 
@@ -22,3 +22,21 @@ def walk(
             seen.add(key(part))
             yield part
             todo.extend(children(part))
+
+
+def first_difference(one: Any, two: Any, shape: Callable[[Any], tuple[Any, Sequence[Any]]]) -> Any:
+    """The first two parts in which two terms differ; None where they are alike down to the leaves.
+
+    ``shape`` returns what must be equal of two parts, and the children to compare then.
+    """
+    todo, seen = [(one, two)], set()
+    while todo:
+        pair = todo.pop()
+        if pair[0] == pair[1] or pair in seen:
+            continue
+        seen.add(pair)
+        (own, children), (other, others) = map(shape, pair)
+        if own != other or len(children) != len(others):
+            return pair
+        todo.extend(zip(children, others, strict=True))
+    return None

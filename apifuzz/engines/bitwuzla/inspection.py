@@ -12,7 +12,7 @@ from bitwuzla import Kind
 
 from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
 from apifuzz.engines.rows import words_of
-from apifuzz.engines.walking import walk
+from apifuzz.engines.walking import first_difference, walk
 from apifuzz.interface import Misbehaviour, Unsupported, must
 from apifuzz.values import exact_number
 from smtlib import Sort, quote_symbol
@@ -207,31 +207,14 @@ def _declarations(session: Session, symbols: dict[str, Any]) -> str:
 
 
 def _compare(term: Any, read: Any, text: str) -> None:
-    """Compare up to the identity of new declarations and of bound variables."""
-    seen: set[tuple[int, int]] = set()
-    bound: set[tuple[int, int]] = set()
-    pending = [(term, read)]
-    while pending:
-        one, other = pending.pop()
-        pair = (one.id(), other.id())
-        if pair in seen or one == other:
-            continue
-        seen.add(pair)
-        if one.is_const() or one.is_variable():
-            if pair not in bound and not (other.kind() == Kind.CONSTANT and _name(one) == _name(other)):
-                raise Misbehaviour("print", f"another leaf is read back\n{one} as {other} in {text[:2000]}")
-            continue
-        if (
-            one.kind() != other.kind()
-            or one.indices() != other.indices()
-            or one.num_children() != other.num_children()
-            or str(one.sort()) != str(other.sort())
-            or one.is_value()
-        ):
-            pieces = f"{str(one)[:300]} as {str(other)[:300]} in {text[:2000]}"
-            raise Misbehaviour("print", f"another term is read back\n{pieces}")
-        children = list(zip(one.children(), other.children(), strict=True))
-        if one.kind() in _BINDERS:
-            bound.add((one[0].id(), other[0].id()))
-            children = children[1:]
-        pending.extend(children)
+    """Compare up to the identity of new declarations and of bound variables, which have the same names."""
+    if (pair := first_difference(term, read, _shape)) is not None:
+        pieces = f"{str(pair[0])[:300]} as {str(pair[1])[:300]} in {text[:2000]}"
+        raise Misbehaviour("print", f"another term is read back\n{pieces}")
+
+
+def _shape(term: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    if term.is_const() or term.is_variable():
+        return (str(term.sort()), _name(term)), []
+    value = str(term) if term.is_value() else ""
+    return (term.kind(), term.indices(), str(term.sort()), value), term.children()

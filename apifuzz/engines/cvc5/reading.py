@@ -10,6 +10,7 @@ from typing import Any
 import cvc5
 from cvc5 import Kind
 
+from apifuzz.engines.walking import first_difference
 from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Rejected
 from smtlib import quote_symbol
 from smtlib.commands import datatypes_text
@@ -62,38 +63,22 @@ def reads_alike(one: Any, two: Any) -> bool:
     inside are one from the outside. What is printed as ``(- 5)`` is read as a negation: numbers are compared
     by value.
     """
-    todo = [(one, two)]
-    seen = set()
-    while todo:
-        pair = todo.pop()
-        if pair[0] == pair[1] or pair in seen:
-            continue
-        seen.add(pair)
-        numbers = [_number(part) for part in pair]
-        if numbers[0] is not None or numbers[1] is not None:
-            if numbers[0] != numbers[1] or pair[0].getSort() != pair[1].getSort():
-                return False
-            continue
-        shape = _shape(pair[0])
-        if shape != _shape(pair[1]):
-            return False
-        if shape[0] is Kind.INTERNAL_KIND:
-            continue
-        todo.extend(zip(*pair, strict=True))
-    return True
+    return first_difference(one, two, _shape) is None
 
 
-def _shape(term: Any) -> tuple[Any, ...]:
-    """Kind, sort's text, indices, and the number of children or what a leaf is printed as."""
+def _shape(term: Any) -> tuple[tuple[Any, ...], Sequence[Any]]:
+    """Sort's text and number; or kind, sort's text, indices, and what a leaf is printed as; and children."""
     if term.getKind() is Kind.INTERNAL_KIND:
         # Constructors of parametric datatypes, as they are at their sorts: nothing more can be asked of them.
-        return Kind.INTERNAL_KIND, str(term)
-    count = term.getNumChildren()
+        return (Kind.INTERNAL_KIND, str(term)), ()
+    if (number := _number(term)) is not None:
+        return (str(term.getSort()), number), ()
     indices: tuple[str, ...] = ()
     if term.hasOp() and term.getOp().isIndexed():
         operator = term.getOp()
         indices = tuple(str(operator[place]) for place in range(operator.getNumIndices()))
-    return term.getKind(), str(term.getSort()), indices, count or str(term)
+    children = list(term)
+    return (term.getKind(), str(term.getSort()), indices, "" if children else str(term)), children
 
 
 def _number(term: Any) -> Fraction | None:

@@ -126,7 +126,10 @@ class Inspection:
             z3core.Z3_get_string_contents(ref, ast, length, contents)
             self._ask(term, "string", contents=contents)
         elif z3.is_fp(term) and z3core.Z3_fpa_is_numeral(ref, ast):
-            self._float(term)
+            self._ask(term, "float")
+            if not z3core.Z3_fpa_is_numeral_nan(ref, ast):
+                is_finite = not z3core.Z3_fpa_is_numeral_inf(ref, ast)
+                self._ask(term, "signed float", *(("finite float",) if is_finite else ()))
         elif z3.is_as_array(term):
             self._ask(term, "array of a function")
 
@@ -150,13 +153,6 @@ class Inspection:
 
         natural = ("natural number",) if value >= 0 else ()
         self._ask(term, "number", *natural, "integer", within=within, number=number)
-
-    def _float(self, term: Any) -> None:
-        ref, ast = self.session.ref, term.as_ast()
-        self._ask(term, "float")
-        if not z3core.Z3_fpa_is_numeral_nan(ref, ast):
-            is_finite = not z3core.Z3_fpa_is_numeral_inf(ref, ast)
-            self._ask(term, "signed float", *(("finite float",) if is_finite else ()))
 
     # Printing and reading
 
