@@ -38,6 +38,12 @@ class GeneratedTest:
     implies: str | None = None
     origin: str = ""
 
+    @property
+    def listed(self) -> str:
+        """The line that names it in a list of tests: its file, or its index."""
+        name = self.origin.encode("utf-8", "backslashreplace").decode()
+        return name.replace("\n", "\\n") or str(self.index)
+
 
 class Strategy(Protocol):
     """A way to make tests: deterministic, so that test ``index`` is the same on every machine."""

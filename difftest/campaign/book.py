@@ -225,7 +225,7 @@ class Book:
             record = self.records[key] = self.known[key]
             yield FindingConfirmed(record, name.index)
         elif record is not None and not self._is_worth_a_look(candidate):
-            yield self._duplicate(record, name)
+            yield self._duplicate(record, test)
         elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
             self.tally.drop()
             yield CandidateDropped(candidate, name.index)
@@ -285,7 +285,7 @@ class Book:
         if record is not None:
             if result.fingerprint is not None and result.evidence is not None and not is_other:
                 self._keep_trigger(record, result)
-            yield self._duplicate(record, name)
+            yield self._duplicate(record, result.task.test)
         elif candidate.key in self.known:
             record = self.records[candidate.key] = self.known[candidate.key]
             yield FindingConfirmed(record, name.index)
@@ -296,7 +296,7 @@ class Book:
             return
         record = self.records[candidate.key]
         for other in waiting:
-            yield self._duplicate(record, other.name)
+            yield self._duplicate(record, other.test)
 
     def _step_in(self, key: str, waiting: deque[_Shown]) -> None:
         self._to_confirm.append(waiting.popleft())
@@ -344,15 +344,15 @@ class Book:
         own = self.solvers.get(solver.base_name)
         return solver if own is None else replace(solver, argv=own.argv, loadable=own.loadable)
 
-    def _duplicate(self, record: FindingRecord, name: TestName) -> Event:
+    def _duplicate(self, record: FindingRecord, test: GeneratedTest) -> Event:
         self.tally.duplicate(record.id)
         listed = self._listed.get(record.id)
         if listed is None:
             listed = self._listed[record.id] = duplicates_of(record)
-        if len(listed) < _MAX_LISTED and str(name.index) not in listed:
-            listed.add(str(name.index))
-            note_duplicate(record, name.index)
-        return DuplicateSeen(record, name.index)
+        if len(listed) < _MAX_LISTED and test.listed not in listed:
+            listed.add(test.listed)
+            note_duplicate(record, test)
+        return DuplicateSeen(record, test.index)
 
 
 def _row_of(record: FindingRecord, earlier: bool) -> FindingState:

@@ -145,17 +145,17 @@ def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str,
 
 
 def duplicates_of(record: FindingRecord) -> set[str]:
-    """The indices of the tests listed as showing a finding again."""
+    """The tests listed as showing a finding again."""
     try:
-        return set((record.path / DUPLICATES).read_text("utf-8").split())
+        return set((record.path / DUPLICATES).read_text("utf-8").splitlines())
     except (OSError, ValueError):
         return set()
 
 
-def note_duplicate(record: FindingRecord, index: int) -> None:
-    """Add a test's index to the finding that it shows again."""
+def note_duplicate(record: FindingRecord, test: GeneratedTest) -> None:
+    """Add a test to the list of the finding that it shows again."""
     with (record.path / DUPLICATES).open("a", encoding="utf-8") as handle:
-        handle.write(f"{index}\n")
+        handle.write(f"{test.listed}\n")
 
 
 def _commands(script: Script, shown: Shown, final: Path) -> str:

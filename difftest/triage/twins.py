@@ -57,14 +57,17 @@ def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
 def merge(found: Merge) -> None:
     """Make one of two findings: all that is known of the one that goes is kept."""
     kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
-    index = str((gone.data.get("test") or {}).get("index", ""))
-    seen = [*read_some(kept.path / DUPLICATES).split(), index, *read_some(gone.path / DUPLICATES).split()]
-    listed = "".join(f"{number}\n" for number in dict.fromkeys(seen) if number)
+    made_from = gone.data.get("test") or {}
+    seen = read_some(kept.path / DUPLICATES).splitlines()
+    if "index" in made_from:
+        number, origin = int(made_from["index"]), str(made_from.get("origin", ""))
+        test = GeneratedTest(number, gone.tested, gone.strategy, origin=origin)
+        keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
+        seen.append(test.listed)
+    seen += read_some(gone.path / DUPLICATES).splitlines()
+    listed = "".join(f"{line}\n" for line in dict.fromkeys(seen))
     taken = {**kept.merged, **gone.merged, found.gone.id: found.gone.key}
     merged = [{"id": identity, "key": key} for identity, key in taken.items()]
-    if index:
-        test = GeneratedTest(int(index), gone.tested, gone.strategy)
-        keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
     update_finding(kept.path, {"merged": merged}, {DUPLICATES: listed})
     move_away(gone.path)
 

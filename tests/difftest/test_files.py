@@ -47,11 +47,13 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     folder.mkdir()
     for number in range(4):
         (folder / f"bug{number}.smt2").write_text(TEXT.format(n=number))
+    (folder / "again 1.smt2").write_text(TEXT.format(n=1))
     tests = FileTests(FoundFiles([folder]))
     options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
     *_, last = hunt(tests.generate(0, len(tests)), [solver], options)
     assert isinstance(last, HuntFinished)
     (record,) = last.summary.findings
     found = FindingFolder.read(record.path)
-    assert Path(found.data["test"]["origin"]).name == "bug1.smt2"
-    assert "Found with `bug1.smt2` by exhume" in (record.path / "report.md").read_text()
+    assert Path(found.data["test"]["origin"]).name == "again 1.smt2"
+    assert (record.path / "duplicates.txt").read_text() == f"{folder / 'bug1.smt2'}\n"
+    assert "Found with `again 1.smt2` by exhume" in (record.path / "report.md").read_text()
