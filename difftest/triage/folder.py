@@ -77,8 +77,8 @@ class FindingFolder:
 
     @property
     def is_small(self) -> bool:
-        """Whether it was made as small as can be."""
-        return self.is_reduced
+        """Whether its reduction ended by itself, not for lack of time."""
+        return self.is_reduced and bool(self.data["reduced"].get("complete", True))
 
     @property
     def evidence(self) -> list[str]:

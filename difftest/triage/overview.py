@@ -41,7 +41,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "size": before,
         "reduced_size": after,
         "unit": found.unit,
-        "complete": bool(found.data.get("complete", True)),
+        "complete": found.is_small,
         "guilty": found.data.get("guilty"),
         "reason": str(found.data.get("reason") or ""),
         "first_affected": bisection.get("first_affected"),
@@ -57,7 +57,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
 def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
     """What was not done yet to the findings of a campaign, each with the command that does it."""
     counts = (
-        (sum(not folder.is_small for folder in found), "not reduced", f"reduce --all {campaign}"),
+        (sum(not folder.is_small for folder in found), "not fully reduced", f"reduce --all {campaign}"),
         (sum(not folder.bisection for folder in found), "not bisected", f"bisect --all {campaign}"),
         (
             sum(folder.data.get("resembles") is None for folder in found),

@@ -93,7 +93,7 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
     assert "9 to 9" in ended.out
     assert "2 findings in" in ended.out
     assert f"2 of 2 findings not bisected: exhume bisect --all {campaign}" in ended.err
-    assert "not reduced" not in ended.err
+    assert "not fully reduced" not in ended.err
 
 
 def test_findings_are_compared_with_history_and_kept_in_the_corpus(

@@ -104,7 +104,7 @@ def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
         "bytes": len(text.encode()),
         "findings": 2,
         "missing": [
-            "2 of 2 findings not reduced: exhume reduce --all DIR",
+            "2 of 2 findings not fully reduced: exhume reduce --all DIR",
             "1 of 2 findings not bisected: exhume bisect --all DIR",
         ],
     }

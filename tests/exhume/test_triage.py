@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from difftest import EnvironmentProblem
 from difftest.triage import release_search as bisecting
+from difftest.triage.folder import FindingFolder
+from tests.difftest.test_twins import finding as finding_of
 
 TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 
@@ -45,6 +48,18 @@ def test_a_file_is_reduced(exhume: Any, formula: Path, crasher: str) -> None:
     assert people.code == 0
     assert "(div " in people.out
     assert f"{len(TEXT)} to {document['size_after']} bytes" in people.out
+
+
+def test_a_reduction_that_was_cut_short_is_still_to_do(exhume: Any, tmp_path: Path) -> None:
+    key = "invalid-model|z3|Int|div"
+    whole = finding_of(tmp_path, "a", key, key)
+    cut = finding_of(tmp_path, "b", f"{key},mod", f"{key},mod")
+    data = json.loads((cut / "finding.json").read_text())
+    data["reduced"]["complete"] = False
+    (cut / "finding.json").write_text(json.dumps(data))
+    assert [FindingFolder.read(path).is_small for path in (whole, cut)] == [True, False]
+    ended = exhume("triage", tmp_path)
+    assert f"1 of 2 findings not fully reduced: exhume reduce --all {tmp_path}" in ended.err
 
 
 def test_a_finding_says_its_solvers_itself(exhume: Any, tmp_path: Path, crasher: str) -> None:
