@@ -5,20 +5,3 @@ from apifuzz.engine import Engine
 from apifuzz.interface import Misbehaviour, Rejected, Unsupported
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
-
-__all__ = [
-    "Ending",
-    "Engine",
-    "Line",
-    "Misbehaviour",
-    "Rejected",
-    "Run",
-    "Settings",
-    "Trace",
-    "TraceError",
-    "Unsupported",
-    "generate",
-    "print_trace",
-    "read_trace",
-    "replay",
-]

@@ -38,10 +38,3 @@ ACTIONS = {
     for action in actions_in(life, sorts, leaves, terms, functions, inspection, solving, making)
 }
 """Those that runs make, by name."""
-
-__all__ = ["ACTIONS", "Action", "Assert", "Call", "CheckSat", "CheckSatAssuming", "DeclareDatatypes"]
-__all__ += ["DeclareSort", "DefineFunction", "DefineRecursive", "Delete", "Equate", "GetValue", "HasSort"]
-__all__ += ["InspectSort", "InspectTerm", "MakeBinder", "MakeConstant", "MakeFunction", "MakeSort"]
-__all__ += ["MakeSpecialValue", "MakeTerm", "MakeValue", "MakeVariable", "New", "Pop", "PrintModel", "Push"]
-__all__ += ["ReadBack", "Reset", "ResetAssertions", "SetLogic", "SetOption", "Simplify", "Substitute"]
-__all__ += ["UnsatAssumptions", "UnsatCore", "check"]

@@ -32,9 +32,9 @@ class _Entry:
 
 
 _ENTRIES = {
-    "z3": _Entry("apifuzz.engines.z3", "Z3Engine", "z3-solver"),
-    "cvc5": _Entry("apifuzz.engines.cvc5", "Cvc5Engine", "cvc5"),
-    "bitwuzla": _Entry("apifuzz.engines.bitwuzla", "BitwuzlaEngine", "bitwuzla", "bitwuzla"),
+    "z3": _Entry("apifuzz.engines.z3.engine", "Z3Engine", "z3-solver"),
+    "cvc5": _Entry("apifuzz.engines.cvc5.engine", "Cvc5Engine", "cvc5"),
+    "bitwuzla": _Entry("apifuzz.engines.bitwuzla.engine", "BitwuzlaEngine", "bitwuzla", "bitwuzla"),
     "smtlib": _Entry("apifuzz.engines.text", "TextEngine"),
 }
 

@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not installed")
 
 from apifuzz import calls
-from apifuzz.engines.bitwuzla import BitwuzlaEngine, inspection
+from apifuzz.engines.bitwuzla import inspection
+from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.session import TERMINATOR_CALLS
 from apifuzz.engines.profile import profile
 from apifuzz.interface import (

@@ -13,8 +13,8 @@ from apifuzz import calls
 from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.around import Witness
-from apifuzz.engines.bitwuzla import BitwuzlaEngine
 from apifuzz.engines.bitwuzla.actions import ACTIONS, _verify, rounded
+from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.interface import Misbehaviour
 from apifuzz.run import Ending, Settings

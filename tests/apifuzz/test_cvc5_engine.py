@@ -13,7 +13,7 @@ import pytest
 from apifuzz import calls
 from apifuzz.chance import Chance
 from apifuzz.engines.coverage import api_functions, calls_counted
-from apifuzz.engines.cvc5 import Cvc5Engine
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import Reader, reads_alike
 from apifuzz.interface import (
     Answer,

@@ -10,10 +10,10 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.driving import new_run, replay
-from apifuzz.engines.cvc5 import Cvc5Engine
 from apifuzz.engines.cvc5.actions import ACTIONS
 from apifuzz.engines.cvc5.actions.base import SecondSolver
 from apifuzz.engines.cvc5.actions.reasoning import GetAbduct
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import Answer, Misbehaviour
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
@@ -266,7 +266,7 @@ import sys
 from apifuzz.driving import generate, replay
 from apifuzz.run import Settings
 from apifuzz.trace import read_trace
-from apifuzz.engines.cvc5 import Cvc5Engine
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 for seed in range(30, 36):
     traces = []
     for _ in range(2):

@@ -6,7 +6,7 @@ import cvc5
 import pytest
 
 from apifuzz import calls
-from apifuzz.engines.cvc5 import Cvc5Engine
+from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.options import describe_options, is_harmless
 from apifuzz.engines.profile import profile
 from apifuzz.interface import OptionKind, Unsupported

@@ -12,7 +12,7 @@ import z3
 
 from apifuzz import calls
 from apifuzz.engines import EngineMissing, make_engine
-from apifuzz.engines.z3 import Z3Engine
+from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import HeldTerm, Session, _spares, keep_spare
 from apifuzz.engines.z3.solving import KINDS
 from apifuzz.interface import (

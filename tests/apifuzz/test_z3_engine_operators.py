@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import z3
 
-from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.calls import Making
+from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.interface import ApiSort, Head, HeadKind
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.signature import SortPattern

@@ -14,9 +14,9 @@ from apifuzz.driving import generate, replay
 from apifuzz.engines.around import Witness
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.profile import profile
-from apifuzz.engines.z3 import Z3Engine
 from apifuzz.engines.z3.actions import ACTIONS
 from apifuzz.engines.z3.actions.goals import _draw_tactic
+from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import message_of, misread
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
 from apifuzz.model import default_model

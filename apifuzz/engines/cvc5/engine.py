@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -136,10 +137,8 @@ class Cvc5Engine(Engine):
         session = Session(other.random, own.manager, definitions=own.definitions)
         session.start()
         other._begin(session)
-        other.sorts = Sorts(session)
-        other.sorts.handles = self.sorts.handles
-        other.sorts.declared = self.sorts.declared
-        other.sorts.specs = self.sorts.specs
+        other.sorts = copy(self.sorts)
+        other.sorts.session = session
         other.terms = Terms(session, other.sorts)
         for name in ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions"):
             session.solver.setOption(name, "true")

@@ -39,24 +39,19 @@ def describe_options(expert: bool) -> tuple[Option, ...]:
 
 def _option(name: str, info: dict[str, Any]) -> Option | None:
     kind, default = info["type"], info.get("default")
-    if kind is bool:
-        choices = tuple(value for value in ("false", "true") if is_harmless(name, value))
+    if kind is bool or kind == "mode":
+        values = ("false", "true") if kind is bool else info["modes"]
+        choices = tuple(value for value in values if is_harmless(name, value))
         if len(choices) < 2:
             return None
-        return Option(name, OptionKind.BOOL, str(default).lower())
-    if kind == "mode":
-        modes = tuple(mode for mode in info["modes"] if is_harmless(name, mode))
-        return Option(name, OptionKind.MODE, str(default), choices=modes) if len(modes) > 1 else None
-    if kind in (int, float) and not is_harmless(name, str(default)):
+        if kind is bool:
+            return Option(name, OptionKind.BOOL, str(default).lower())
+        return Option(name, OptionKind.MODE, str(default), choices=choices)
+    # Text is names of files, output channels, languages.
+    if kind not in (int, float) or not is_harmless(name, str(default)):
         return None
-    if kind is int:
-        low, high = _range(name, info["minimum"], info["maximum"], int(info["default"]))
-        return Option(name, OptionKind.INT, str(default), low, high)
-    if kind is float:
-        low, high = _range(name, info["minimum"], info["maximum"], 1)
-        return Option(name, OptionKind.FLOAT, str(default), low, high)
-    # Text: names of files, output channels, languages.
-    return None
+    low, high = _range(name, info["minimum"], info["maximum"], int(info["default"]) if kind is int else 1)
+    return Option(name, OptionKind.INT if kind is int else OptionKind.FLOAT, str(default), low, high)
 
 
 def _range(name: str, low: float | None, high: float | None, default: int) -> tuple[float, float]:

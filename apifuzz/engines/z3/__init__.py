@@ -1,5 +1,1 @@
 """The engine of z3: the ``z3`` module of the wheel z3-solver, and the calls of ``z3.z3core`` beneath it."""
-
-from apifuzz.engines.z3.engine import Z3Engine
-
-__all__ = ["Z3Engine"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import operator
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -134,31 +133,21 @@ def _draw_tactic(chance: Chance, depth: int) -> str:
 def _read_tactic(asking: Asking, token: str, depth: int) -> Any:
     """The tactic that ``token`` writes. Raises :class:`TraceError`."""
     context = asking.session.context
-    if token[0] != "(":
-        if token not in _TACTICS and token not in _SOLVERS:
-            raise TraceError(f"no tactic {token[:60]}")
+
+    def inner(part: str) -> Any:
+        return _read_tactic(asking, part, depth + 1)
+
+    if token in _TACTICS or token in _SOLVERS:
         return z3.Tactic(token, context)
-    parts = read_list(token)
-    if depth > _MOST_PARTS or not parts:
-        raise TraceError(f"no tactic {token[:60]}")
-    head, rest = parts[0], parts[1:]
-    with contextlib.suppress(IndexError):
-        if head == "with":
-            switch, value = rest[0], rest[1]
-            if not switch.replace("_", "").isalpha() or value not in ("true", "false"):
-                raise TraceError(f"no parameter {switch[:60]} {value[:20]}")
-            return z3.With(_read_tactic(asking, rest[2], depth + 1), **{switch: value == "true"})
-        if head in ("if", "when"):
-            if rest[0] not in _PREDICATES:
-                raise TraceError(f"no probe {rest[0][:60]}")
-            probe = z3.Probe(rest[0], context)
-            inside = [_read_tactic(asking, r, depth + 1) for r in rest[1:]]
-            if head == "when":
-                return z3.When(probe, inside[0], context)
-            return z3.Cond(probe, *inside[:2], context)
-        inside = [_read_tactic(asking, r, depth + 1) for r in rest]
-        if head == "repeat":
-            return z3.Repeat(inside[0], 3, context)
-        if head in ("then", "or-else") and len(inside) > 1:
-            return (z3.Then if head == "then" else z3.OrElse)(*inside, ctx=context)
+    match read_list(token) if token[0] == "(" and depth <= _MOST_PARTS else []:
+        case ["with", switch, "true" | "false" as value, part] if switch.replace("_", "").isalpha():
+            return z3.With(inner(part), **{switch: value == "true"})
+        case ["if", probe, one, two] if probe in _PREDICATES:
+            return z3.Cond(z3.Probe(probe, context), inner(one), inner(two), context)
+        case ["when", probe, part] if probe in _PREDICATES:
+            return z3.When(z3.Probe(probe, context), inner(part), context)
+        case ["repeat", part]:
+            return z3.Repeat(inner(part), 3, context)
+        case ["then" | "or-else" as head, *parts] if len(parts) > 1:
+            return (z3.Then if head == "then" else z3.OrElse)(*map(inner, parts), ctx=context)
     raise TraceError(f"no tactic {token[:60]}")
