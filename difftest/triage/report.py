@@ -21,6 +21,7 @@ from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable, sentence
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Form, Piece
+from solvers.tactics import COMMAND
 
 _MOST_FORMULA = 20_000
 _MOST_RESEMBLED = 5
@@ -32,6 +33,8 @@ _BESIDE = {
     "reduced-parent.smt2": "The formula that it was made from, reduced with it",
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
+# A short tactic on the line of its command.
+_ASKED = re.compile(rf"^\({COMMAND} ([^\n;]{{1,60}})\)$", re.M)
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
 _LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
 _NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
@@ -92,6 +95,8 @@ class Writer:
     def _reminder(self) -> str:
         """What the person who sends it should know first."""
         bisection, reminder = self.found.bisection, self.form.reminder
+        if not self.found.data.get("resembles"):
+            reminder = reminder.replace("the issues named below are", "a known issue is")
         if not bisection.get("first_affected"):
             return reminder
         # The releases were tried.
@@ -109,7 +114,7 @@ class Writer:
         """By the customs of the tracker."""
         found, titles = self.found, self.form.titles
         template = getattr(titles, self.class_.title_name(found), None) or self.class_.title
-        options = [plain(str(option)) for option in (found.culprit or {}).get("options") or ()]
+        options = [plain(str(option)) for option in (found.culprit or {}).get("options") or _asked_in(found)]
         if options:
             template = titles.options + template if titles.options_first else template + titles.options
         return plain(template.format(**self._words(), options=" ".join(options)))
@@ -298,6 +303,12 @@ class FormulaWriter(Writer):
         number, seconds = _NUMBER.search(version), self.found.seconds(name)
         label = f"{inline(name)} (version {number[0] if number else plain(version)})"
         return label + (f", {seconds:.2f} s:" if seconds is not None else ":")
+
+
+def _asked_in(found: FindingFolder) -> list[str]:
+    """The tactic of the formula's own ``check-sat-using``, as an option says it; nothing if it has none."""
+    asked = _ASKED.search(found.formula if found.kind == FindingFolder.kind else "")
+    return [f"{COMMAND}={asked[1]}"] if asked else []
 
 
 def since(bisection: Mapping[str, Any]) -> str:

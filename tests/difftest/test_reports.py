@@ -179,6 +179,19 @@ def test_titles_follow_the_trackers_customs(
     assert _title(write(tmp_path / "f", **{**changes, "entry": entry})) == title
 
 
+def test_a_title_names_the_tactic_that_the_formula_asks_for(tmp_path: Path) -> None:
+    formula = TEXT.replace("(check-sat)", "(check-sat-using (then simplify nnf))")
+    assert formula != TEXT
+    folder = write(tmp_path / "f", formula, **CRASH, entry={"detail": "signal SIGSEGV"})
+    assert _title(folder) == "Segmentation fault on QF_LIA with check-sat-using=(then simplify nnf)"
+
+
+def test_issues_below_are_mentioned_only_if_there_are_some(tmp_path: Path) -> None:
+    near = [{"issue": "z3#1", "why": "the same place", "title": "", "url": "", "score": 0.9}]
+    assert "Look whether a known issue is the same fault" in _text(write(tmp_path / "f"))
+    assert "Look whether the issues named below are" in _text(write(tmp_path / "g", resembles=near))
+
+
 def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
     reason = "cvc5 refutes the model"
     entry = {"name": "cvc5", "spec": "cvc5", "family": "cvc5", "version": "cvc5 1.4.2"}
