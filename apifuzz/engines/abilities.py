@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from apifuzz.chance import Chance
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
-from apifuzz.interface import Feature, operator_text
+from apifuzz.engines.text import REFUSED_BY_SOME
+from apifuzz.interface import Capabilities, Feature, operator_text
 from apifuzz.operators import is_known
 from apifuzz.scope import FOR_WITNESSES, PRODUCERS
 from apifuzz.values import has_values, random_value
@@ -27,7 +28,7 @@ from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
 
-_CACHE_FORMAT = 3
+_CACHE_FORMAT = 4
 SECONDS = 20.0
 """How long one answer to a probe may take: much longer than any should, for what is found must not depend on
 how busy the machine is."""
@@ -62,18 +63,13 @@ _SAMPLE_INDICES = {"BitVec": (8,), "FloatingPoint": (5, 11), "FiniteField": (7,)
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a solver knows.
-
-    ``without`` are operators of ``theories`` that it lacks, ``unknown_sorts`` names of sorts, ``formats`` the
-    floating-point formats that it has; ``options`` are set first, in this order.
+    """What a solver knows: ``unknown_sorts`` are names of sorts that it lacks, ``formats`` the floating-point
+    formats that it has.
     """
 
-    theories: frozenset[str]
-    features: frozenset[Feature]
-    without: frozenset[str]
+    capabilities: Capabilities
     unknown_sorts: frozenset[str]
     formats: frozenset[tuple[int, ...]]
-    options: tuple[tuple[str, str], ...]
     global_declarations: bool
     updaters: bool
 
@@ -90,7 +86,7 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
         with contextlib.suppress(ValueError):
             return from_document(kept, Abilities)
     found = ask_abilities(argv, families)
-    if file and found.theories:
+    if file and found.capabilities.theories:
         keep_cached(file, to_document(found))
     return found
 
@@ -136,10 +132,16 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     word = "update-field" if "z3" in families else "update"
     updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
     unknown = {s.name for s in samples} - {s.name for s in sorts}
-    # An operator of several ranks is left out where one of them is unknown: names decide.
-    theories, without, unknown_sorts = frozenset(known), frozenset(lacking), frozenset(unknown)
-    has = frozenset(features), without, unknown_sorts, frozenset(formats)
-    return Abilities(theories, *has, options, is_global, updaters)
+    capabilities = Capabilities(
+        theories=frozenset(known),
+        features=frozenset(features),
+        # An operator of several ranks is left out where one of them is unknown: names decide.
+        without=frozenset(lacking),
+        sorts_without=REFUSED_BY_SOME,
+        required_options=options,
+        value_arguments=VALUE_ARGUMENTS,
+    )
+    return Abilities(capabilities, frozenset(unknown), frozenset(formats), is_global, updaters)
 
 
 def _samples(families: tuple[str, ...]) -> list[Sort]:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from apifuzz.engine import Engine
-from apifuzz.engines.abilities import FIRST, RESET, VALUE_ARGUMENTS, Abilities, abilities_of, accepts
+from apifuzz.engines.abilities import FIRST, RESET, Abilities, abilities_of, accepts
 from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
-from apifuzz.engines.text import REFUSED_BY_SOME, TextEngine
+from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -72,7 +72,7 @@ class PipeEngine(TextEngine):
             self._abilities: Abilities = abilities_of(self._argv, self._families)
         except OSError as error:
             raise _missing(name, command, error.strerror or str(error)) from error
-        if not self._abilities.theories:
+        if not self._abilities.capabilities.theories:
             raise _missing(name, command, "it does not answer SMT-LIB commands on its standard input")
         self._talk: Conversation | None = None
         self._gone = ""
@@ -94,15 +94,7 @@ class PipeEngine(TextEngine):
         return "unknown"
 
     def capabilities(self) -> Capabilities:
-        return Capabilities(
-            theories=self._abilities.theories,
-            features=self._abilities.features,
-            without=self._abilities.without,
-            sorts_without=REFUSED_BY_SOME,
-            required_options=self._abilities.options,
-            binders=("forall", "exists"),
-            value_arguments=VALUE_ARGUMENTS,
-        )
+        return self._abilities.capabilities
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         """Solvers differ in what they take with one argument less than two, and in a named logic."""
@@ -223,7 +215,7 @@ class PipeEngine(TextEngine):
 
     def assert_formula(self, term: ApiTerm) -> None:
         """Assert it; with a name if the solver gives unsat cores."""
-        if Feature.UNSAT_CORES not in self._abilities.features:
+        if Feature.UNSAT_CORES not in self._abilities.capabilities.features:
             super().assert_formula(term)
         else:
             self._named[self._assert_named(term)] = term

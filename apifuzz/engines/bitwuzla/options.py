@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from random import Random
 from typing import Any
 
 import bitwuzla
 
-from apifuzz.engines.bitwuzla.session import QUESTIONS
+from apifuzz.chance import Chance
+from apifuzz.engines.bitwuzla.session import QUESTIONS, WAYS
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import words_of
+from apifuzz.engines.rows import choose, words_of
 from apifuzz.interface import Option, OptionKind, Rejected, Unsupported, must
 
 _HIGHEST = 1 << 16
@@ -40,7 +40,7 @@ def _describe(option: Any) -> Option:
 class Settings:
     """The options of one solver instance; ``given`` are those that were set, as text, in order."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Chance) -> None:
         self.random = random
         self.options = bitwuzla.Options()
         self.given: dict[str, str] = {}
@@ -73,23 +73,13 @@ class Settings:
 
     def _set(self, option: Any, value: bool | int | str, text: str) -> None:
         options = self.options
+        words = {"options": options, "option": option, "value": value, "text": text}
+        words |= {"long": options.lng(option), "is_bool": isinstance(value, bool)}
         # Not Options.shrt, which in bitwuzla 0.9 crashes on options that have no short name.
-        long, short = options.lng(option), bitwuzla.OptionInfo(options, option).shrt()
-        way = self.random.randrange(6)
-        if way == 0:
-            options.set(option, value)
-        elif way == 1:
-            options.set(long, value)
-        elif way == 2 and short:
-            options.set(short, value)
-        elif way == 3:
-            options.set_args(f"--{long}={text}")
-        elif way == 4 and short:
-            options.set_args(f"-{short}={text}")
-        elif isinstance(value, bool):
-            options.set_args(f"--{long}" if value else f"--no-{long}")
-        else:
-            options.set_args(f"--{long}", text)
+        words["short"] = bitwuzla.OptionInfo(options, option).shrt()
+        route = choose(WAYS.find("set"), words.__getitem__, self.random)
+        assert route is not None, "there is always a way"
+        route.make(words.__getitem__)
 
     def inspect(self) -> None:
         """Ask every option all it can be asked, and compare the two ways to ask."""

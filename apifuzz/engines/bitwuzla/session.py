@@ -44,7 +44,7 @@ class Terminator:
 
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
-OPERATORS, VALUES, SORTS = (_ROWS[name] for name in ("operators", "values", "sorts"))
+OPERATORS, VALUES, SORTS, WAYS = (_ROWS[name] for name in ("operators", "values", "sorts", "ways"))
 _NAMED = {entry.name: entry for kinds in (RoundingMode, Kind) for entry in kinds}
 
 
