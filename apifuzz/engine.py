@@ -100,6 +100,9 @@ class Engine(ABC):
     plan: str = ""
     """The module with the actions of this solver only (``ACTIONS``); empty for none."""
 
+    plan_takes_pairs: bool = False
+    """Whether those actions work in lockstep with another solver, too, where handles are pairs."""
+
     parts: tuple[str, ...] = ()
     """Attributes with objects that have further methods for calls."""
 

@@ -31,7 +31,8 @@ class Misbehaviour(Exception):
 
     Kinds: ``answer`` (two solvers disagree), ``model`` (a value contradicts the assertions), ``core``,
     ``assumptions``, ``sort`` (a term has another sort than its operator gives), ``term`` (children, operator
-    or kind are not those it was made of), ``print`` (a printed term does not read back), ``value``.
+    or kind are not those it was made of), ``print`` (a printed term does not read back), ``value``,
+    ``optimum`` (another value is better, or none is as good).
     """
 
     def __init__(self, kind: str, message: str) -> None:

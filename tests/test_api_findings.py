@@ -30,7 +30,12 @@ from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
-RELEASES = {"z3": ("z3-solver", "5.4.0"), "cvc5": ("cvc5", "1.4.2"), "bitwuzla": ("bitwuzla", "0.9.1")}
+RELEASES = {
+    "z3": ("z3-solver", "5.4.0"),
+    "cvc5": ("cvc5", "1.4.2"),
+    "bitwuzla": ("bitwuzla", "0.9.1"),
+    "oxiz": ("oxiz", "0.3.4"),
+}
 SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
 CORRUPTED = (SEGV, ABRT, FPE)
 """What a program dies of whose memory is not what it was: by chance."""
@@ -68,6 +73,10 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "cvc5-timeout-core-wrong-core": "unsat [(< x y)]",
     "cvc5-unsat-core-after-simplify-abort": ABRT,
     "cvc5-value-after-simplify-segfault": SEGV,
+    "oxiz-bit-vector-value-not-reduced": "-8 = 8: unsat {}\nx = 300: sat {'x': 300}",
+    "oxiz-optimizer-pop-ignored": "optimal 5\nunsat",
+    "oxiz-real-denominator-abort": ABRT,
+    "oxiz-string-empty-core": "unsat []",
     "z3-bit-blast-simplifier-invalid-model": "sat\nsat [x = 0]",
     "z3-bit2int-simplifier-segfault": SEGV,
     "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
@@ -176,6 +185,8 @@ TRACES: dict[str, tuple[str, str]] = {
     "cvc5-timeout-core-assuming-wrong-sat": ("answer", "cvc5:timeout-core"),
     "cvc5-timeout-core-wrong-core": ("core", "cvc5:timeout-core"),
     "cvc5-value-after-simplify-segfault": ("crash", "get-value"),
+    "oxiz-optimizer-pop-ignored": ("optimum", "oxiz:optimiser-levels"),
+    "oxiz-string-empty-core": ("core", "unsat-core"),
     "z3-bit2int-simplifier-segfault": ("crash", "z3:simplifiers"),
     "z3-cube-empty-segfault": ("crash", "z3:cube"),
     "z3-div0-invalid-model": ("model", "z3:simplifiers"),

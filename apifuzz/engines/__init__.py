@@ -35,6 +35,7 @@ _ENTRIES = {
     "z3": _Entry("apifuzz.engines.z3.engine", "Z3Engine", "z3-solver"),
     "cvc5": _Entry("apifuzz.engines.cvc5.engine", "Cvc5Engine", "cvc5"),
     "bitwuzla": _Entry("apifuzz.engines.bitwuzla.engine", "BitwuzlaEngine", "bitwuzla", "bitwuzla"),
+    "oxiz": _Entry("apifuzz.engines.oxiz.engine", "OxizEngine", "oxiz", "oxiz"),
     "smtlib": _Entry("apifuzz.engines.text", "TextEngine"),
 }
 
@@ -48,7 +49,7 @@ MODULES = tuple(name for name, entry in _ENTRIES.items() if entry.wheel)
 
 
 def make_engine(spec: str) -> Engine:
-    """The engine of ``spec``: ``z3``, ``cvc5``, ``bitwuzla``, ``smtlib`` (prints SMT-LIB), or
+    """The engine of ``spec``: ``z3``, ``cvc5``, ``bitwuzla``, ``oxiz``, ``smtlib`` (prints SMT-LIB), or
     ``name=command`` (speaks SMT-LIB with a solver process).
 
     Raises :class:`EngineMissing` for another spec, and where the solver's wheel is not installed.

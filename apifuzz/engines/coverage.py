@@ -1,7 +1,8 @@
 """Which functions of a solver's interface there are, and which of them are called: for benchmarks only.
 
-The file ``coverage.toml`` in the engine's folder says what counts: classes with public methods, or a module
-with functions and patterns of those that do not count.
+The file ``coverage.toml`` in the engine's folder says what counts: classes with public methods (with
+``module = true`` also the functions beside them), or a module with functions and patterns of those that do
+not count.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import importlib
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any
 
 
@@ -27,7 +29,8 @@ def _described(solver: str) -> dict[str, Any]:
 
 
 def _core(solver: str) -> Any:
-    return importlib.import_module(f"{solver}.{_described(solver)['functions']}")
+    inner = _described(solver).get("functions")
+    return importlib.import_module(f"{solver}.{inner}" if inner else solver)
 
 
 @lru_cache(maxsize=4)
@@ -43,9 +46,19 @@ def api_functions(solver: str) -> tuple[str, ...]:
         return ()
     module, doubles = importlib.import_module(solver), described.get("doubles", {})
     left = set(vars(getattr(module, doubles["of"]))) - set(doubles["except"]) if doubles else set()
-    return tuple(
+    beside = vars(module) if described.get("module") else {}
+    return (
+        *(name for name, value in sorted(beside.items()) if isinstance(value, BuiltinFunctionType)),
+        *_methods(module, described["classes"], doubles, left),
+    )
+
+
+def _methods(
+    module: Any, classes: Sequence[str], doubles: Mapping[str, Any], left: set[str]
+) -> Iterator[str]:
+    return (
         f"{name}.{method}"
-        for name in described["classes"]
+        for name in classes
         for method, value in sorted(vars(getattr(module, name)).items())
         if not method.startswith("_") and callable(value)
         if not (name == doubles.get("by") and method in left)

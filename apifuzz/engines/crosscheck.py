@@ -57,6 +57,7 @@ class CrossCheck(Engine):
         self.second = second
         self.name = first.name
         self.answers = first.answers or second.answers
+        self.plan = first.plan if first.plan_takes_pairs else ""
         # Who is believed where the other one only prints.
         self._believed = 0 if first.answers else 1
         # The first draws as it does alone; the second from a source of its own with the same seeds.
@@ -75,6 +76,11 @@ class CrossCheck(Engine):
     @property
     def families(self) -> tuple[str, ...]:
         return (*self.first.families, *self.second.families)
+
+    @property
+    def core(self) -> Engine:
+        """The first solver's engine, where its own actions take pairs."""
+        return self.first.core if self.plan else self
 
     # What both can do
 

@@ -148,6 +148,7 @@ def changing_objects(lines: Sequence[Line]) -> frozenset[str]:
 _WIDEST = 100
 _NAMES = {
     **{"TermManager": "tm", "Conversation": "solver", "Result": "answer", "CheckSatResult": "answer"},
+    **{"SolverResult": "answer", "OptimizationResult": "answer"},
     **{
         "FuncDeclRef": "f",
         "list": "found",

@@ -290,7 +290,7 @@ def _is_plain(value: object) -> bool:
 
 def _is_telling(result: object) -> bool:
     """Whether a result says something beside what was called."""
-    classes = ("Result", "CheckSatResult", "list")
+    classes = ("Result", "CheckSatResult", "SolverResult", "OptimizationResult", "list")
     return isinstance(result, (bool, int, str, enum.Enum)) or type(result).__name__ in classes
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from apifuzz.engines.text import translate
-from apifuzz.running.evidence import weigh
+from apifuzz.running.evidence import REFUTED, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import Description
 from apifuzz.running.folder import FORMULA, LOG, SCRIPT
@@ -71,6 +71,9 @@ def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> st
     one before of each. Gives the search of the first affected release, as far as it came.
     """
     if setup.factory is not None:
+        return ""
+    if REFUTED.search(fault.detail):
+        found.note("no older release was asked: the program has the values of this release's model in it")
         return ""
     solvers = [name for name in setup.specs if name in DISTRIBUTIONS]
     if found.culprit is not None:

@@ -38,6 +38,8 @@ from solvers.specs import Solver, find_solver
 ANSWER = "answer"
 WITNESSES = ("model", "core", "assumptions")
 _OWN_VALUES = re.compile(r"second instance of (\S+) refutes its own values")
+REFUTED = re.compile(r"(\S+) answers unsat to the model of (\S+)\Z")
+"""One solver refutes the values of another one's model, which a program has written out."""
 _DECIDED = ("sat", "unsat")
 _OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
 # Options of SMT-LIB's own, which every solver takes.
@@ -111,6 +113,8 @@ class _Lockstep:
         """Gather all of it, the strongest first."""
         if refuted := _OWN_VALUES.search(self.fault.detail):
             self.found.blame(refuted[1], "a second instance of it refutes its own values")
+        if refuted := REFUTED.search(self.fault.detail):
+            self.found.blame(refuted[2], f"{refuted[1]} refutes its model")
         alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
         if self.fault.kind != ANSWER:
             self._look_alone(alone)

@@ -1,0 +1,387 @@
+"""oxiz's engine: its rows, every way to make something, its solver, and its own actions."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("oxiz", reason="oxiz is an extra of exhume and not installed")
+
+from apifuzz import calls
+from apifuzz.driving import generate, replay
+from apifuzz.engine import Engine
+from apifuzz.engines.around import Witness
+from apifuzz.engines.coverage import api_functions, calls_counted
+from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.oxiz import OxizEngine, actions, engine, session, terms
+from apifuzz.engines.oxiz.session import OPERATORS
+from apifuzz.engines.text import TextEngine
+from apifuzz.interface import (
+    Answer,
+    ApiSort,
+    ApiTerm,
+    Head,
+    HeadKind,
+    Misbehaviour,
+    Rejected,
+    TermKind,
+    Unsupported,
+)
+from apifuzz.run import Ending, Settings
+from apifuzz.trace import read_trace
+from smtlib import BOOL, INT, REAL, Signature, Sort, default_theories, make_sort
+from smtlib.sorts import ROUNDING_MODE, STRING, array, bit_vector, floating_point
+
+B4, B8, HALF = bit_vector(4), bit_vector(8), floating_point(5, 11)
+SAMPLES = (BOOL, INT, REAL, B4, B8, STRING, ROUNDING_MODE, HALF, array(INT, B4))
+
+
+class Kit:
+    """An engine with what tests want of it in few words. Of seed 1 it has a context, of seed 2 none."""
+
+    def __init__(self, seed: int = 1, *options: str) -> None:
+        self.engine = OxizEngine()
+        self.engine.random.seed(seed)
+        self.perform(calls.New())
+        for name in options:
+            self.perform(calls.SetOption(name, "true"))
+
+    def perform(self, call: calls.Call[Any]) -> Any:
+        return self.engine.perform(call)
+
+    def sort(self, sort: Sort) -> ApiSort:
+        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
+
+    def constant(self, name: str, sort: Sort) -> ApiTerm:
+        own = self.sort(sort)
+        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name)), TermKind.CONSTANT)
+
+    def value(self, sort: Sort, text: str) -> ApiTerm:
+        own = self.sort(sort)
+        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
+
+    def sample(self, name: str, sort: Sort) -> ApiTerm:
+        return self.value(sort, "RTZ") if sort is ROUNDING_MODE else self.constant(name, sort)
+
+    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
+        own, head = self.sort(sort), Head(HeadKind.OPERATOR, name, indices)
+        return ApiTerm(0, own, self.perform(calls.MakeTerm(own, head, args)), TermKind.TERM, head=head)
+
+    def check(self, *formulas: ApiTerm) -> Answer:
+        for formula in formulas:
+            self.perform(calls.Assert(formula))
+        answer: Answer = self.perform(calls.CheckSat())
+        return answer
+
+
+def signatures() -> list[Signature]:
+    known = OxizEngine().capabilities()
+    return [
+        s
+        for s in default_theories().signatures()
+        if s.theory in known.theories and not s.only and not s.is_synonym and s.name not in known.without
+    ]
+
+
+def applications(signature: Signature) -> Iterator[tuple[tuple[int, ...], tuple[Sort, ...], Sort]]:
+    """Ways to apply an operator to the samples: indices, argument sorts, result sort."""
+    indices = {0: [()], 1: [(3,)], 2: [(3, 1), (5, 11)]}[len(signature.indices)]
+    for count in (len(signature.params), 3) if signature.associativity else (len(signature.params),):
+        for sorts in itertools.product(SAMPLES, repeat=count):
+            if not terms.takes(signature, sorts):
+                continue
+            for chosen in indices:
+                found = signature.apply(chosen, sorts, None)
+                if found is not None:
+                    yield chosen, sorts, found
+
+
+def test_every_row_makes_its_operator_and_all_its_ways_make_one_term() -> None:
+    kits = [Kit(seed) for seed in (1, 2)]
+    assert [kit.engine.session.ctx is None for kit in kits] == [False, True]
+    made = set()
+    for signature in signatures():
+        for indices, sorts, result in itertools.islice(applications(signature), 3):
+            for kit in kits:
+                found = {}
+                for seed in range(6):
+                    kit.engine.random.seed(seed)
+                    args = [kit.sample(f"{n} {sort}", sort) for n, sort in enumerate(sorts)]
+                    term = kit.term(signature.name, result, *args, indices=indices)
+                    kit.perform(calls.InspectTerm(term))
+                    kit.perform(calls.ReadBack(term))
+                    found[term.handle if isinstance(term.handle, str) else term.handle.id] = term
+                assert len(found) == 1, f"{signature} {indices} {sorts}"
+            made.add(signature.name)
+    rows = {name.partition(" ")[0] for name, _ in OPERATORS}
+    assert made == rows == {s.name for s in signatures()}
+
+
+def test_a_minus_of_one_argument_negates_in_all_its_ways() -> None:
+    for seed, sort in itertools.product(range(8), (INT, REAL)):
+        kit = Kit(seed)
+        x = kit.constant("x", sort)
+        less = kit.term("<", BOOL, kit.value(sort, "0"), x)
+        assert (
+            kit.check(less, kit.term("<", BOOL, kit.value(sort, "0"), kit.term("-", sort, x))) is Answer.UNSAT
+        )
+
+
+NOT_CALLED = {"FPRoundingMode", "OptimizationResult"}
+"""Classes that the engine has no use for: no call takes the first, and a call gives the second."""
+
+
+def test_which_names_of_the_library_nothing_calls() -> None:
+    tables = (*session._ROWS.values(),)
+    named = {word for table in tables for word in table.words}
+    files = [Path(module.__file__ or "").read_text("utf-8") for module in (actions, engine, session, terms)]
+    files += [
+        Path(session.__file__).with_name(name).read_text("utf-8") for name in ("calls.toml", "questions.toml")
+    ]
+    named |= set(re.findall(r"\w+", " ".join(files)))
+    offered = {name for name in vars(session.oxiz) if name[0] != "_" and name != "oxiz"}
+    methods = {name.rpartition(".")[2] for name in api_functions("oxiz")}
+    assert (offered | methods) - named == NOT_CALLED
+
+
+LACKING = """
+    abs ^ bvashr bvcomp bvlshr bvnand bvnego bvnor bvredand bvredor bvsaddo bvsdivo bvshl bvsmod bvsmulo
+    bvssubo bvuaddo bvumulo bvusubo bvxnor bvxor char const fp int_to_bv repeat rotate_left rotate_right
+    sbv_to_int sign_extend str.< str.<= str.from_code str.in_re str.is_digit str.replace_re
+    str.replace_re_all str.to_code str.to_re to_fp_unsigned ubv_to_int zero_extend
+"""
+"""Operators of its theories that no call of oxiz makes, apart from regular expressions."""
+
+
+def test_which_operators_oxiz_lacks() -> None:
+    standard = {s.name for s in default_theories().signatures() if not s.only and s.theory in terms.THEORIES}
+    lacking = {name for name in terms.lacking() & standard if not name.startswith("re.")}
+    assert lacking == set(LACKING.split())
+
+
+@pytest.mark.parametrize(
+    ("sort", "text"),
+    [
+        (BOOL, "true"),
+        (INT, "(- 3)"),
+        (INT, "18446744073709551616"),
+        (REAL, "(/ 1 3)"),
+        (REAL, "(- 2.5)"),
+        (B4, "#b1000"),
+        (bit_vector(70), f"#b1{'0' * 69}"),
+        (STRING, '"a\\u{3b1}""c"'),
+        (HALF, "(fp #b1 #b00000 #b0000000001)"),
+        (HALF, "(_ NaN 5 11)"),
+        (ROUNDING_MODE, "RTZ"),
+    ],
+)
+def test_a_value_is_the_same_in_every_way_to_write_it(sort: Sort, text: str) -> None:
+    for kit in (Kit(1), Kit(2)):
+        first = kit.value(sort, text)
+        for seed in range(8):
+            kit.engine.random.seed(seed)
+            assert kit.value(sort, text).handle == first.handle
+
+
+def test_what_oxiz_lacks_is_unsupported_and_what_is_no_value_is_rejected() -> None:
+    kit = Kit()
+    with pytest.raises(Rejected):
+        kit.value(B4, "#b111")
+    for sort, text in ((REAL, "36893488147419103232.5"), (STRING, '"\\u{d800}"')):
+        with pytest.raises(Unsupported):
+            kit.value(sort, text)
+    for refused in (make_sort("RegLan"), make_sort("Seq", (), (BOOL,))):
+        with pytest.raises(Unsupported):
+            kit.sort(refused)
+    with pytest.raises(Unsupported):
+        kit.constant("rounding", ROUNDING_MODE)
+    with pytest.raises(Unsupported):
+        kit.perform(calls.InspectSort(kit.sort(REAL)))
+    equality = next(s for s in signatures() if s.name == "=")
+    assert not kit.engine.takes(equality, (ROUNDING_MODE,) * 2, BOOL)
+
+
+def test_sorts_say_what_they_were_made_of() -> None:
+    for seed in range(4):
+        kit = Kit(seed)
+        for sort in (BOOL, INT, STRING, HALF, array(INT, array(BOOL, HALF))):
+            kit.perform(calls.InspectSort(kit.sort(sort)))
+    with pytest.raises(Misbehaviour, match=r"sort\.eb"):
+        kit.engine.session.object_of = lambda sort, chance: session.oxiz.FPSort(  # type: ignore[method-assign]
+            kit.engine.session.manager, 8, 24
+        )
+        kit.perform(calls.InspectSort(kit.sort(HALF)))
+
+
+def test_levels_resets_and_labels() -> None:
+    for seed in range(6):
+        kit = Kit(seed, "produce-unsat-cores")
+        kit.perform(calls.SetLogic("QF_LIA"))
+        x, zero = kit.constant("x", INT), kit.value(INT, "0")
+        positive, negative = kit.term(">", BOOL, x, zero), kit.term("<", BOOL, x, zero)
+        assert kit.check(positive) is Answer.SAT
+        assert kit.perform(calls.GetValue((x,)))[0] is not None
+        assert "x" in kit.perform(calls.PrintModel())
+        kit.perform(calls.Push(2))
+        assert kit.check(negative) is Answer.UNSAT
+        assert {t.handle for t in kit.perform(calls.UnsatCore())} == {positive.handle, negative.handle}
+        kit.perform(calls.Pop(2))
+        assert kit.check() is Answer.SAT
+        kit.perform(calls.ResetAssertions())
+        assert kit.check(negative) is Answer.SAT
+        kit.perform(calls.Reset())
+        assert kit.check(positive, negative) is Answer.UNSAT
+        assert len(kit.perform(calls.UnsatCore())) == 2
+        with pytest.raises(Rejected):
+            kit.perform(calls.Pop(1))
+        with pytest.raises(Unsupported):
+            kit.perform(calls.SetOption("timeout", "1"))
+        kit.perform(calls.Delete())
+
+
+def test_quantifiers_bind_by_name() -> None:
+    for seed in range(4):
+        kit = Kit(seed)
+        own = kit.sort(BOOL)
+        x = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "x")), TermKind.VARIABLE)
+        y = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "y")), TermKind.VARIABLE)
+        body = kit.term("and", BOOL, x, y)
+        handle = kit.perform(calls.MakeBinder(own, "forall", (x, y), body))
+        assert kit.check(ApiTerm(0, own, handle, TermKind.TERM)) is Answer.UNSAT
+
+
+def test_boolean_assertions_are_given_as_text_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = set()
+    tell = OxizEngine._tell
+
+    def noting(self: OxizEngine, row: str, *args: Any, **words: str) -> Any:
+        given.add(row)
+        return tell(self, row, *args, **words)
+
+    monkeypatch.setattr(OxizEngine, "_tell", noting)
+    for seed in range(30):
+        kit = Kit(seed)
+        p = kit.constant("a b", BOOL)
+        less = kit.term("bvult", BOOL, kit.value(B4, "#b0001"), kit.value(B4, "#b0010"))
+        formula = kit.term("and", BOOL, p, less)
+        assert kit.check(formula, kit.term("not", BOOL, p)) is Answer.UNSAT
+    assert given >= {"assert", "read", "check"}
+    assert kit.engine.session.text(less.handle) == "(bvult #b0001 #b0010)"
+    # Of other constants oxiz would take the names for Boolean ones.
+    assert not kit.engine.session.text(kit.term("<", BOOL, *(kit.constant(n, INT) for n in "ij")).handle)
+
+
+@pytest.mark.parametrize(
+    ("sort", "value", "text"),
+    [
+        (BOOL, True, "true"),
+        (INT, -7, "(- 7)"),
+        (INT, "18446744073709551616", "18446744073709551616"),
+        (REAL, "-1/3", "(- (/ 1 3))"),
+        (REAL, 4, "(/ 4 1)"),
+        (B4, 8, "#b1000"),
+        (B4, "#x8", "#b1000"),
+        (STRING, 'a"α', '"a""\\u{3b1}"'),
+        (HALF, "anything", None),
+    ],
+)
+def test_values_of_models_in_smtlib(sort: Sort, value: Any, text: str | None) -> None:
+    assert engine.in_smtlib(sort, value) == text
+
+
+@pytest.mark.parametrize(
+    ("sort", "value"), [(BOOL, 1), (INT, "1/2"), (INT, "x"), (REAL, "1/0"), (B4, 16), (STRING, 3)]
+)
+def test_what_is_no_value_of_its_sort_is_noticed(sort: Sort, value: Any) -> None:
+    with pytest.raises(Misbehaviour, match="no value of sort"):
+        engine.in_smtlib(sort, value)
+
+
+HEADER = """exhume-trace 1 oxiz 1
+1 new
+2 make-sort Bool
+return s1
+3 make-sort Int
+return s2
+4 make-constant s2 x
+return t1
+5 make-value s2 3
+return t2
+6 make-term s1 >= t1 t2
+return t3
+7 assert t3
+8 check-sat
+"""
+
+
+def repeat(solver: Engine, *lines: str) -> Ending:
+    return replay(solver, read_trace(HEADER + "\n".join(lines) + "\n"))
+
+
+@pytest.mark.parametrize("other", [None, TextEngine])
+def test_oxiz_s_own_actions_alone_and_in_lockstep(other: type[Engine] | None) -> None:
+    made = OxizEngine()
+    ending = repeat(
+        Witness(CrossCheck(made, other()) if other else made),
+        "1 oxiz:model",
+        "2 oxiz:counts",
+        "3 oxiz:optimise minimize t1",
+        "4 oxiz:optimise maximize t1",
+    )
+    assert (ending.kind, ending.detail, ending.refused) == ("done", "", ())
+    assert ending.answers == ("sat",)
+
+
+class _Wrong(OxizEngine):
+    """It answers unsat to everything."""
+
+    def check_sat(self, assumptions: Any = None) -> Answer:
+        super().check_sat()
+        return Answer.UNSAT
+
+    def sibling(self) -> Engine:
+        other = _Wrong(self.session)
+        other.new()
+        return other
+
+
+def test_a_model_or_optimum_that_another_solver_refutes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = OxizEngine()
+    made.sibling = lambda: _Wrong(made.session).sibling()  # type: ignore[method-assign]
+    for line, kind, said in (
+        ("1 oxiz:model", "model", "oxiz answers unsat to the model of oxiz"),
+        ("1 oxiz:optimise minimize t1", "optimum", "oxiz answers unsat to the optimum 3"),
+        ("1 oxiz:optimise maximize t1", "optimum", "oxiz answers unsat to a far value"),
+    ):
+        ending = repeat(made, line)
+        assert (ending.kind, ending.error) == ("misbehaviour", kind)
+        assert ending.detail.startswith(said)
+
+
+def test_a_closed_level_of_an_optimizer_leaves_its_assertions() -> None:
+    ending = repeat(OxizEngine(), "1 oxiz:optimiser-levels")
+    assert (ending.kind, ending.error) == ("misbehaviour", "optimum")
+    assert ending.detail == "oxiz answers sat to what is unsat after a level was closed"
+
+
+def run(seed: int) -> tuple[Ending, str]:
+    lines: list[str] = []
+    ending = generate(Witness(OxizEngine()), Settings(calls=100), seed, lines.append)
+    return ending, "".join(lines)
+
+
+def test_runs_reach_most_of_the_interface_and_replay_to_the_same() -> None:
+    with calls_counted("oxiz") as called:
+        runs = [run(seed) for seed in SEEDS]
+    assert len(called) >= 100
+    for ending, text in runs[:3]:
+        again = replay(Witness(OxizEngine()), read_trace(text))
+        assert (again.kind, again.detail, again.answers) == (ending.kind, ending.detail, ending.answers)
+
+
+SEEDS = range(12)
