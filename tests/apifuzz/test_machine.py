@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from apifuzz.chance import Chance
-from apifuzz.engines import ENGINES, make_engine
+from apifuzz.engines import ENGINES, MODULES, make_engine
 from apifuzz.engines.text import TextEngine
 from apifuzz.machine import Machine, MachineError
 from apifuzz.model import CONDITIONS, STATES, default_model
@@ -112,11 +112,13 @@ def test_the_picture_has_states_and_arrows_with_their_shares() -> None:
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
-def test_graphviz_takes_the_picture_of_every_solver() -> None:
-    for solver in ENGINES:
-        text = default_model(make_engine(solver)).dot()
-        done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=60)
-        assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("solver", ENGINES)
+def test_graphviz_takes_the_picture_of_every_solver(solver: str) -> None:
+    if solver in MODULES:
+        pytest.importorskip(solver, reason=f"{solver} is not installed")
+    text = default_model(make_engine(solver)).dot()
+    done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_default_model_is_whole() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,13 +12,12 @@ import oxiz
 from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.oxiz.session import QUESTIONS, SOLVER, Session
-from apifuzz.engines.oxiz.terms import THEORIES, OxizTerms, lacking, roundings, takes
+from apifuzz.engines.oxiz.terms import OxizTerms, lacking, roundings, takes
 from apifuzz.engines.profile import profile
 from apifuzz.interface import (
     Answer,
     ApiTerm,
     Capabilities,
-    Feature,
     Misbehaviour,
     Option,
     OptionKind,
@@ -25,19 +25,12 @@ from apifuzz.interface import (
     Unsupported,
     must,
 )
-from smtlib import Signature, Sort, default_theories
+from smtlib import Signature, Sort
 from smtlib.values import binary_text, escaped
 
 CORES = "produce-unsat-cores"
-_FEATURES = frozenset(
-    (
-        *(Feature.INCREMENTAL, Feature.MODELS, Feature.UNSAT_CORES, Feature.QUANTIFIERS),
-        *(Feature.RESET, Feature.RESET_ASSERTIONS),
-    )
-)
 _FAR_LIMIT = "600000"
 """Milliseconds: no check of a run takes as long."""
-_USES = ("array-index", "array-element", "quantifier", "constant", "equality")
 
 
 class OxizEngine(OxizTerms):
@@ -62,14 +55,8 @@ class OxizEngine(OxizTerms):
         return str(oxiz.__version__)
 
     def capabilities(self) -> Capabilities:
-        return Capabilities(
-            theories=THEORIES,
-            features=_FEATURES,
-            without=lacking(),
-            sorts_without=dict.fromkeys(_USES, frozenset(("RoundingMode", "RegLan", "->"))),
-            max_width=128,
-            value_arguments={**default_theories().value_arguments, **roundings()},
-        )
+        known = profile(self.name).capabilities
+        return replace(known, without=lacking(), value_arguments={**known.value_arguments, **roundings()})
 
     def options(self) -> tuple[Option, ...]:
         """The options that the documentation lists, without the time limit."""

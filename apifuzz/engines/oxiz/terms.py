@@ -8,14 +8,13 @@ from typing import Any
 
 from apifuzz.engine import Engine
 from apifuzz.engines.oxiz.session import BINDERS, CONSTANTS, OPERATORS, QUESTIONS, VALUES, Session
+from apifuzz.engines.profile import profile
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Rejected, Unsupported, head_text, must
 from apifuzz.values import read_value
 from smtlib import BOOL, Signature, Sort, default_theories, quote_symbol
 from smtlib.sorts import ROUNDING_MODE
 
-THEORIES = frozenset(
-    ("Core", "Ints", "Reals", "FixedSizeBitVectors", "ArraysEx", "UnicodeStrings", "FloatingPoint")
-)
+THEORIES = profile("oxiz").capabilities.theories
 _READABLE = frozenset(("Bool", "Int", "BitVec"))
 """Sorts of values that assertions as text may have."""
 
