@@ -48,7 +48,7 @@ class Session:
     # Words of rows
 
     def word(self, name: str) -> Any:
-        """What a word of a row means: a method of the manager, a function of the module, or one of the session."""
+        """What a word of a row means: a method of the manager, a function of the module, or its own."""
         match name:
             case "ctx":
                 return self.ctx

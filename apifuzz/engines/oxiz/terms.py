@@ -11,7 +11,7 @@ from apifuzz.engines.oxiz.session import BINDERS, CONSTANTS, OPERATORS, QUESTION
 from apifuzz.engines.profile import profile
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Rejected, Unsupported, head_text, must
 from apifuzz.values import read_value
-from smtlib import BOOL, Signature, Sort, default_theories, quote_symbol
+from smtlib import BOOL, STRING, Signature, Sort, default_theories, quote_symbol
 from smtlib.sorts import ROUNDING_MODE
 
 THEORIES = profile("oxiz").capabilities.theories
@@ -118,7 +118,9 @@ class OxizTerms(Engine):
         words = self.session.words(handles, indices)
         made = self.session.make(head.name, routes, words, self.random)
         texts = [self.session.text(handle) for handle in handles if not isinstance(handle, str)]
-        if args and len(texts) == len(args) and all(texts):
+        # Its reader takes two arguments only of operators such as bvor, as SMT-LIB did before version 2.7.
+        is_read = len(args) in (1, 2) or (args and args[0].sort.sort.name != "BitVec")
+        if is_read and len(texts) == len(args) and all(texts):
             self.session.keep_text(made, f"({head_text(head)} {' '.join(texts)})")
         return made
 
@@ -146,4 +148,5 @@ class OxizTerms(Engine):
         """Print the term: what oxiz prints is not what it reads."""
         if not isinstance(term.handle, str):
             printed = self.session.manager.term_to_string(term.handle)
-            must("print", bool(printed), "a term is printed as nothing")
+            # A string is printed as its characters.
+            must("print", bool(printed) or term.sort.sort is STRING, "a term is printed as nothing")
