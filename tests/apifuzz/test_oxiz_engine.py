@@ -18,7 +18,8 @@ from apifuzz.engine import Engine
 from apifuzz.engines.around import Witness
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.crosscheck import CrossCheck
-from apifuzz.engines.oxiz import OxizEngine, actions, engine, session, terms
+from apifuzz.engines.oxiz import actions, engine, session, terms
+from apifuzz.engines.oxiz.engine import OxizEngine
 from apifuzz.engines.oxiz.session import OPERATORS
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
