@@ -60,7 +60,7 @@ class Formula:
     expected: Expected | None = None
     flags: tuple[str, ...] = ()
     set_aside: tuple[str, ...] = ()
-    fingerprint: str = ""
+    shape_digest: str = ""
     duplicate_of: int | None = None
     reduced_from: int | None = None
 
@@ -205,7 +205,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 expected=answer,
                 flags=tuple(sorted(draft.flags | flags)),
                 set_aside=tuple(set_aside),
-                fingerprint=shape.digest,
+                shape_digest=shape.digest,
                 duplicate_of=like.duplicate_of,
                 reduced_from=like.reduced_from,
             )

@@ -234,12 +234,12 @@ class _Stored:
         ]
         self.repeats = [formula.duplicate_of for formula in formulas]
         self.reduced = [formula.reduced_from for formula in formulas]
-        first = {formula.fingerprint: place for place, formula in reversed(list(enumerate(formulas)))}
+        first = {formula.shape_digest: place for place, formula in reversed(list(enumerate(formulas)))}
         for index, file in enumerate(self.of.attached):
             name = (f"attachment:{file.name}", index)
             for formula in extract_file(file.text, issue.tracker):
                 place = len(placed)
-                earlier = first.setdefault(formula.fingerprint, place)
+                earlier = first.setdefault(formula.shape_digest, place)
                 self.repeats.append(earlier if earlier != place else None)
                 self.reduced.append(None)
                 placed.append(

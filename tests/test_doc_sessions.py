@@ -53,7 +53,7 @@ MINING = sorted({e.line for e in ALL if re.match(r"exhume (?:mine|refresh)\b(?!.
 # What is compared in other ways: tests/exhume/test_demo.py, and a refresh from a tracker on this machine.
 ELSEWHERE = {"exhume demo", "exhume refresh"}
 # A benchmark of minutes, whose output are measurements.
-NOT_COMPARED = {"scripts/bench_fingerprints --triggers 5000"}
+NOT_COMPARED = {"scripts/bench_keys --triggers 5000"}
 
 
 def test_every_output_is_compared() -> None:

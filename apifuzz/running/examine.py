@@ -11,7 +11,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.keys import key_of
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
-from difftest.triage.key import Fingerprint
+from difftest.triage.key import FoundKey
 from solvers.running.process import Limits
 
 QUICK_SECONDS = 15.0
@@ -27,7 +27,7 @@ class Examined:
     """
 
     fault: Fault
-    key: Fingerprint
+    key: FoundKey
     trace: Trace
     minimised: Trace
     complete: bool

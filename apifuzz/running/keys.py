@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from apifuzz.running.faults import Fault
 from apifuzz.trace import Trace, print_trace, split_line
-from difftest.triage.key import Fingerprint
+from difftest.triage.key import FoundKey
 from smtlib import default_theories
 
 
-def key_of(fault: Fault, solver: str, trace: Trace, complete: bool) -> Fingerprint:
+def key_of(fault: Fault, solver: str, trace: Trace, complete: bool) -> FoundKey:
     """The key of a fault of ``solver``, by a trace that a quick minimisation left (``complete``: wholly)."""
     operators = ",".join(_operators(trace)) if fault.needs_operators else ""
     key = "|".join(filter(None, (fault.stem(solver), operators)))
-    return Fingerprint(key, print_trace(trace), complete or not fault.needs_operators)
+    return FoundKey(key, print_trace(trace), complete or not fault.needs_operators)
 
 
 def _operators(trace: Trace) -> tuple[str, ...]:

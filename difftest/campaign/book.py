@@ -270,8 +270,8 @@ class Book:
                 self._step_in(first_key, waiting)
             return
         self.looks[first_key] += 1
-        if result.fingerprint is not None:
-            key = fold(result.fingerprint, [*self.records, *self.known])
+        if result.key is not None:
+            key = fold(result.key, [*self.records, *self.known])
             candidate = replace(candidate, key=self._merged.get(key, key))
         # What came to be about another text says nothing of the tests with the same first key.
         is_other = result.test is not None
@@ -283,7 +283,7 @@ class Book:
             return
         record = self.records.get(candidate.key)
         if record is not None:
-            if result.fingerprint is not None and result.evidence is not None and not is_other:
+            if result.key is not None and result.evidence is not None and not is_other:
                 self._keep_trigger(record, result)
             yield self._duplicate(record, result.task.test)
         elif candidate.key in self.known:
@@ -325,7 +325,7 @@ class Book:
 
     def _keep_trigger(self, record: FindingRecord, result: Confirmation) -> None:
         """Keep what a look left of a test with a finding that has its key: releases may tell them apart."""
-        assert result.fingerprint is not None and result.evidence is not None, "a look gives both"
+        assert result.key is not None and result.evidence is not None, "a look gives both"
         oracle = result.task.candidate.oracle
         if oracle == "implication":
             return  # without the formula that it follows from, it shows nothing
@@ -335,7 +335,7 @@ class Book:
         names = frozenset(solver.name for solver in result.evidence.solvers)
         # Under other options or by another solver it need not show what the finding does.
         if (names, oracle) == (kept.solvers, kept.oracle) and kept.count < MOST_KEPT:
-            kept.count += keep_trigger(record.path, Trigger(result.task.test, result.fingerprint.text))
+            kept.count += keep_trigger(record.path, Trigger(result.task.test, result.key.text))
 
     def _ours(self, solver: Solver) -> Solver:
         """A worker's solver, with the options it has there, where this machine keeps it; one that is not of

@@ -24,8 +24,8 @@ from difftest.oracles.base import Candidate, observe_test
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
 from difftest.triage.filing import Filing
-from difftest.triage.fingerprint import fingerprint
-from difftest.triage.key import Fingerprint, needs_reduction
+from difftest.triage.key import FoundKey, needs_reduction
+from difftest.triage.keying import key_of
 from difftest.triage.known import KnownErrors
 from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
@@ -134,7 +134,7 @@ class Confirmation:
     task: ConfirmTask
     evidence: Shown | None
     solver_seconds: float
-    fingerprint: Fingerprint | None = None
+    key: FoundKey | None = None
     candidate: Candidate | None = None
     test: GeneratedTest | None = None
     filing: Filing | None = None
@@ -347,7 +347,7 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
         with Confirmer(settled.expectation, within=runner) as confirmer:
             if not runner.warm:
                 confirmer.start_from(settled.test.text)
-            key = fingerprint(settled.candidate, settled.test.text, confirmer, task.reduction)
+            key = key_of(settled.candidate, settled.test.text, confirmer, task.reduction)
             spent += confirmer.seconds
     test = settled.test if settled.test is not task.test else None
     return Confirmation(task, settled.shown, spent, key, settled.candidate, test)

@@ -56,7 +56,7 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
-from difftest.triage.fingerprint import QUICK_SECONDS
+from difftest.triage.keying import QUICK_SECONDS
 from difftest.triage.known import KnownErrors
 from difftest.triage.store import prepare_output
 from difftest.triage.twins import Merge

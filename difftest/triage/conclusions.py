@@ -14,8 +14,8 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
-from difftest.triage.fingerprint import fingerprint
 from difftest.triage.key import Key, needs_reduction, refined
+from difftest.triage.keying import key_of
 from difftest.triage.options import shows_in_safe_mode
 from difftest.triage.weigh import weigh
 from solvers.registry import PROFILES
@@ -68,7 +68,7 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     shorter = {solver.name: _name(solver) for solver in expected.solvers}
     found = replace(found, key=str(plain)).renamed(shorter)
     with Confirmer(expected) as confirmer:
-        reduced = fingerprint(found, text, confirmer, _KEY_SECONDS).key
+        reduced = key_of(found, text, confirmer, _KEY_SECONDS).key
     return refined(reduced, read.release) if read.release else reduced
 
 

@@ -39,7 +39,7 @@ _RELEASE = re.compile(r"(?:fixed in|still in|since) \S+\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprint:
+class FoundKey:
     """A key, and the formula it was read off; ``complete`` if nothing more could be taken away in time."""
 
     key: str
@@ -54,7 +54,7 @@ def needs_reduction(candidate: Candidate) -> bool:
     return is_quick and is_open and not candidate.has_final_key
 
 
-def fold(found: Fingerprint, known: Iterable[str]) -> str:
+def fold(found: FoundKey, known: Iterable[str]) -> str:
     """The key to count ``found`` under, given the keys that are ``known``."""
     known = list(known)
     mine = Key.read(found.key)
@@ -79,7 +79,7 @@ def count_under(key: str, known: Iterable[str]) -> str:
     by_operators = class_of(read.finding_class).keyed_by_operators
     if not by_operators:
         key = str(replace(read, operators=frozenset()))
-    return fold(Fingerprint(key, "", by_operators and "implied" not in read.where), known)
+    return fold(FoundKey(key, "", by_operators and "implied" not in read.where), known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
 from difftest.triage import filing
 from difftest.triage.filing import FindingRecord
-from difftest.triage.key import Fingerprint
+from difftest.triage.key import FoundKey
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Seen:
 
 def file_finding(folder: Path, seen: Seen) -> FindingRecord:
     """Write a finding's folder into ``folder``."""
-    key = Fingerprint(seen.key, "", True)
+    key = FoundKey(seen.key, "", True)
     examined = Examined(seen.fault, key, seen.trace, seen.minimised, seen.complete, seen.printed)
     return filing.file_finding(
         folder, filing_of(examined, seen.setup, seen.version, seen.origin, seen.description)

@@ -48,7 +48,7 @@ from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import InUse, SettingsDiffer, read_campaign
 from difftest.triage.folder import read_document
-from difftest.triage.key import Fingerprint, fold
+from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import KnownErrors, export
 from difftest.triage.store import read_findings
 
@@ -255,9 +255,9 @@ def test_keys_hold_operators_where_words_say_too_little() -> None:
 def test_what_was_cut_short_folds_into_what_shares_most() -> None:
     known = ["answer|z3|x|bvadd", "answer|z3|x|bvadd,bvmul", "answer|z3|y|bvadd,bvmul,bvor"]
     three = "answer|z3|x|bvadd,bvmul,bvor"
-    assert fold(Fingerprint(three, "", False), known) == known[1]
-    assert fold(Fingerprint(three, "", True), known) == three
-    assert fold(Fingerprint("answer|z3|x|bvor", "", False), known) == "answer|z3|x|bvor"
+    assert fold(FoundKey(three, "", False), known) == known[1]
+    assert fold(FoundKey(three, "", True), known) == three
+    assert fold(FoundKey("answer|z3|x|bvor", "", False), known) == "answer|z3|x|bvor"
 
 
 def test_lists_of_known_errors(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from difftest.triage.classes import class_of, every_class
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
 from difftest.triage.folder import FORMAT, FindingFolder, read_document
-from difftest.triage.key import Fingerprint, fold
+from difftest.triage.key import FoundKey, fold
 from difftest.triage.kinds import rewrite_report, title_of
 from difftest.triage.store import read_findings, update_finding
 from tests.difftest.test_reports import write
@@ -70,7 +70,7 @@ def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> 
     assert "Modesty." in report
     assert [record.finding_class for record in read_findings(tmp_path)] == ["bragging"]
     # By theories only, as it says.
-    key = Fingerprint("bragging|z3|Int+Real", "", False)
+    key = FoundKey("bragging|z3|Int+Real", "", False)
     assert fold(key, ["bragging|z3|Int"]) == "bragging|z3|Int"
     with Confirmer(Expectation("bragging", (fake("print('sat')"),))) as confirmer:
         assert confirmer("(declare-const brag Int)(check-sat)")

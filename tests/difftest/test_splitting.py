@@ -15,7 +15,7 @@ from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.triage import splitting
 from difftest.triage.bisect import bisect
-from difftest.triage.key import Fingerprint, fold, refined
+from difftest.triage.key import FoundKey, fold, refined
 from difftest.triage.release_search import BisectReport, State
 from difftest.triage.splitting import SplitReport, edges_of, split
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
@@ -185,6 +185,6 @@ def test_a_hunt_does_not_count_under_a_key_that_releases_made() -> None:
     plain = "invalid-model|z3|Int|div"
     made = refined(plain, "since 4.8.7")
     assert made == f"{plain}|since 4.8.7"
-    assert fold(Fingerprint("invalid-model|z3|Int+Real|div", "", False), [made]) != made
-    assert fold(Fingerprint(plain, "", True), [made]) == plain
-    assert fold(Fingerprint(made, "", True), [plain]) == made
+    assert fold(FoundKey("invalid-model|z3|Int+Real|div", "", False), [made]) != made
+    assert fold(FoundKey(plain, "", True), [made]) == plain
+    assert fold(FoundKey(made, "", True), [plain]) == made

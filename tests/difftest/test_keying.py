@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from difftest.oracles.base import Candidate
-from difftest.triage.fingerprint import fingerprint
-from difftest.triage.key import Fingerprint, fold, needs_reduction
+from difftest.triage.key import FoundKey, fold, needs_reduction
+from difftest.triage.keying import key_of
 from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
 from smtlib.labels import theories_in
@@ -100,7 +100,7 @@ def fold_all(triggers: int) -> tuple[set[str], set[str]]:
         text = trigger(theory, number)
         found = candidate(finding_class, text)
         coarse.add(found.key)
-        fine.add(fold(fingerprint(found, text, shows(theory)), fine))
+        fine.add(fold(key_of(found, text, shows(theory)), fine))
     return coarse, fine
 
 
@@ -115,7 +115,7 @@ def test_triggers_of_twenty_planted_causes_fold_into_twenty_findings(triggers: i
 def test_the_key_survives_renaming() -> None:
     text = trigger("BV", 1)
     renamed = text.replace("y", "longer_name_")
-    keys = {fingerprint(candidate(CLASSES[0], t), t, shows("BV")).key for t in (text, renamed)}
+    keys = {key_of(candidate(CLASSES[0], t), t, shows("BV")).key for t in (text, renamed)}
     assert keys == {"soundness|bad|BV|bvurem"}
 
 
@@ -125,18 +125,18 @@ def test_a_crash_with_a_place_keeps_its_key_and_is_not_reduced() -> None:
 
     found = Candidate("crash", ("a",), "crash|a|x.cpp:1", "a")
     assert not needs_reduction(found)
-    assert fingerprint(found, "(check-sat)", check).key == "crash|a|x.cpp:1"
+    assert key_of(found, "(check-sat)", check).key == "crash|a|x.cpp:1"
 
 
 def test_a_crash_without_a_place_is_keyed_by_what_is_left() -> None:
     text = trigger("Int", 3)
     found = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|Array+Int+Real", "a")
-    assert fingerprint(found, text, shows("Int")).key == "crash|a|signal SIGSEGV|Int|div"
+    assert key_of(found, text, shows("Int")).key == "crash|a|signal SIGSEGV|Int|div"
 
 
 def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() -> None:
     text = trigger("Int", 3)
-    found = fingerprint(candidate(CLASSES[0], text), text, shows("Int"), seconds=0.0)
+    found = key_of(candidate(CLASSES[0], text), text, shows("Int"), seconds=0.0)
     assert not found.complete
     assert found.key.startswith(candidate(CLASSES[0], text).key + "|")
     assert fold(found, ["soundness|bad|Int", "soundness|bad|Int|div"]) == "soundness|bad|Int|div"
@@ -154,10 +154,10 @@ def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> N
         return "(abs " in tried and "(mod " in tried
 
     found = Candidate("soundness", ("bad",), key, "bad", oracle="implication")
-    followed = fingerprint(found, text, shown)
+    followed = key_of(found, text, shown)
     assert followed.key == "soundness|bad|implied|Int|abs,mod"
     assert fold(followed, ["soundness|bad|implied|Int|mod"]) == "soundness|bad|implied|Int|mod"
-    alone = fingerprint(replace(found, oracle="soundness"), text, shown)
+    alone = key_of(replace(found, oracle="soundness"), text, shown)
     assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
 
 
@@ -170,24 +170,24 @@ def test_an_operator_that_only_makes_the_formula_unsatisfiable_is_left_out() -> 
         unsat = "(assert false)" in trial or ("str.in_re" in trial and "re.none" in trial)
         return "(str.replace_all " in trial and unsat
 
-    assert fingerprint(found, text, shows).key.endswith("|str.replace_all")
+    assert key_of(found, text, shows).key.endswith("|str.replace_all")
     # Of a fault that false hides, both operators are part.
-    hidden = fingerprint(found, text, lambda trial: shows(trial) and "(assert false)" not in trial)
+    hidden = key_of(found, text, lambda trial: shows(trial) and "(assert false)" not in trial)
     assert hidden.key.endswith("|str.in_re,str.replace_all")
 
 
 def test_an_operator_in_a_definition_is_left_out_too() -> None:
     text = "(define-fun a () (Array Int Int) (store ((as const (Array Int Int)) 0) 1 2))(check-sat)"
     found = Candidate("soundness", ("bad",), "soundness|bad|Array+Int", "bad", oracle="soundness")
-    assert fingerprint(found, text, lambda trial: "(store " in trial).key == "soundness|bad|Array+Int|store"
+    assert key_of(found, text, lambda trial: "(store " in trial).key == "soundness|bad|Array+Int|store"
 
 
 def test_of_the_same_operators_one_theory_in_common_is_enough() -> None:
     known = "soundness|a|Array+BV|select"
-    assert fold(Fingerprint("soundness|a|Array+Int|select", "", True), [known]) == known
-    assert fold(Fingerprint("soundness|a|Core|select", "", True), [known]) == known
+    assert fold(FoundKey("soundness|a|Array+Int|select", "", True), [known]) == known
+    assert fold(FoundKey("soundness|a|Core|select", "", True), [known]) == known
     for other in ("soundness|a|Int+Quantifier|+", "soundness|a|Array+Int|store"):
-        assert fold(Fingerprint(other, "", True), [known, "soundness|a|Quantifier+Real|+"]) == other
+        assert fold(FoundKey(other, "", True), [known, "soundness|a|Quantifier+Real|+"]) == other
 
 
 def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
@@ -195,14 +195,14 @@ def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
     text = "(declare-const x Int)(declare-const y Real)(assert (> (* x x) 5))(assert (> y 1.0))(check-sat)"
     key = "incompleteness|bad|implied|Int+Nonlinear+Real"
     found = Candidate("incompleteness", ("bad",), key, "bad", oracle="implication")
-    left = fingerprint(found, text, lambda tried: "(* x x)" in tried)
+    left = key_of(found, text, lambda tried: "(* x x)" in tried)
     assert left.key == "incompleteness|bad|implied|Int+Nonlinear"
     assert fold(left, ["incompleteness|bad|implied|Int"]) == "incompleteness|bad|implied|Int"
     assert fold(left, ["incompleteness|bad|implied|Int+String", "soundness|bad|implied|Int"]) == left.key
 
 
 def test_a_complete_key_folds_into_nothing_else() -> None:
-    found = Fingerprint("soundness|a|Int+Real", "", True)
+    found = FoundKey("soundness|a|Int+Real", "", True)
     assert fold(found, ["soundness|a|Int"]) == found.key
 
 
@@ -232,13 +232,13 @@ def test_a_complete_key_folds_into_nothing_else() -> None:
     ],
 )
 def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: str, folds: bool) -> None:
-    assert fold(Fingerprint(key, "", True), ["soundness|a|Int", known]) == (known if folds else key)
+    assert fold(FoundKey(key, "", True), ["soundness|a|Int", known]) == (known if folds else key)
 
 
 @pytest.mark.slow
 def test_structural_causes_of_one_class_and_theory_stay_apart() -> None:
     """Sixty generated tests with planted structures, judged and keyed by the hunt's own code."""
-    script = Path(__file__).parents[2] / "scripts" / "bench_fingerprints"
+    script = Path(__file__).parents[2] / "scripts" / "bench_keys"
     command = [sys.executable, str(script), "--triggers", "60", "--causes", "6", "--seconds", "20", "--json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

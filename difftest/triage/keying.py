@@ -9,7 +9,7 @@ from dataclasses import replace
 from difftest.oracles.base import Candidate
 from difftest.reduction._passes import Passes
 from difftest.triage.classes import class_of
-from difftest.triage.key import Fingerprint, Key
+from difftest.triage.key import FoundKey, Key
 from difftest.triage.operators import essential_operators
 from smtlib.labels import theories_in
 from solvers.running.script import Script
@@ -17,13 +17,13 @@ from solvers.running.script import Script
 QUICK_SECONDS = 2.0
 
 
-def fingerprint(
+def key_of(
     candidate: Candidate, text: str, check: Callable[[str], bool], seconds: float = QUICK_SECONDS
-) -> Fingerprint:
+) -> FoundKey:
     """The key of ``candidate`` by what is left of ``text``, reduced for ``seconds`` at most."""
     key = Key.read(candidate.key)
     if not key.theories:
-        return Fingerprint(candidate.key, text, True)
+        return FoundKey(candidate.key, text, True)
     deadline = time.monotonic() + seconds
     finding_class = class_of(candidate.finding_class)
     form: Callable[[str], str] = str
@@ -43,7 +43,7 @@ def fingerprint(
         key = replace(key, operators=frozenset(operators))
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     complete = complete and essential and candidate.oracle != "implication"
-    return Fingerprint(str(key), form(passes.text), complete)
+    return FoundKey(str(key), form(passes.text), complete)
 
 
 def _with_falsehood(text: str) -> str:
