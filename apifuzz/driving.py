@@ -9,8 +9,7 @@ from apifuzz.actions import Action
 from apifuzz.calls import Delete
 from apifuzz.engine import Engine
 from apifuzz.interface import LimitReached, Misbehaviour, Rejected, Unsupported
-from apifuzz.machine import Machine
-from apifuzz.model import default_model
+from apifuzz.model import Machine, default_model
 from apifuzz.run import Ending, Run, Settings
 from apifuzz.trace import Trace, TraceError, print_header
 

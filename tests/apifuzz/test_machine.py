@@ -15,8 +15,7 @@ import pytest
 from apifuzz.chance import Chance
 from apifuzz.engines import ENGINES, MODULES, make_engine
 from apifuzz.engines.text import TextEngine
-from apifuzz.machine import Machine, MachineError
-from apifuzz.model import CONDITIONS, STATES, default_model
+from apifuzz.model import CONDITIONS, STATES, Machine, MachineError, default_model
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
