@@ -43,7 +43,7 @@ _ISSUE_COLUMNS = [
 ]
 _RUN_COLUMNS = (
     *("formula_id", "position", "command_line", "solver", "solver_version", "options", "answers", "symptom"),
-    *("failing", "output_text_id"),
+    *("failing", "crash_file", "crash_line", "crash_function", "crash_message", "output_text_id"),
 )
 _COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_record_id")
 

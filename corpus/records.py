@@ -78,6 +78,16 @@ class Issue:
     area: Reasoned | None = None
     fixed_by: Reasoned | None = None
     affected: Reasoned | None = None
+    affected_commit: Reasoned | None = None
+    last_good: Reasoned | None = None
+    fixed_in: Reasoned | None = None
+    introduced_by: Reasoned | None = None
+    duplicate_of: Reasoned | None = None
+    tools: tuple[str, ...] | None = None
+    crash_file: str | None = None
+    crash_line: int | None = None
+    crash_function: str | None = None
+    crash_message: str | None = None
     raw_record_id: int | None = None
     is_pull_request: bool = False
     # The number of comments according to the tracker, if it is part of the issue.
@@ -104,6 +114,7 @@ class Block:
     command_line: str | None = None
     output: str | None = None
     expected: str | None = None
+    written_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +128,10 @@ class SolverRun:
     answers: tuple[str, ...] = ()
     symptom: str | None = None
     failing: bool = False
+    crash_file: str | None = None
+    crash_line: int | None = None
+    crash_function: str | None = None
+    crash_message: str | None = None
     output: str | None = None
 
 

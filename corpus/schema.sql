@@ -67,6 +67,21 @@ create table issue (
     affected varchar,                   -- version or commit that has the bug
     affected_reason varchar,
     raw_record_id integer,
+    affected_commit varchar,            -- commit that has the bug
+    affected_commit_reason varchar,
+    last_good varchar,                  -- version or commit without the bug, before it
+    last_good_reason varchar,
+    fixed_in varchar,                   -- version without the bug, after it
+    fixed_in_reason varchar,
+    introduced_by varchar,              -- commit that caused the bug
+    introduced_by_reason varchar,
+    duplicate_of varchar,               -- issue that is said to be the same: Z3Prover/z3#12
+    duplicate_of_reason varchar,
+    tools varchar[],                    -- fuzzers, verifiers, ... that the reporter names
+    crash_file varchar,                 -- where the solver crashed: file without folders
+    crash_line integer,
+    crash_function varchar,             -- without parameters
+    crash_message varchar,              -- failed assertion, or what the sanitizer said
     unique (tracker_id, number)
 );
 
@@ -101,7 +116,8 @@ create table issue_link (
     kind varchar not null,              -- commit, issue, pull-request, or number where #12 may be either
     target varchar not null,            -- Z3Prover/z3#12, Z3Prover/z3@0a1b2c3
     fixes boolean not null,             -- said to fix the issue
-    text varchar not null               -- the words that gave it
+    text varchar not null,              -- the words that gave it
+    duplicate boolean                   -- said to be the same issue
 );
 
 -- A piece of code in an issue or a comment, or an attached file.
@@ -118,6 +134,7 @@ create table block (
     command_line varchar,               -- what the author typed
     output_text_id integer,             -- what the solver printed
     expected varchar,                   -- what it should have said: sat, unsat, ...
+    written_in varchar,                 -- smt-lib, sygus, yices, tptp, python, c++, ...; null: no code, or unknown
     unique (issue_id, position)
 );
 
@@ -173,6 +190,10 @@ create table formula_run (
     symptom varchar,                    -- wrong-answer, invalid-model, crash, leak, error, timeout, unknown
     failing boolean not null,           -- shows the bug
     output_text_id integer,
+    crash_file varchar,                 -- as in the table issue
+    crash_line integer,
+    crash_function varchar,
+    crash_message varchar,
     primary key (formula_id, position)
 );
 
@@ -351,9 +372,20 @@ create table finding (
     unique (class, solver_id, key)
 );
 
--- Formulas that count.
+-- Formulas that count. What is missing in them or was added to them is a column each.
 create view current_formula as
-select * from formula where superseded_by is null;
+select
+    *,
+    coalesce(list_contains(flags, 'incomplete'), false) as incomplete,
+    coalesce(list_contains(flags, 'elided'), false) as elided,
+    coalesce(list_contains(flags, 'unbalanced'), false) as unbalanced,
+    coalesce(list_contains(flags, 'joined'), false) as joined,
+    coalesce(list_contains(flags, 'continued'), false) as continued,
+    coalesce(list_contains(flags, 'check-sat-added'), false) as check_sat_added,
+    coalesce(list_contains(flags, 'undeclared'), false) as undeclared,
+    coalesce(list_contains(flags, 'foreign'), false) as outside_core,
+    coalesce(list_contains(flags, 'loose'), false) as loose
+from formula where superseded_by is null;
 
 -- How often each atom stands in each formula.
 create view atom_formula as
@@ -376,6 +408,17 @@ select
 from formula
 join tracker on tracker.id = formula.tracker_id
 left join issue on issue.id = formula.issue_id;
+
+-- Code of any known language in issues, with the class of the bug.
+create view code as
+select
+    block.id as block_id, tracker.name as tracker, issue.number as issue, issue.title, issue.bug_class,
+    block.written_in as language, block.kind, block.command_line, block.expected, text.body as text
+from block
+join issue on issue.id = block.issue_id
+join tracker on tracker.id = issue.tracker_id
+join text on text.id = block.text_id
+where block.written_in is not null;
 
 -- The newest rule set of each kind, its rules spelt out.
 create view current_rule as

@@ -25,6 +25,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from corpus.records import Issue
 from miner.hosts.host import Host
 from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, Waiting
+from miner.languages import SMT_LIB, language_of
 
 _SUFFIXES = (".smt2", ".txt", ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
 _TEXTS = (".smt2", ".smt", ".txt", ".log")
@@ -63,6 +64,11 @@ class AttachedFile:
     name: str
     text: str
     where: str
+
+    @property
+    def written_in(self) -> str:
+        """Its language, by its text, else by its name; empty if unknown (``.txt``)."""
+        return language_of(self.text) or (SMT_LIB if ".smt2" in self.name.lower() else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
+from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.text_rules import Rule, read_rules
+from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
-GROUPS = ("class", "area", "severity", "version", "commit", "fixed-by", "introduced-by")
+GROUPS = tuple("class area severity version commit last-good fixed-in fixed-by introduced-by tool".split())
+# Groups that are read in comments only, and groups that are not.
+_IN_COMMENTS = ("fixed-by", "fixed-in")
+_NOT_IN_COMMENTS = ("last-good", "tool")
 
 # Characters read of each text and in total: what an issue is about is said at the start.
 _BODY_READ = 12_000
@@ -36,6 +41,10 @@ class Classification:
     commit: Reasoned | None = None
     fixed_by: Reasoned | None = None
     introduced_by: Reasoned | None = None
+    last_good: Reasoned | None = None
+    fixed_in: Reasoned | None = None
+    tools: tuple[str, ...] = ()
+    crash: Crash | None = None
 
     @property
     def is_bug(self) -> bool:
@@ -44,6 +53,8 @@ class Classification:
 
 
 _NONE = Reasoned("none")
+# Characters of a title whose class counts more than what the title names after it.
+_FIRST_WORDS = 20
 _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 
@@ -59,7 +70,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         for rule in read_rules("classes.toml"):
             if place not in rule.where:
                 continue
-            if rule.group == "fixed-by" and where == "body":
+            if place == "text" and rule.group in (_IN_COMMENTS if where == "body" else _NOT_IN_COMMENTS):
                 continue
             found = rule.search(text, lowered)
             if found is not None:
@@ -68,16 +79,36 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if not hits["class"]:
         bug_class = next((shown for run in failing if (shown := _class_of(run))), _NONE)
+    last_good = _strongest(hits["last-good"]) or _version_of_good_run(extraction, issue.tracker)
+    fixed_in = _strongest(hits["fixed-in"])
+    good = {found.value for found in (last_good, fixed_in) if found is not None}
     versions = [version for run in failing if (version := _version_of(run)) is not None]
+    affected = [hit for hit in hits["version"] if hit[1].value not in good]
     return Classification(
         bug_class=bug_class,
         areas=tuple(_first_per_value(hits["area"])),
         severity=_severity(hits["severity"], bug_class),
-        version=_strongest(hits["version"]) or next(iter(versions), None),
-        commit=_strongest(hits["commit"]),
+        version=_strongest(affected) or next(iter(versions), None),
+        commit=_strongest(hits["commit"]) or next(iter(filter(None, map(_commit_of, failing))), None),
         fixed_by=_strongest(hits["fixed-by"]),
         introduced_by=_strongest(hits["introduced-by"]),
+        last_good=last_good,
+        fixed_in=fixed_in,
+        tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
+        crash=_crash(extraction, bug_class, failing),
     )
+
+
+def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[FormulaRun]) -> Crash | None:
+    """Where the solver crashed: by the title of a crash, else by the failing runs, else by any output."""
+    outputs = [run.output for run in failing] + [run.output for run in extraction.runs[:20]]
+    texts = [output.text for output in outputs if output is not None]
+    found = [crash for text in dict.fromkeys(texts) if (crash := crash_of(text)) is not None]
+    best = max(found, key=lambda crash: (bool(crash.file), bool(crash.function)), default=None)
+    named = crash_of(extraction.prose["title"]) if bug_class.value in ("crash", "leak") else None
+    if named is None or best is None or not named.file or named.file == best.file:
+        return best or named
+    return replace(named, message=best.message or named.message)
 
 
 _BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown": "incompleteness"} | {
@@ -90,6 +121,26 @@ def _class_of(run: FormulaRun) -> Reasoned | None:
     value = _BY_SYMPTOM.get(run.symptom)
     text = run.output.text if run.output else ""
     return Reasoned(value, " ".join(text.split())[:200], "output", "failing-run") if value else None
+
+
+_COMMIT_IN_NAME = re.compile(r"-g([0-9a-f]{7,40})\b")
+
+
+def _commit_of(run: FormulaRun) -> Reasoned | None:
+    """The commit in the program name of a failing run."""
+    found = _COMMIT_IN_NAME.search(run.invocation.program) if run.invocation else None
+    return Reasoned(found[1], found.string, "output", "failing-run") if found else None
+
+
+def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | None:
+    """The version of a run beside a failing one that answers, if it is of the tracker's own solver."""
+    own = kin_of(tracker.rpartition("/")[2])
+    for run in (run for formula in extraction.formulas if formula.failing for run in formula.runs):
+        invocation = run.invocation
+        if not run.failing and not run.symptom and run.answers and invocation and invocation.version:
+            if own is None or kin_of(invocation.solver) == own:
+                return Reasoned(invocation.version, invocation.text[:200], "output", "good-run")
+    return None
 
 
 def _version_of(run: FormulaRun) -> Reasoned | None:
@@ -111,6 +162,8 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
         groups = found.groupdict()
         value = groups.get("v") or groups.get("w") or ""
     weight = rule.weight * (3 if place in ("title", "label") else 1)
+    if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS:
+        weight += 4
     return weight, Reasoned(value, " ".join(found[0].split())[:200], where, rule.id)
 
 

@@ -154,7 +154,16 @@ def _is_bare_command(text: str) -> bool:
         return bool(words) and len(words) <= 4 and ("<<" in tail or bool(_FILE_NAME.match(words[-1])))
     if first == "echo" or first == "printf":
         return "(" in tail and ("|" in tail or tail.lstrip("-en ")[:2] in ("'(", '"('))
-    if first in ("time", "timeout", "gtimeout", "ulimit", "env", "valgrind") or _ASSIGNMENT.match(first):
+    if first in (
+        "time",
+        "timeout",
+        "gtimeout",
+        "ulimit",
+        "env",
+        "valgrind",
+        "java",
+        "seq",
+    ) or _ASSIGNMENT.match(first):
         return any(solver_family(word) for word in words)
     if not solver_family(first) or not words or first[-1] in ":,.":
         return False

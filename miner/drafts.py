@@ -178,7 +178,24 @@ def drafts_of_block(segments: Sequence[Segment], block: int, first_line: int, lo
             case "shell" | "prompt":
                 if current is not None:
                     current.answered = True
+    for draft in drafts:
+        _drop_fragment(draft)
     return drafts
+
+
+def _drop_fragment(draft: Draft) -> None:
+    """Drop a part of another script that was pasted, after a blank line, below the last check."""
+    last = max((place for place, piece in enumerate(draft.pieces) if piece.word in CHECKS), default=None)
+    if last is None or draft.scopes[1:]:
+        return
+    for place in range(last + 1, len(draft.pieces)):
+        before, piece = draft.pieces[place - 1], draft.pieces[place]
+        is_apart = piece.line > before.line + before.text.count("\n") + 1
+        if piece.word in ASSERTS and is_apart:
+            rest = draft.pieces[place:]
+            if ASKS_SOMETHING.isdisjoint(one.word for one in rest):
+                del draft.pieces[place:]
+            return
 
 
 def join(drafts: Iterable[Draft], earlier: Sequence[Draft]) -> list[Draft]:
@@ -256,8 +273,20 @@ def is_formula(draft: Draft) -> bool:
         # With a check, an ill-formed script is one too; without a check it is more likely part of another.
         return bool(draft.declared) or not draft.unresolved or (draft.has_check and not draft.loose)
     asks = not draft.words.isdisjoint(ASKS_SOMETHING)
+    if _may_crash(draft):
+        return True
     if any(piece.word == "check-sat" and len(piece.tokens) > 3 for piece in draft.pieces):
         return True
     return asks and (
         bool(draft.declared) or (bool({"set-option", "simplify", "get-qe"} & draft.words) and commands > 1)
     )
+
+
+# Commands of scripts as they are run; an explanation shows declarations alone.
+_RUN_ALONE = frozenset({"push", "pop", "reset", "reset-assertions", "exit", "get-model", "get-value"})
+
+
+def _may_crash(draft: Draft) -> bool:
+    """Whether a script without an assertion is complete: a solver may crash on its declarations."""
+    is_shown = bool(draft.file or draft.invocations) or not draft.words.isdisjoint(_RUN_ALONE)
+    return not draft.loose and bool(draft.declared) and not draft.is_definitions and is_shown

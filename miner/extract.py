@@ -15,6 +15,7 @@ from miner.commandline import Invocation, command_of, invocations_of, solver_fam
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
 from miner.failing import FormulaRun, judge
+from miner.languages import SMT_LIB, has_formulas, language_of
 from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
@@ -27,11 +28,15 @@ from solvers.registry import ANY_NAME, PROFILES
 
 @dataclass(frozen=True, slots=True)
 class LocatedBlock:
-    """A block, the text that contains it (``body`` or ``comment:<id>``) and its number there (from 0)."""
+    """A block, the text that contains it (``body`` or ``comment:<id>``) and its number there (from 0).
+
+    ``written_in``: its language, such as ``smt-lib`` or ``python``; empty if it has no code of a known one.
+    """
 
     where: str
     index: int
     block: Block
+    written_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +141,17 @@ def extract_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
 
 
 def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> Section:
-    section = Section(where, blocks, [cut(block.text, loose=not block.is_code) for block in blocks])
+    section = Section(
+        where,
+        blocks,
+        [cut(block.text, loose=not block.is_code) for block in blocks],
+        [language_of(block.text) for block in blocks],
+    )
+    parts = zip(blocks, section.segments, section.languages, strict=True)
     drafts = [
         draft
-        for index, (block, segments) in enumerate(zip(blocks, section.segments, strict=True))
+        for index, (block, segments, language) in enumerate(parts)
+        if has_formulas(block.text, language)
         for draft in drafts_of_block(segments, index, block.line, not block.is_code)
     ]
     section.drafts = join(drafts[:_MOST_DRAFTS], earlier)
@@ -210,10 +222,13 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 reduced_from=like.reduced_from,
             )
         )
+    holding = {(formula.where, index) for formula in formulas for index in formula.blocks}
     located = [
-        LocatedBlock(section.where, index, block)
+        LocatedBlock(
+            section.where, index, block, language or (SMT_LIB if (section.where, index) in holding else "")
+        )
         for section in sections
-        for index, block in enumerate(section.blocks)
+        for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
 
@@ -314,7 +329,9 @@ def _shape(draft: Draft) -> Shape:
     pieces = _all_pieces(draft)
     if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
         return shape_of([("text", [piece.text for piece in pieces])], frozenset())
-    compared = (STANDARD - CHECKS) | FOREIGN
+    checks = [piece.word for piece in pieces if piece.word in CHECKS]
+    # Where a script checks matters only if it checks more than once, or under assumptions.
+    compared = STANDARD | FOREIGN | CHECKS if checks[1:] else (STANDARD | FOREIGN) - {"check-sat"}
     spelled = [
         (piece.word, piece.tokens or lexemes(piece.text)) for piece in pieces if piece.word in compared
     ]

@@ -81,12 +81,12 @@ def _solver(name: str) -> str:
 
 
 def _merged(runs: Sequence[FormulaRun]) -> list[FormulaRun]:
-    """The runs; a single command line and a single output that are shown apart are one run."""
+    """The runs; a command line and a single output that are shown apart are one run."""
     commands = [run for run in runs if run.output is None]
     outputs = [run for run in runs if run.invocation is None]
-    if len(runs) == 2 and len(commands) == len(outputs) == 1:
-        return [FormulaRun(commands[0].invocation, outputs[0].output)]
-    return list(runs)
+    if len(outputs) != 1 or not commands or len(commands) + 1 != len(runs):
+        return list(runs)
+    return [FormulaRun(commands[0].invocation, outputs[0].output), *commands[1:]]
 
 
 def _corrected(

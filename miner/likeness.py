@@ -12,8 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from smtlib.scanner import CHECKS
+
 # With fewer tokens, being contained in a larger formula is coincidence.
 _LEAST_TOKENS = 6
+_SCOPES = frozenset({"push", "pop", "reset", "reset-assertions"})
 # Each formula is compared with at most this many before it, to bound the time for thousands of them.
 _WINDOW = 24
 
@@ -46,7 +49,7 @@ def shape_of(commands: Sequence[tuple[str, Sequence[str]]], renamable: frozenset
             plain = [token for token in tokens if token not in ("(", ")")]
             named.update(plain)
             nameless.update("\0" if token[0] == "\0" else token for token in plain)
-        scoped = scoped or word in ("push", "pop", "reset", "reset-assertions")
+        scoped = scoped or word in _SCOPES or word in CHECKS
     return Shape(_digest(kept, scoped), named, nameless, sum(named.values()))
 
 

@@ -19,18 +19,27 @@ _FIXES = re.compile(
     r"[\s:,`(<]*){0,5}$",
     re.IGNORECASE,
 )
+_REPEATS = re.compile(
+    r"\b(?:duplicates?|dupe?|same(?: (?:issue|bug|problem|(?:root )?cause|fault|as))|in favou?r)\b"
+    r"[\s:]*(?:(?:as|of|in|issue|bug|the)\b[\s:,`(<]*){0,4}$",
+    re.IGNORECASE,
+)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference in the text ``where`` (``body`` or ``comment:<id>``). ``text``: the words around it."""
+    """A reference in the text ``where`` (``body`` or ``comment:<id>``). ``text``: the words around it.
+
+    ``fixes``: said to fix the issue; ``duplicate``: said to be the same issue.
+    """
 
     where: str
     kind: str
     target: str
     fixes: bool
     text: str
+    duplicate: bool = False
 
 
 def references_of(issue: Issue, host: Host) -> list[Reference]:
@@ -39,7 +48,7 @@ def references_of(issue: Issue, host: Host) -> list[Reference]:
     for where, text in issue.texts():
         for reference in _in_text(where, text, issue.tracker, host):
             known = found.get((where, reference.target))
-            if known is None or (reference.fixes and not known.fixes):
+            if known is None or (reference.fixes, reference.duplicate) > (known.fixes, known.duplicate):
                 found[where, reference.target] = reference
     own = f"{issue.tracker}#{issue.number}"
     return [reference for reference in found.values() if reference.target != own]
@@ -51,9 +60,11 @@ def _in_text(where: str, text: str, tracker: str, host: Host) -> Iterator[Refere
         parts = {name.rstrip("0123456789"): part for name, part in match.groupdict().items() if part}
         kind, target = _target(parts, tracker, host)
         begin = match.start() + len(parts.get("lead", ""))
-        fixes = _FIXES.search(prose[max(0, match.start() - 80) : begin]) is not None
+        before = prose[max(0, match.start() - 80) : begin]
+        fixes = _FIXES.search(before) is not None
+        repeats = kind != "commit" and _REPEATS.search(before) is not None
         line = prose[max(0, match.start() - 60) : match.end() + 20]
-        yield Reference(where, kind, target, fixes, " ".join(line.split()))
+        yield Reference(where, kind, target, fixes, " ".join(line.split()), repeats)
 
 
 def _target(parts: Mapping[str, str], tracker: str, host: Host) -> tuple[str, str]:

@@ -46,6 +46,8 @@ class Section:
     where: str
     blocks: list[Block]
     segments: list[list[Segment]]
+    # What each block is written in, if that is not SMT-LIB 2 (see miner.languages).
+    languages: list[str] = field(default_factory=list)
     drafts: list[Draft] = field(default_factory=list)
     # Drafts that are printed models rather than scripts.
     models: list[Draft] = field(default_factory=list)
@@ -54,11 +56,14 @@ class Section:
 _INLINE_CODE = re.compile(r"`([^`\n]{3,300})`")
 # "Commandline: cvc4 --strings-exp a.smt2", "**Command line arguments**: `--incremental`"
 _LABELLED = re.compile(
-    r"^[ \t>]*[*_#]{0,3}(?:command[- ]?line(?:[ ](?:arguments?|options?))?|(?:solver[ ])?command|cmd|options?"
-    r"|arguments?|flags?|invocation)(?:[ ]used)?[*_]{0,2}[ ]?:[*_]{0,2}[ \t]*`{0,3}([^`\n]{2,300})",
+    r"(?:^[ \t>]*|[.;] )[*_#]{0,3}(?:command[- ]?line(?:[ ](?:arguments?|options?))?|(?:solver[ ])?command"
+    r"|cmd|options?|arguments?|flags?|invocation)(?:[ ]used)?[*_]{0,2}[ ]?:[*_]{0,2}[ \t]*`{0,3}"
+    r"([^`\n]{2,300})",
     re.IGNORECASE | re.MULTILINE,
 )
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
+# "# with z3-4.8.5", above a command line
+_VERSION_ABOVE = re.compile(r"#[^\n]{0,80}?\b[vV]?(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})\b")
 _VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
 _EXPECTS = re.compile(
     r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$", re.I
@@ -87,6 +92,7 @@ def _runs_of_block(
     runs: list[Run] = []
     pending: list[Invocation] = []
     printed: list[Segment] = []
+    version = ""
     # Whether the commands are the input of a run (here-document, echo).
     is_input = any(segment.kind == "open" and segment.invocations for segment in segments)
 
@@ -112,7 +118,8 @@ def _runs_of_block(
     for segment in segments:
         if segment.kind == "shell":
             flush()
-            pending += segment.invocations
+            pending += [replace(one, version=one.version or version) for one in segment.invocations]
+            version = ""
         elif segment.kind == "output":
             printed.append(segment)
         elif (segment.kind == "open" and segment.invocations) or (
@@ -121,6 +128,8 @@ def _runs_of_block(
             continue
         elif segment.kind not in ("comment", "elision", "close"):
             flush()
+            said = _VERSION_ABOVE.match(segment.text) if segment.kind == "prose" else None
+            version = said[1] if said else ""
     flush()
     return runs
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from corpus.intake import Intake, clean, identity
 from corpus.learned import Decompositions
@@ -13,13 +14,15 @@ from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
 from miner.classify import Classification, classify
 from miner.commandline import Invocation
+from miner.crashes import Crash, crash_of
 from miner.extract import Extraction, Formula, extract_file, extract_issue
 from miner.failing import FormulaRun
 from miner.hosts.host import Host
-from miner.references import references_of
+from miner.references import Reference, references_of
 
 ISSUES_PER_TRANSACTION = 200
 
+_LINK_COLUMNS = ("kind", "target", "fixes", "text", "duplicate")
 _PROSE = ("paragraph", "heading", "span", "html")
 
 
@@ -79,8 +82,10 @@ class Storer:
         """Store issues with everything extracted from them."""
         if not batch:
             return
-        added = self._intake.add_issues(self.tracker_id, [_classified(one) for one in batch])
-        issues = [_Stored(one, self.host, row.id) for one, row in zip(batch, added, strict=True)]
+        named = [references_of(one.issue, self.host) for one in batch]
+        rows = [_classified(one, references) for one, references in zip(batch, named, strict=True)]
+        added = self._intake.add_issues(self.tracker_id, rows)
+        issues = [_Stored(*stored) for stored in zip(batch, named, (row.id for row in added), strict=True)]
         self._store_comments(issues)
         self._store_blocks(issues)
         self._store_formulas(issues)
@@ -164,7 +169,7 @@ class Storer:
     def _store_references(self, issues: Sequence[_Stored]) -> None:
         current = dict.fromkeys(row for issue in issues for row in issue.reference_rows())
         ids = [issue.id for issue in issues]
-        columns = ("issue_id", "comment_id", "kind", "target", "fixes", "text")
+        columns = ("issue_id", "comment_id", *_LINK_COLUMNS)
         stored = self.corpus.rows(
             f"select {', '.join(columns)} from issue_link where issue_id in (select unnest(?::integer[]))",
             [ids],
@@ -190,7 +195,7 @@ class _Stored:
     """An issue that is being stored: its rows and their ids."""
 
     of: Prepared
-    host: Host
+    references: Sequence[Reference]
     id: int
     comments: dict[str, int] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -211,17 +216,29 @@ class _Stored:
         position = 0
         for located in extraction.blocks:
             name = (located.where, located.index)
-            if located.block.kind in _PROSE and name not in formulas:
+            if located.block.kind in _PROSE and name not in formulas and not located.written_in:
                 continue
             block, comment = located.block, self.comments.get(located.where)
             last = block.line + block.text.count("\n")
-            given = (comment, block.language or None, block.line, last, *runs.get(name, ()))
-            yield name, Block(self.id, position, block.text, block.kind, *given)
+            given = (comment, block.language or None, block.line, last)
+            said = runs.get(name, (None, None, None))
+            written_in = located.written_in or None
+            yield name, Block(self.id, position, block.text, block.kind, *given, *said, written_in)
             position += 1
         for index, file in enumerate(self.of.attached):
             comment = self.comments.get(file.where)
             lines = file.text.count("\n") + 1
-            row = Block(self.id, position, file.text, "attachment", comment, file.name, 1, lines)
+            row = Block(
+                self.id,
+                position,
+                file.text,
+                "attachment",
+                comment,
+                file.name,
+                1,
+                lines,
+                written_in=file.written_in or None,
+            )
             yield (f"attachment:{file.name}", index), row
             position += 1
 
@@ -303,13 +320,14 @@ class _Stored:
 
     def reference_rows(self) -> list[tuple[object, ...]]:
         return [
-            (self.id, self.comments.get(r.where), r.kind, storable(r.target), r.fixes, storable(r.text))
-            for r in references_of(self.of.issue, self.host)
+            (self.id, self.comments.get(r.where), *(clean(getattr(r, column)) for column in _LINK_COLUMNS))
+            for r in self.references
         ]
 
 
 def _solver_run(run: FormulaRun) -> SolverRun:
     invocation, output = run.invocation or Invocation("", "", ""), run.output
+    crash = crash_of(output.text) if output and run.symptom in ("crash", "leak") else None
     return SolverRun(
         invocation.text or None,
         invocation.solver or (output.solver if output else "") or None,
@@ -318,11 +336,29 @@ def _solver_run(run: FormulaRun) -> SolverRun:
         run.answers,
         run.symptom or None,
         run.failing,
-        output.text if output else None,
+        **_crash_columns(crash),
+        output=output.text if output else None,
     )
 
 
-def _classified(one: Prepared) -> Issue:
+def _crash_columns(crash: Crash | None) -> dict[str, Any]:
+    """The columns ``crash_*`` of an issue or a run."""
+    return {f"crash_{name}": value or None for name, value in asdict(crash).items()} if crash else {}
+
+
+# Who speaks for a tracker, by GitHub's association of an author.
+_MAINTAINERS = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")
+
+
+def _duplicate(issue: Issue, references: Sequence[Reference]) -> Reasoned | None:
+    """The issue that this one is said to repeat, by a maintainer if one says so."""
+    said = [r for r in references if r.duplicate]
+    by_maintainers = {f"comment:{c.id}" for c in issue.comments if c.author_association in _MAINTAINERS}
+    said.sort(key=lambda r: r.where not in by_maintainers)
+    return Reasoned(said[0].target, said[0].text, said[0].where) if said else None
+
+
+def _classified(one: Prepared, references: Sequence[Reference]) -> Issue:
     """An issue with its classification."""
     found = one.classification
     return replace(
@@ -332,6 +368,13 @@ def _classified(one: Prepared) -> Issue:
         area=_if_found(found.areas[0] if found.areas else None),
         fixed_by=_if_found(found.fixed_by),
         affected=_if_found(found.version or found.commit),
+        affected_commit=_if_found(found.commit),
+        last_good=_if_found(found.last_good),
+        fixed_in=_if_found(found.fixed_in),
+        introduced_by=_if_found(found.introduced_by),
+        duplicate_of=_duplicate(one.issue, references),
+        tools=found.tools or None,
+        **_crash_columns(found.crash),
     )
 
 

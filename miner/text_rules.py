@@ -18,6 +18,9 @@ _PARTS = {
     "<subject>": r"(?:formula|instance|problem|benchmark|file|input|query|script|example|constraint|case"
     r"|test|one)s?",
     "<solver>": ANY_NAME,
+    "<version>": r"v?(?P<v>\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre)[\w.]*)?)(?![\w-]*\.\w)",
+    "<of>": r"(?:(?:the|an?|older|previous|earlier|latest|current|stable|official|newest|released?|version"
+    rf"|tag|(?:{ANY_NAME})\d?)[\s:`*(-]{{1,3}}){{0,5}}",
     "<credited>": rf"(?:{ANY_NAME})\d?",
 }
 
@@ -52,4 +55,4 @@ def read_rules(file: str) -> tuple[Rule, ...]:
 def _pattern(kind: object, text: str) -> re.Pattern[str]:
     for name, part in _PARTS.items():
         text = text.replace(name, part)
-    return re.compile(text, re.IGNORECASE)
+    return re.compile(text, re.IGNORECASE | re.MULTILINE)

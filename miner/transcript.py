@@ -234,6 +234,9 @@ class _Cutter:
         command = None if self.is_input else command_of(line)
         if command is not None:
             return self._shell(command, position, end)
+        if self.running and line.startswith("# "):
+            self._add("prose", line.rstrip())
+            return end
         is_output = _OUTPUT.match(line) or (not self.loose and (self.running or self._follows("output")))
         self._add("output" if is_output else "prose", line.rstrip())
         return end

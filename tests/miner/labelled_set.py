@@ -14,8 +14,9 @@ A file of ``labelled/`` holds cases. A line that starts with ``@@`` opens a part
 The threads (``threads.md``, and ``threads-apart.md`` and
 ``threads-later.md``, which were measured before they were looked at) have the
 shapes of whole reports. Their marks are ``failing=z3 -q`` (program and options of the failing run),
-``expected=unsat`` and ``actual=sat``; the part ``issue`` has ``class=``, ``version=`` and ``commit=``. What a
-mark leaves out must not be found.
+``expected=unsat`` and ``actual=sat``; the part ``issue`` has ``class=``, ``version=``, ``commit=``, ``good=``
+(the last version without the bug), ``fixed=`` (the first without it), ``fixed-by=``, ``duplicate=``,
+``crash=file:line`` and ``code=`` (languages other than SMT-LIB). What a mark leaves out must not be found.
 
 ``templates.md`` holds shapes with holes, filled with formulas of ``bank.smt2`` by the rule in ``_fill``.
 ``crlf`` and ``nbsp`` rewrite the issue's text before it is read; the labels stay.
@@ -30,8 +31,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpus.records import Comment, Issue
-from miner.classify import classify
+from miner.classify import Classification, classify
 from miner.extract import Extraction, Formula, extract_issue
+from miner.hosts import known_hosts
+from miner.languages import SMT_LIB
+from miner.references import references_of
 
 FOLDER = Path(__file__).parent / "labelled"
 # How many times a template is filled, with other formulas each time.
@@ -220,7 +224,8 @@ def parse(text: str) -> list[Case]:
 
 def _marks(text: str) -> dict[str, str]:
     pieces = re.split(
-        r"(?:^|\s+)(?=(?:where|file|run|answers|expected|flags|failing|actual|class|version|commit)=|(?:duplicate|reduced)\b)",
+        r"(?:^|\s+)(?=(?:where|file|run|answers|expected|flags|failing|actual|class|version|commit"
+        r"|good|fixed|fixed-by|duplicate|crash|code)=|(?:duplicate|reduced)\b)",
         text,
     )
     return {key: value for key, _, value in (piece.partition("=") for piece in pieces if piece)}
@@ -321,19 +326,15 @@ def _facts(formula: Formula) -> Counter[tuple[str, str]]:
 
 def score_threads(cases: list[Case]) -> dict[str, Score]:
     """By kind of fact, how often what the cases give is what their labels say."""
-    kinds = ("formula", "failing", "expected", "actual", "class", "version", "commit")
-    scores = {kind: Score() for kind in kinds}
+    kinds = "formula failing expected actual class version commit good fixed fixed-by duplicate crash code"
+    scores = {kind: Score() for kind in kinds.split()}
     for case in cases:
         issue = case.issue()
         extraction = extract_issue(issue)
         found = classify(issue, extraction)
-        for kind, value in (
-            ("class", found.bug_class),
-            ("version", found.version),
-            ("commit", found.commit),
-        ):
+        for kind, value in _said(issue, extraction, found).items():
             if kind != "class" or "class" in case.marks:
-                _compare(case, kind, case.marks.get(kind), value.value if value else None, scores[kind])
+                _compare(case, kind, case.marks.get(kind), value, scores[kind])
         formulas = list(extraction.formulas)
         for label in case.labels:
             wanted = tokens(label.text)
@@ -358,6 +359,24 @@ def score_threads(cases: list[Case]) -> dict[str, Score]:
         for formula in formulas:
             _compare(case, "formula", None, formula.text[:80], scores["formula"])
     return scores
+
+
+def _said(issue: Issue, extraction: Extraction, found: Classification) -> dict[str, str | None]:
+    """What an issue says besides its formulas, by the names of the marks."""
+    reasoned = {
+        "class": found.bug_class,
+        "version": found.version,
+        "commit": found.commit,
+        "good": found.last_good,
+        "fixed": found.fixed_in,
+        "fixed-by": found.fixed_by,
+    }
+    repeats = [one.target for one in references_of(issue, known_hosts()["github"]) if one.duplicate]
+    languages = [located.written_in for located in extraction.blocks if located.written_in]
+    code = ",".join(dict.fromkeys(one for one in languages if one != SMT_LIB))
+    place = f"{found.crash.file}:{found.crash.line}" if found.crash and found.crash.file else None
+    said = {kind: value.value if value else None for kind, value in reasoned.items()}
+    return said | {"duplicate": next(iter(repeats), None), "crash": place, "code": code or None}
 
 
 def _compare(case: Case, kind: str, wanted: str | None, got: str | None, score: Score) -> None:

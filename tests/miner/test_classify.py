@@ -12,9 +12,10 @@ from miner.text_rules import Rule, read_rules
 
 RULES = read_rules("classes.toml")
 EXPECTED = read_rules("expected.toml")
+LANGUAGES = read_rules("languages.toml")
 
 
-@pytest.mark.parametrize("rule", [*RULES, *EXPECTED], ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [*RULES, *EXPECTED, *LANGUAGES], ids=lambda rule: rule.id)
 def test_rule_holds_on_its_examples_and_on_nothing_it_must_not(rule: Rule) -> None:
     assert rule.examples
     assert rule.never

@@ -83,7 +83,7 @@ def test_expected_answers_are_one_per_check() -> None:
         "(declare-const a Int)\n(assert (> a 0))\n(minimize a)\n(assert-soft (< a 9) :weight 2)\n(check-sat)",
         "(declare-rel p (Int))\n(declare-var x Int)\n(rule (p 1))\n(query p)",
         "(declare-const a Int)\n(assert (! (> a 0) :named n))\n(check-sat)\n(get-interpolant n (> a 1))",
-        "(set-logic LIA)\n(synth-fun f ((x Int)) Int)\n(constraint (= (f 1) 1))\n(check-synth)",
+        "(declare-const a Int)\n(assert (> a 0))\n(get-abduct A (> a 1))",
         "(declare-const a Int)\n(assert (> a 0))\n(apply simplify)",
     ],
 )

@@ -1,0 +1,28 @@
+"""Finds what a piece of code is written in: a solver's input language, or a program that calls a solver."""
+
+from __future__ import annotations
+
+from miner.text_rules import read_rules
+
+# Characters read of a piece of code.
+_READ = 20_000
+
+SMT_LIB = "smt-lib"
+"""The language of blocks that contain a formula."""
+
+
+def language_of(text: str) -> str:
+    """The language of a piece of code other than SMT-LIB (``languages.toml``); empty if no rule matches.
+
+    >>> language_of("from z3 import *"), language_of("(check-sat)")
+    ('python', '')
+    """
+    text = text[:_READ]
+    lowered = text.lower()
+    return next((rule.value for rule in read_rules("languages.toml") if rule.search(text, lowered)), "")
+
+
+def has_formulas(text: str, language: str) -> bool:
+    """Whether a piece of code may contain SMT-LIB 2: not if it is another input language of solvers."""
+    others = {rule.value for rule in read_rules("languages.toml") if rule.group == "input"}
+    return language not in others or "(check-sat" in text
