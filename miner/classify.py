@@ -72,7 +72,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
                 continue
             if place == "text" and rule.group in (_IN_COMMENTS if where == "body" else _NOT_IN_COMMENTS):
                 continue
-            found = rule.search(text, lowered)
+            matches = rule.matches(text, lowered)
+            found = next((match for match in matches if not _is_of_another(match, issue.tracker)), None)
             if found is not None:
                 hits[rule.group].append(_hit(rule, found, place, where))
     bug_class = _heaviest(hits["class"])
@@ -111,6 +112,13 @@ def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[Formul
     return replace(named, message=best.message or named.message)
 
 
+def _is_of_another(found: re.Match[str], tracker: str) -> bool:
+    """Whether a match names another solver (its group ``who``) than the tracker's."""
+    who = found.groupdict().get("who")
+    own = kin_of(tracker.rpartition("/")[2]) if who else None
+    return bool(own) and (kin_of(str(who)) or who) != own
+
+
 _BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown": "incompleteness"} | {
     name: name for name in ("invalid-model", "crash", "leak")
 }
@@ -123,7 +131,7 @@ def _class_of(run: FormulaRun) -> Reasoned | None:
     return Reasoned(value, " ".join(text.split())[:200], "output", "failing-run") if value else None
 
 
-_COMMIT_IN_NAME = re.compile(r"-g([0-9a-f]{7,40})\b")
+_COMMIT_IN_NAME = re.compile(r"-g?(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)([0-9a-f]{7,40})\b")
 
 
 def _commit_of(run: FormulaRun) -> Reasoned | None:

@@ -61,7 +61,7 @@ def judge(
         return (), expected
     own = _solver(tracker.rpartition("/")[2])
     merged = _merged(runs)
-    mine = [run for run in merged if run.invocation is None or own in ("", _solver(run.invocation.solver))]
+    mine = [run for run in merged if own in ("", _solver(_name(run)) or own)]
     mine = mine or merged
     others = [run for run in merged if run not in mine]
     expected = _corrected(expected, mine, others) or _derived(mine, others, title)
@@ -78,6 +78,13 @@ def judge(
 def _solver(name: str) -> str:
     """The solver that a name stands for, predecessors included; empty if it is unknown."""
     return kin_of(name) or named_solver(name) or ""
+
+
+def _name(run: FormulaRun) -> str:
+    """The solver that a run is of; empty if nothing names it."""
+    if run.invocation is not None:
+        return run.invocation.solver
+    return run.output.solver if run.output is not None else ""
 
 
 def _merged(runs: Sequence[FormulaRun]) -> list[FormulaRun]:
@@ -104,6 +111,11 @@ def _corrected(
 def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: str) -> Expected | None:
     """The correct answer, if the title or a disagreement between runs implies it."""
     ours, theirs = _first_answers(mine), _first_answers(others)
+    sequences = {run.answers for run in others if run.answers}
+    if len(sequences) == 1 and len(right := next(iter(sequences))) > 1:
+        for run in mine:
+            if len(run.answers) == len(right) and run.answers != right:
+                return Expected(" ".join(right), "", "other solvers")
     if len(theirs) == 1 and (answer := next(iter(theirs))) in {opposite(one) for one in ours}:
         return Expected(answer, "", "other solvers")
     named = expectation_in(title, "title") if ours else None
@@ -162,6 +174,9 @@ def _failing(symptoms: Sequence[str | None], runs: Sequence[FormulaRun]) -> set[
     found = {place for place, symptom in enumerate(symptoms) if symptom in _BUGS}
     if not found:
         found = {place for place, symptom in enumerate(symptoms) if symptom in _WEAK}
-    # A single run in a bug report shows the bug, whatever it printed.
-    able = [place for place, symptom in enumerate(symptoms) if symptom is not None]
-    return found or (set(able) if len(able) == 1 and runs[able[0]].invocation else set())
+    # A single command line in a bug report shows the bug, whatever it printed.
+    able = {place: runs[place].invocation for place, symptom in enumerate(symptoms) if symptom is not None}
+    commands = {(one.program, one.options) for one in able.values() if one is not None}
+    if found or len(commands) != 1 or None in able.values():
+        return found
+    return {max(able)}

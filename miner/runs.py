@@ -11,6 +11,7 @@ from miner.commandline import Invocation, command_of, invocations_of, solver_fam
 from miner.drafts import Draft
 from miner.markdown import Block
 from miner.transcript import ANSWER, Segment
+from solvers.registry import ANY_NAME, kin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,18 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
+# "CVC4 with `--check-models` crashes", "CVC4 --check-models throws"
+_IN_WORDS = re.compile(
+    rf"(?<![\w./`-])((?:{ANY_NAME})\d?)(?:\s+with)?(?:\s+(?:the\s+)?(?:options?|flags?|arguments?))?"
+    r"((?:\s+`?--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?`?){1,8})",
+    re.IGNORECASE,
+)
+# "While z3str3 and CVC4 return:", above an output
+_CREDITS = re.compile(
+    rf"\b({ANY_NAME})\d?\b[^.:\n]{{0,60}}?\b(?:returns?|gives?|says?|prints?|reports?|outputs?|answers?)"
+    r"[^.:\n]{0,40}:?\s*$",
+    re.IGNORECASE,
+)
 # "# with z3-4.8.5", above a command line
 _VERSION_ABOVE = re.compile(r"#[^\n]{0,80}?\b[vV]?(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})\b")
 _VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
@@ -75,15 +88,27 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
     runs: list[Run] = []
     for index, (block, segments) in enumerate(zip(section.blocks, section.segments, strict=True)):
         before = section.blocks[index - 1] if index else None
-        expects = bool(before and not before.is_code and _EXPECTS.search(before.text[-200:]))
-        runs += _runs_of_block(section.where, index, block, segments, expects)
-        if not block.is_code and ("`" in block.text or ":" in block.text):
+        lead = before.text[-200:] if before and not before.is_code else ""
+        expects = bool(lead and _EXPECTS.search(lead))
+        credited = _CREDITS.search(lead) if lead else None
+        found = _runs_of_block(section.where, index, block, segments, expects)
+        # Of "z3str3 and CVC4 return:" the last.
+        names = re.findall(ANY_NAME, credited[0].lower()) if credited else []
+        runs += [_credited(run, names[-1]) for run in found] if names else found
+        if not block.is_code and ("`" in block.text or ":" in block.text or "-" in block.text):
             runs += _inline_runs(section.where, index, block, own)
     for draft in section.models:
         text = "\n".join(piece.text for piece in draft.pieces)
         first, last = draft.pieces[0].line, draft.pieces[-1].line
         runs.append(Run(section.where, draft.block, first, last, None, Output(text, line=first)))
     return runs
+
+
+def _credited(run: Run, solver: str) -> Run:
+    """A run without a command line as one of the solver that the text above names."""
+    if run.invocation is not None or run.output is None:
+        return run
+    return replace(run, output=replace(run.output, solver=solver))
 
 
 def _runs_of_block(
@@ -152,6 +177,11 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
                 known.add(invocation.text)
                 at = block.line + line
                 runs.append(Run(where, index, at, at, invocation))
+    if not runs and own and (found := _IN_WORDS.search(block.text)) and kin_of(found[1]) == kin_of(own):
+        command = f"{found[1]} {' '.join(found[2].replace('`', ' ').split())}"
+        line = block.text.count("\n", 0, found.start())
+        at = block.line + line
+        runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
     return runs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -19,8 +20,8 @@ _PARTS = {
     r"|test|one)s?",
     "<solver>": ANY_NAME,
     "<version>": r"v?(?P<v>\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre)[\w.]*)?)(?![\w-]*\.\w)",
-    "<of>": r"(?:(?:the|an?|older|previous|earlier|latest|current|stable|official|newest|released?|version"
-    rf"|tag|(?:{ANY_NAME})\d?)[\s:`*(-]{{1,3}}){{0,5}}",
+    "<of>": r"(?:(?:the|an?|new|recent|next|older|previous|earlier|latest|current|stable|official|newest"
+    rf"|released?|version|tag|(?:{ANY_NAME})\d?)[\s:`*(-]{{1,3}}){{0,5}}",
     "<credited>": rf"(?:{ANY_NAME})\d?",
 }
 
@@ -38,11 +39,14 @@ class Rule(msgspec.Struct, frozen=True):
     examples: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 
+    def matches(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
+        """The matches of the rule in a text, in order."""
+        if any(word in lowered for word in self.words):
+            yield from self.pattern.finditer(text)
+
     def search(self, text: str, lowered: str) -> re.Match[str] | None:
         """The first match of the rule in a text."""
-        if not any(word in lowered for word in self.words):
-            return None
-        return self.pattern.search(text)
+        return next(self.matches(text, lowered), None)
 
 
 @cache

@@ -301,7 +301,7 @@ def _score_facts(name: str, label: Label, formula: Formula, facts: Score) -> Non
 
 def _wanted_facts(label: Label) -> Counter[tuple[str, str]]:
     marks = label.marks
-    facts = [(key, marks[key]) for key in ("file", "expected") if key in marks]
+    facts: list[tuple[str, str]] = [(key, marks[key]) for key in ("file", "expected") if key in marks]
     facts += [("run", run) for run in marks["run"].split("|")] if "run" in marks else []
     facts += [("answers", answers) for answers in marks["answers"].split("|")] if "answers" in marks else []
     facts += [("flag", flag) for flag in marks["flags"].split(",")] if "flags" in marks else []
