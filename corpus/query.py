@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from datetime import time as day_time
 from decimal import Decimal
@@ -65,18 +65,24 @@ class NamedQuery:
     about: str
     parameters: tuple[Parameter, ...]
     example: str
+    # The column (``table.column``) whose values it needs, and the command that stores them.
+    needs: tuple[str, str] | None
     sql: str
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The rows of a query. ``truncated``: there were more rows than the limit. ``seconds``: the run time."""
+    """The rows of a query. ``truncated``: there were more rows than the limit. ``seconds``: the run time.
+
+    ``hint``: why a named query found nothing: what to run, or the names that are nearest to an unknown one.
+    """
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
     rows: list[tuple[Any, ...]]
     truncated: bool
     seconds: float
+    hint: str = ""
 
 
 def named_queries() -> list[NamedQuery]:
@@ -93,13 +99,15 @@ def find_query(name: str) -> NamedQuery:
     raise QueryError(f"there is no query {name!r}{did_you_mean(near[:3]) or '; see exhume query --list'}")
 
 
-_HEADER = re.compile(r"-- (about|parameter|example): *(.*)")
+_HEADER = re.compile(r"-- (about|parameter|example|needs): *(.*)")
 _PARAMETER = re.compile(r"(\w+) (\w+)(?: *= *('[^']*'|\S+))?  +(.+)")
 _CONTINUED = re.compile(r"--  +(.*)")
 
 
 def _read_query(file: Path) -> NamedQuery:
-    """Read the header: ``-- about:``, ``-- parameter: NAME TYPE [= DEFAULT]  ABOUT``, ``-- example:``."""
+    """Read the header: ``-- about:``, ``-- parameter: NAME TYPE [= DEFAULT]  ABOUT``, ``-- example:``,
+    ``-- needs: TABLE.COLUMN  COMMAND``.
+    """
     sql = file.read_text(encoding="utf-8")
     entries: list[list[str]] = []
     for line in sql.splitlines():
@@ -120,7 +128,9 @@ def _read_query(file: Path) -> NamedQuery:
         plain = None if default in (None, "null") else default.strip("'")
         parameters.append(Parameter(name, type_name, about, plain, required=default is None))
     said = dict(entries)
-    return NamedQuery(file.stem, said["about"], tuple(parameters), said["example"], sql)
+    column, _, command = said.get("needs", "").partition("  ")
+    needs = (column, command) if command else None
+    return NamedQuery(file.stem, said["about"], tuple(parameters), said["example"], needs, sql)
 
 
 def parse_parameters(given: Iterable[str]) -> dict[str, str]:
@@ -154,7 +164,39 @@ def run_query(
         sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
     with closing(connect_current(path, _CONFINED)) as connection:
         _require_question(connection, sql, values)
-        return _fetch(connection, sql, values, deadline, max_rows)
+        result = _fetch(connection, sql, values, deadline, max_rows)
+        if isinstance(query, NamedQuery) and not result.rows:
+            return replace(result, hint=_why_empty(connection, query, values))
+    return result
+
+
+# The names that a corpus knows, by the type of a parameter.
+_NAMES = {
+    "tracker": "select name from tracker",
+    "solver": "select solver from formula union select solver from tracker",
+    "class": "select bug_class from issue union select bug_class from formula",
+    "theory": "select unnest(theories) from formula",
+    "language": "select written_in from block",
+}
+
+
+def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values: Mapping[str, object]) -> str:
+    """Why a query found nothing, if a name is unknown or the data that it needs was never stored."""
+    if query.needs is not None:
+        column, command = query.needs
+        table, _, name = column.partition(".")
+        if connection.execute(f"select 1 from {table} where {name} is not null limit 1").fetchone() is None:
+            return f"{query.name} found nothing, as the corpus has no {column}: run {command} first"
+    for parameter in query.parameters:
+        given = values.get(parameter.name)
+        if parameter.type not in _NAMES or not isinstance(given, str):
+            continue
+        known = sorted({row[0] for row in connection.execute(_NAMES[parameter.type]).fetchall() if row[0]})
+        for one in (word.strip() for word in given.split(",")):
+            if one not in known:
+                near = nearest(one, known, most=3, least=0.4) or tuple(known[:5])
+                return f"the corpus has no {parameter.type} {one!r}{did_you_mean(near)}"
+    return ""
 
 
 def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> None:

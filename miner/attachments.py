@@ -27,8 +27,26 @@ from miner.hosts.host import Host
 from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, Waiting
 from miner.languages import SMT_LIB, language_of
 
-_SUFFIXES = (".smt2", ".txt", ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
-_TEXTS = (".smt2", ".smt", ".txt", ".log")
+_CODE = (
+    ".smt2",
+    ".smt",
+    ".sl",
+    ".sy",
+    ".ys",
+    ".p",
+    ".tptp",
+    ".btor2",
+    ".py",
+    ".cpp",
+    ".cc",
+    ".c",
+    ".cs",
+    ".java",
+    ".ml",
+)
+_TEXTS = (*_CODE, ".txt", ".log", ".md")
+_SUFFIXES = (*_TEXTS, ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
+# What archives may contain.
 _ARCHIVED_SUFFIXES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".tbz2", ".xz", ".txz")
 _CHUNK = 1 << 16
 _MOST_REDIRECTS = 5
@@ -85,7 +103,7 @@ def links_of(issue: Issue, host: Host, limits: Limits = LIMITS) -> list[Link]:
     for where, text in issue.texts():
         for link in host.file_link.findall(text):
             address = host.file_address(link.rstrip("."), issue)
-            if address.lower().endswith(_SUFFIXES):
+            if address.lower().endswith((*_SUFFIXES, "/raw")):
                 found.setdefault(address, Link(address, where))
     return list(found.values())[: limits.files]
 
@@ -191,7 +209,7 @@ def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFil
         data = base64.b64decode(json.loads(body)["base64"], validate=True)
     except (ValueError, KeyError, TypeError):
         return []
-    name = _plain(unquote(urlsplit(link.address).path.rpartition("/")[2]))
+    name = _plain(unquote(_named(urlsplit(link.address).path)))
     found: list[AttachedFile] = []
     budget = _Budget(limits, len(data))
     try:
@@ -202,6 +220,12 @@ def files_of(link: Link, body: str, limits: Limits = LIMITS) -> list[AttachedFil
     except TooMuch:
         pass  # the texts before the limit are kept
     return found
+
+
+def _named(path: str) -> str:
+    """The file's name in the path of an address; the first file of a gist is named by the gist."""
+    before, _, name = path.rpartition("/")
+    return f"gist-{before.rpartition('/')[2][:12]}.txt" if name == "raw" else name
 
 
 @dataclass(slots=True)

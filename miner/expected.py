@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.drafts import Draft
@@ -58,7 +58,10 @@ def _quote(text: str) -> str:
 
 
 def expectations(
-    tracker: str, title: str, kept: Sequence[tuple[Section, Draft]], attached: Sequence[Sequence[Run]]
+    tracker: str,
+    prose: Mapping[str, str],
+    kept: Sequence[tuple[Section, Draft]],
+    attached: Sequence[Sequence[Run]],
 ) -> list[Expected | None]:
     """The expected answer of each formula."""
     named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
@@ -66,15 +69,17 @@ def expectations(
     near = _prose_near(kept)
     in_body = sum(1 for section, _ in kept if section.where == "body")
     result: list[Expected | None] = []
-    for (section, draft), runs, prose in zip(kept, attached, near, strict=True):
+    for (section, draft), runs, texts in zip(kept, attached, near, strict=True):
         found = _stated_inside(draft)
         for run in runs:
             if found is None and run.output is not None:
                 found = _in_output(run)
-        for text in prose:
+        # What the issue says is about an attached formula only if there is no other.
+        is_alone = len(kept) == 1 and section.where not in prose
+        for text in [prose["body"]] if is_alone else texts:
             found = found or expectation_in(text[:4000], "text", own)
-        if found is None and section.where == "body" and in_body == 1:
-            found = expectation_in(title[:500], "title", own)
+        if found is None and (is_alone or (section.where == "body" and in_body == 1)):
+            found = expectation_in(prose["title"][:500], "title", own)
         result.append(found)
     return result
 

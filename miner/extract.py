@@ -41,7 +41,7 @@ class LocatedBlock:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A script found in an issue.
+    """A script found in an issue or in an attached file.
 
     ``text`` is for learning: only commands of SMT-LIB's core, ending in a ``check-sat`` (see
     ``set_aside`` and ``flags``); ``original`` is every command as it was written. ``blocks`` are block
@@ -99,6 +99,9 @@ class Extraction:
     prose: Mapping[str, str] = field(default_factory=dict)
 
 
+ATTACHMENT = "attachment:"
+"""What the place of an attached file starts with."""
+
 # No text within GitHub's limit of 65,536 characters has more of either; the rest is ignored.
 _MOST_BLOCKS = 4_000
 _MOST_DRAFTS = 2_500
@@ -117,8 +120,12 @@ def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction
     return extract_issue(Issue(tracker=tracker, number=0, title=title, body=text))
 
 
-def extract_issue(issue: Issue) -> Extraction:
-    """Extract everything that an issue contains: blocks, formulas, solver runs and prose."""
+def extract_issue(issue: Issue, files: Mapping[str, str] | None = None) -> Extraction:
+    """Extract everything that an issue contains: blocks, formulas, solver runs and prose.
+
+    ``files``: texts of attached files by name. Each is read like a code block, with ``attachment:<name>`` as
+    its place.
+    """
     sections: list[Section] = []
     earlier: list[Draft] = []
     prose = {"title": normalise(issue.title[:_LONG_TITLE])}
@@ -131,13 +138,16 @@ def extract_issue(issue: Issue) -> Extraction:
             section = _read_section(where, blocks, earlier)
             sections.append(section)
             earlier += [draft for draft in section.drafts if is_formula(draft)]
+    for name, text in (files or {}).items():
+        section = _read_section(f"{ATTACHMENT}{name}", [block_of("fenced", "", text + "\n", 1)], ())
+        for draft in section.drafts:
+            draft.file = draft.file or _FILE_IN_NAME.sub("", name.rpartition("/")[2])
+        sections.append(section)
     return _assemble(issue.tracker, issue.number, sections, prose)
 
 
-def extract_file(text: str, tracker: str = "") -> tuple[Formula, ...]:
-    """The formulas of an attached file, which is read like one code block."""
-    section = _read_section("body", [block_of("fenced", "", text + "\n", 1)], ())
-    return _assemble(tracker, 0, [section], {"title": ""}).formulas
+# Attached scripts are often called "a.smt2.txt".
+_FILE_IN_NAME = re.compile(r"(?<=\.smt2)\.txt(?:~\d+)?$|~\d+$")
 
 
 def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> Section:
@@ -193,7 +203,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     own = solver_family(tracker.rpartition("/")[2])
     runs = [run for section in sections for run in runs_of(section, own)]
     attached = attach(runs, kept)
-    expected = expectations(tracker, prose["title"], kept, attached)
+    expected = expectations(tracker, prose, kept, attached)
     shapes = [_shape(draft) for _, draft in kept]
     likes = likenesses(shapes)
     _link_continued(kept, likes)
@@ -228,6 +238,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
             section.where, index, block, language or (SMT_LIB if (section.where, index) in holding else "")
         )
         for section in sections
+        if not section.where.startswith(ATTACHMENT)
         for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)

@@ -243,8 +243,8 @@ class Reading:
             if stored:
                 if self._fetches(True):
                     self._download(addresses, report)
-                one.attached = self._files(links)
-                batch.append(one)
+                files = self._files(links)
+                batch.append(prepare(issue, files) if files else one)
             digest = digest_of(issue, self._attached(addresses))
             rows.append((number, digest, bool(stored), "\n".join(addresses)))
         with self.archive.corpus.transaction():

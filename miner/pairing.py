@@ -54,7 +54,10 @@ def _target(
                 nearby = [number for number in named[-20:] if kept[number][0].where == run.where]
                 return (nearby or named)[0]
     if not here:
-        return 0 if len(kept) == 1 and invocation is not None else None
+        # A run in a text without a formula is of the only formula, if that is an attached one or the run is
+        # a command line.
+        is_alone = len(kept) == 1 and (invocation is not None or kept[0][1].file != "")
+        return 0 if is_alone and (invocation is not None or run.where == "body") else None
     # The nearest formula by lines; of two at the same distance, the one above.
     place = bisect_left(starts, run.line)
     candidates: list[tuple[int, int, int]] = []

@@ -177,9 +177,10 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
                 known.add(invocation.text)
                 at = block.line + line
                 runs.append(Run(where, index, at, at, invocation))
-    if not runs and own and (found := _IN_WORDS.search(block.text)) and kin_of(found[1]) == kin_of(own):
-        command = f"{found[1]} {' '.join(found[2].replace('`', ' ').split())}"
-        line = block.text.count("\n", 0, found.start())
+    said = _IN_WORDS.search(block.text) if own and not runs else None
+    if said is not None and kin_of(said[1]) == kin_of(own):
+        command = f"{said[1]} {' '.join(said[2].replace('`', ' ').split())}"
+        line = block.text.count("\n", 0, said.start())
         at = block.line + line
         runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
     return runs

@@ -15,7 +15,7 @@ from miner.attachments import AttachedFile
 from miner.classify import Classification, classify
 from miner.commandline import Invocation
 from miner.crashes import Crash, crash_of
-from miner.extract import Extraction, Formula, extract_file, extract_issue
+from miner.extract import ATTACHMENT, Extraction, extract_issue
 from miner.failing import FormulaRun
 from miner.hosts.host import Host
 from miner.references import Reference, references_of
@@ -60,7 +60,7 @@ class Prepared:
 
 def prepare(issue: Issue, attached: Sequence[AttachedFile] = ()) -> Prepared:
     """Extract and classify an issue."""
-    extraction = extract_issue(issue)
+    extraction = extract_issue(issue, {file.name: file.text for file in attached})
     return Prepared(issue, extraction, classify(issue, extraction), attached)
 
 
@@ -225,7 +225,7 @@ class _Stored:
             written_in = located.written_in or None
             yield name, Block(self.id, position, block.text, block.kind, *given, *said, written_in)
             position += 1
-        for index, file in enumerate(self.of.attached):
+        for file in self.of.attached:
             comment = self.comments.get(file.where)
             lines = file.text.count("\n") + 1
             row = Block(
@@ -239,32 +239,21 @@ class _Stored:
                 lines,
                 written_in=file.written_in or None,
             )
-            yield (f"attachment:{file.name}", index), row
+            yield (f"{ATTACHMENT}{file.name}", 0), row
             position += 1
 
     def formula_sources(self, tracker_id: int) -> list[FormulaSource]:
         """The formulas of the texts, then those of attached files. Also sets ``repeats`` and ``reduced``."""
         issue, formulas = self.of.issue, self.of.extraction.formulas
-        placed: list[tuple[Formula, str, int | None, int | None, str | None]] = [
-            (f, f.where, self.comments.get(f.where), self.blocks.get((f.where, f.blocks[0])), None)
-            for f in formulas
-        ]
         self.repeats = [formula.duplicate_of for formula in formulas]
         self.reduced = [formula.reduced_from for formula in formulas]
-        first = {formula.shape_digest: place for place, formula in reversed(list(enumerate(formulas)))}
-        for index, file in enumerate(self.of.attached):
-            name = (f"attachment:{file.name}", index)
-            for formula in extract_file(file.text, issue.tracker):
-                place = len(placed)
-                earlier = first.setdefault(formula.shape_digest, place)
-                self.repeats.append(earlier if earlier != place else None)
-                self.reduced.append(None)
-                placed.append(
-                    (formula, name[0], self.comments.get(file.where), self.blocks.get(name), file.name)
-                )
+        files = {f"{ATTACHMENT}{file.name}": file for file in self.of.attached}
         counted: Counter[str] = Counter()
         sources = []
-        for position, (formula, where, comment, block, path) in enumerate(placed):
+        for position, formula in enumerate(formulas):
+            where, file = formula.where, files.get(formula.where)
+            comment = self.comments.get(file.where if file else where)
+            block = self.blocks.get((where, formula.blocks[0]))
             failing = formula.failing
             run = (failing and failing.invocation) or next(iter(formula.invocations), None)
             sources.append(
@@ -276,7 +265,7 @@ class _Stored:
                     comment,
                     block,
                     position,
-                    path,
+                    file.name if file else None,
                     command_line=run.text if run else None,
                     solver=(run.solver or None) if run else None,
                     solver_version=(run.version or None) if run else None,

@@ -1,4 +1,5 @@
 -- about: How many formulas each solver accepts, per tracker and status.
+-- needs: acceptance.outcome  exhume learn
 -- example: exhume query acceptance
 select
     solver.spec as solver,

@@ -1,5 +1,6 @@
 -- about: Issues per bug class, their formulas, and the days from report to closing.
--- parameter: tracker text = null  Only this tracker, named as in the table tracker.
+-- parameter: tracker tracker = null  Only this tracker, named as in the table tracker.
+-- needs: issue.id  exhume mine
 -- example: exhume query bug-classes tracker=exhume/starter
 with held as (
     select issue_id, count(*) as formulas from current_formula where issue_id is not null group by issue_id

@@ -1,7 +1,8 @@
 -- about: The solver options that most bug reports were made with, from command lines and set-option.
--- parameter: solver text = null  Only command lines of this solver: z3, cvc5.
--- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
--- parameter: theory text = null  Only issues with a formula of this theory, as in 'exhume query theories': UnicodeStrings.
+-- parameter: solver solver = null  Only command lines of this solver: z3, cvc5.
+-- parameter: class class = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- parameter: theory theory = null  Only issues with a formula of this theory, as in 'exhume query theories': UnicodeStrings.
+-- needs: issue.id  exhume mine
 -- example: exhume query bug-prone-options solver=z3
 with line as (
     select issue_id, command_line from block where command_line is not null

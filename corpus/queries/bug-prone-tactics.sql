@@ -1,5 +1,6 @@
 -- about: The tactics that most bug reports were made with, from check-sat-using and command lines.
--- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- parameter: class class = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- needs: issue.id  exhume mine
 -- example: exhume query bug-prone-tactics class=invalid-model
 with said as (
     select issue_id, text_id from block

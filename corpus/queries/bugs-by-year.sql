@@ -1,5 +1,6 @@
 -- about: Bug reports per tracker, year and class.
--- parameter: tracker text = null  Only this tracker, named as in the table tracker.
+-- parameter: tracker tracker = null  Only this tracker, named as in the table tracker.
+-- needs: issue.id  exhume mine
 -- example: exhume query bugs-by-year tracker=exhume/starter
 select
     tracker.name as tracker,

@@ -1,7 +1,8 @@
 -- about: Bug reports per class, theory, year and solver, or per some of these.
 -- parameter: by text = 'class,theory,year,solver'  What to count by, separated by commas.
--- parameter: tracker text = null  Only this tracker, named as in the table tracker.
--- parameter: class text = null  Only this bug class: soundness, invalid-model, crash.
+-- parameter: tracker tracker = null  Only this tracker, named as in the table tracker.
+-- parameter: class class = null  Only this bug class: soundness, invalid-model, crash.
+-- needs: issue.id  exhume mine
 -- example: exhume query bugs by=class,solver
 -- A report whose formulas are of several theories (or solvers) counts for each of them.
 -- Core counts only where it is the sole theory.

@@ -1,6 +1,7 @@
 -- about: Options of runs that show a bug, which the good runs on the same formula do not have.
--- parameter: solver text = null  Only runs of this solver: z3, cvc5.
--- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- parameter: solver solver = null  Only runs of this solver: z3, cvc5.
+-- parameter: class class = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- needs: formula_run.formula_id  exhume mine --replay
 -- example: exhume query failing-options solver=z3
 with shown as (
     select run.formula_id, issue_id, run.solver, failing, unnest(options) as word

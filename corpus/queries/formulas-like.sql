@@ -1,6 +1,7 @@
 -- about: The formulas of the corpus that are most similar to one of them, by shared signatures.
 -- parameter: formula integer  The formula's id.
 -- parameter: least number = 0.1  Only formulas with at least this similarity, from 0 (nothing in common) to 1.
+-- needs: assertion_atom.atom_id  exhume learn
 -- example: exhume query formulas-like formula=1
 -- Likeness is the weighted Jaccard index of the two formulas' signatures, full and coarse: rare ones weigh more,
 -- ln(1 + formulas / formulas that have it). exhume similar compares a file.

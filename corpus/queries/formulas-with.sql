@@ -1,5 +1,6 @@
 -- about: Formulas that contain all of some operators.
 -- parameter: operators text  SMT-LIB names, separated by commas.
+-- needs: formula.id  exhume mine
 -- example: exhume query formulas-with operators=str.len,str.replace
 select
     formula.id as formula,

@@ -1,9 +1,10 @@
 -- about: Signatures that are more frequent in formulas of bugs than in normal formulas, with a p-value.
--- parameter: class text = 'soundness'  Bug classes, separated by commas.
--- parameter: normal text = null  A tracker of normal formulas (benchmarks); without one, all other formulas.
+-- parameter: class class = 'soundness'  Bug classes, separated by commas.
+-- parameter: normal tracker = null  A tracker of normal formulas (benchmarks); without one, all other formulas.
 -- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
 -- parameter: support integer = 2  Only signatures that occur in at least this many formulas.
 -- parameter: p number = 0.05  Only signatures with a p-value of at most this.
+-- needs: assertion_atom.atom_id  exhume learn
 -- example: exhume query over-represented class=soundness coarse=1 p=0.01
 -- p is that of Fisher's exact test, one-sided: the probability that this many formulas of bugs have
 -- the signature by chance. q is p corrected for the number of signatures

@@ -1,5 +1,6 @@
 -- about: Why solvers refuse formulas: causes by frequency, with an example each.
--- parameter: solver text = null  Only this solver: z3, cvc5.
+-- parameter: solver solver = null  Only this solver: z3, cvc5.
+-- needs: acceptance.outcome  exhume learn
 -- example: exhume query refusals solver=cvc5
 select
     solver.spec as solver,

@@ -1,6 +1,7 @@
 -- about: Rules of the newest rule set, by lift.
 -- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
 -- parameter: support integer = 0  Only rules with at least this support (number of formulas).
+-- needs: rule.id  exhume learn
 -- example: exhume query rules-by-lift support=5
 select
     rule_id as rule,

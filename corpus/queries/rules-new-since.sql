@@ -1,6 +1,7 @@
 -- about: New rules: those of the newest rule set that an earlier one does not have, by lift.
 -- parameter: since date = null  A day; the newest rule set is compared with the one in use then. Without it: with the previous one.
 -- parameter: coarse integer = 0  1 for coarse signatures, without widths and formats.
+-- needs: rule.id  exhume learn
 -- example: exhume query rules-new-since since=2024-01-01
 with newest as (
     select max(id) as id from rule_set where coarse = ($coarse <> 0)

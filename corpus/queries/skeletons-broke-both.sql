@@ -1,7 +1,8 @@
 -- about: Skeletons of formulas that triggered bugs in two solvers, per issue.
--- parameter: first text = 'z3'  A solver.
--- parameter: second text = 'cvc5'  Another solver.
+-- parameter: first solver = 'z3'  A solver.
+-- parameter: second solver = 'cvc5'  Another solver.
 -- parameter: holes integer = 2  Only skeletons with at least this many holes; nearly all formulas have the one with a single hole.
+-- needs: assertion.id  exhume learn
 -- example: exhume query skeletons-broke-both first=z3 second=cvc5 holes=1
 -- The solver is the one that the formula's command line ran; else the one whose tracker it is.
 with broke as (

@@ -1,6 +1,8 @@
 -- about: Skeletons that triggered a bug again after an issue with them had been fixed.
 -- parameter: holes integer = 2  Only skeletons with at least this many holes; nearly all formulas have the one with a single hole.
--- parameter: class text = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- parameter: trivial integer = 0  1 also lists trivial skeletons: those with at most one connective or quantifier.
+-- parameter: class class = null  Only issues of this bug class: soundness, invalid-model, crash.
+-- needs: assertion.id  exhume learn
 -- example: exhume query skeletons-came-back holes=2
 -- Fixed is an issue that was closed, but not as a duplicate or as one that will not be fixed.
 with broke as (
@@ -40,5 +42,10 @@ join broke as later
     and later.created_at > first_fix.fixed_at
 join skeleton on skeleton.id = first_fix.skeleton_id
 where skeleton.holes >= $holes
+    -- Parentheses that open neither a hole nor a negation open a connective or a quantifier.
+    and (
+        $trivial <> 0
+        or len(regexp_extract_all(skeleton.text, '\((and|or|xor|=>|=|distinct|ite|forall|exists|let)')) > 1
+    )
 group by skeleton.id, skeleton.holes, skeleton.text, first_fix.solver, first_fix.issue, first_fix.fixed_at
 order by came_back desc, skeleton.holes desc, skeleton.id, first_fix.solver;

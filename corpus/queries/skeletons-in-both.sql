@@ -1,6 +1,7 @@
 -- about: Skeletons that formulas of two trackers share, the most used first.
--- parameter: first text  A tracker.
--- parameter: second text  Another tracker.
+-- parameter: first tracker  A tracker.
+-- parameter: second tracker  Another tracker.
+-- needs: assertion.id  exhume learn
 -- example: exhume query skeletons-in-both first=z3 second=cvc5
 with use as (
     select assertion.skeleton_id, tracker.name as tracker, count(distinct formula.id) as formulas

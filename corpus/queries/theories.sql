@@ -1,4 +1,5 @@
 -- about: Formulas and issues per theory and tracker.
+-- needs: formula.id  exhume mine
 -- example: exhume query theories
 select
     tracker.name as tracker,

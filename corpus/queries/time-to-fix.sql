@@ -1,6 +1,7 @@
 -- about: Days from report to fix per tracker, bug class and area.
--- parameter: tracker text = null  Only this tracker, named as in the table tracker.
--- parameter: class text = null  Only this bug class: soundness, invalid-model, crash.
+-- parameter: tracker tracker = null  Only this tracker, named as in the table tracker.
+-- parameter: class class = null  Only this bug class: soundness, invalid-model, crash.
+-- needs: issue.id  exhume mine
 -- example: exhume query time-to-fix class=soundness
 -- Fixed is an issue that was closed, but not as a duplicate or as one that will not be fixed.
 with report as (

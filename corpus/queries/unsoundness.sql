@@ -1,5 +1,6 @@
 -- about: Wrong answers by theory and direction: unsat for satisfiable formulas (refutation), or sat (solution).
--- parameter: tracker text = null  Only this tracker, named as in the table tracker.
+-- parameter: tracker tracker = null  Only this tracker, named as in the table tracker.
+-- needs: formula.actual  exhume mine --replay
 -- example: exhume query unsoundness
 -- Answers are compared check-sat by check-sat; a formula of several theories counts for each of them.
 with wrong as (

@@ -72,6 +72,8 @@ def query_command(
         max_rows=limit,
     )
     _show(result, form, out_file)
+    if result.hint:
+        say(result.hint)
     if result.truncated:
         say(f"stopped after {limit} rows; raise --limit for more")
 

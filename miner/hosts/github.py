@@ -82,6 +82,7 @@ class GitHub(Host):
     file_link = re.compile(
         r"https://(?:github\.com/(?:[\w.-]+/[\w.-]+/files/\d+|user-attachments/files/\d+)"
         r"|user-images\.githubusercontent\.com/\d+)/[\w.%+~-]{1,200}"
+        r"|https://gist\.github(?:usercontent)?\.com/[\w-]{1,60}/[0-9a-f]{20,40}(?:/raw/[\w./%+~-]{1,200})?(?![\w/])"
     )
 
     def path(self, name: str) -> str:
@@ -90,11 +91,19 @@ class GitHub(Host):
     def repository(self, data: Mapping[str, Any]) -> tuple[str, str]:
         return text_in(data, "full_name"), text_in(data, "html_url")
 
+    def file_address(self, link: str, issue: Issue) -> str:
+        """The page of a gist has the text of its first file below ``/raw``."""
+        if "/gist.github" not in link:
+            return link
+        link = link.replace("//gist.github.com/", "//gist.githubusercontent.com/")
+        return link if "/raw/" in link else f"{link}/raw"
+
     def file_sites(self, api_url: str) -> frozenset[str]:
         """GitHub's servers, and the two object stores that it redirects attachments to."""
         return frozenset(
             {
                 "github.com",
+                "gist.githubusercontent.com",
                 "user-images.githubusercontent.com",
                 "raw.githubusercontent.com",
                 "objects.githubusercontent.com",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from corpus.learn import import_and_decompose, learn
 from corpus.query import NamedQuery, Result, find_query, run_query
+from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.dumps import mine_starter
+from miner.hosts import known_hosts
+from miner.mining import store_tracker
+from miner.storing import Storer, TrackerReport, prepare
 
 NORMAL = """
 (declare-const x Int) (declare-const y Int) (declare-fun a () (Array Int Int))
@@ -25,6 +30,53 @@ SEQUENCE = """
 """
 
 
+SCRIPT = "(declare-const s String)\n(assert (= (str.len s) 3))\n(check-sat)"
+CRASH = "ASSERTION VIOLATION\nFile: ../src/smt/smt_context.cpp\nLine: 352\nm_scope_lvl > 0"
+PYTHON = "from z3 import *\ns = Solver()\nprint(s.check())"
+SYGUS = "(set-logic LIA)\n(synth-fun f ((x Int)) Int)\n(check-synth)"
+RUNS = "$ z3 -q a.smt2\nunsat\n$ z3 smt.phase=1 smt.b=2 a.smt2\nsat\n$ cat a.smt2\n" + SCRIPT
+
+
+def reports() -> list[Issue]:
+    """Reports that name versions, duplicates, fixes, tools and places, and have code in other languages."""
+    said = (
+        (
+            "Crash at check-sat",
+            f"Found by yinyang.\n```\n$ z3 a.smt2\n{CRASH}\n$ cat a.smt2\n{SCRIPT}\n```",
+            (),
+        ),
+        (
+            "Crash of a program",
+            f"```python\n{PYTHON}\n```\n```\n{CRASH}\n```\n```\n{SYGUS}\n```\n(yinyang)",
+            ("Duplicate of #1.",),
+        ),
+        (
+            "Soundness bug with smt.phase=1",
+            f"z3 4.8.7 is wrong, 4.8.5 works.\n```\n{RUNS}\n```",
+            ("Fixed by #12, it will be in the next release.", "I cannot reproduce this with 4.8.9."),
+        ),
+    )
+    return [
+        Issue(
+            *("Z3Prover/z3", number, title, body),
+            state="closed",
+            created_at=datetime(2020, 1, 10 * number - 9),
+            closed_at=datetime(2020, 1, 10 * number - 5),
+            comments=tuple(Comment(n, text, "MEMBER") for n, text in enumerate(comments, 1)),
+        )
+        for number, (title, body, comments) in enumerate(said, 1)
+    ]
+
+
+def store_reports(corpus: Corpus) -> None:
+    """Store the reports as a mined tracker."""
+    host = known_hosts()["github"]
+    tracker = store_tracker(corpus, None, "Z3Prover/z3", host)
+    with corpus.transaction():
+        storer = Storer(corpus, host, tracker, TrackerReport("Z3Prover/z3"))
+        storer.store([prepare(issue) for issue in reports()])
+
+
 def bug_corpus(path: Path, folder: Path) -> Path:
     """The starter tracker, a folder each of z3's and cvc5's bugs, and one of normal formulas.
 
@@ -35,6 +87,7 @@ def bug_corpus(path: Path, folder: Path) -> Path:
     _write(folder / "normal", {f"n{'abcdefgh'[n]}.smt2": NORMAL.format(n=n) for n in range(8)})
     with Corpus.open(path, write=True) as corpus:
         mine_starter(corpus)
+        store_reports(corpus)
         learn(corpus, 4, 0.5)
         import_and_decompose(corpus, [folder / "z3", folder / "cvc5"])
         import_and_decompose(corpus, [folder / "normal"], tracker="normal")

@@ -145,7 +145,9 @@ def test_there_are_the_questions_that_people_ask() -> None:
     assert names >= {
         *("bugs", "skeletons-broke-both", "skeletons-came-back", "over-represented", "rules-by-lift"),
         *("rules-new-since", "bug-prone-options", "bug-prone-tactics", "formulas-with", "formulas-like"),
-        *("time-to-fix", "issues-behind-test", "failing-options", "unsoundness"),
+        *("time-to-fix", "issues-behind-test", "failing-options", "unsoundness", "crash-places", "versions"),
+        *("code-snippets", "separating-options", "formula-sizes", "duplicates", "fixes", "reporters-tools"),
+        *("contrast", "signature-pairs"),
     }
 
 
@@ -177,9 +179,10 @@ NUMBERS = (
 def test_hostile_values_are_values(path: Path, name: str) -> None:
     before = hashlib.sha256(path.read_bytes()).hexdigest()
     query = find_query(name)
-    texts = [parameter.name for parameter in query.parameters if parameter.type == "text"]
+    numbers = [p.name for p in query.parameters if p.type in ("integer", "number", "date")]
+    texts = [parameter.name for parameter in query.parameters if parameter.name not in numbers]
     cases: list[dict[str, str]] = [dict.fromkeys(texts, value) for value in TEXTS if texts]
-    cases += [{p.name: value} for p in query.parameters if p.type != "text" for value in NUMBERS]
+    cases += [{name: value} for name in numbers for value in NUMBERS]
     for case in cases:
         try:
             run_query(path, query, {**example(query), **case}, deadline=20)
@@ -338,8 +341,8 @@ def test_skeletons_in_both(path: Path, tables: Tables) -> None:
     assert expected
 
 
-@pytest.mark.parametrize("bug_class", [None, "crash"])
-def test_skeletons_came_back(path: Path, tables: Tables, bug_class: str | None) -> None:
+@pytest.mark.parametrize(("bug_class", "trivial"), [(None, 0), (None, 1), ("crash", 1)])
+def test_skeletons_came_back(path: Path, tables: Tables, bug_class: str | None, trivial: int) -> None:
     broke: dict[tuple[int, str], set[int]] = defaultdict(set)
     for formula in tables.formula.values():
         if formula["issue_id"] is not None and bug_class in (None, tables.class_of(formula)):
@@ -350,7 +353,8 @@ def test_skeletons_came_back(path: Path, tables: Tables, bug_class: str | None) 
     for (skeleton, solver), ids in broke.items():
         issues = [tables.issue[i] for i in ids]
         fixes = [(i["closed_at"], tables.named(i)) for i in issues if fixed_days(i) is not None]
-        if not fixes or tables.skeleton[skeleton]["holes"] < 2:
+        words = re.findall(r"\((?!hole|not )", tables.skeleton[skeleton]["text"])
+        if not fixes or tables.skeleton[skeleton]["holes"] < 2 or (len(words) < 2 and not trivial):
             continue
         fixed_at, fixed = min(fixes)
         later = [
@@ -360,7 +364,7 @@ def test_skeletons_came_back(path: Path, tables: Tables, bug_class: str | None) 
         ]
         if later:
             expected[skeleton, solver] = (len(later), fixed, fixed_at, min(later)[1])
-    found = asked(path, "skeletons-came-back", **{"class": bug_class}).rows
+    found = asked(path, "skeletons-came-back", **{"class": bug_class}, trivial=trivial).rows
     assert {row[:2]: row[2:6] for row in found} == expected
     assert expected
 
@@ -514,10 +518,12 @@ def test_skeletons(path: Path, tables: Tables) -> None:
 def test_bug_prone_options(path: Path, tables: Tables) -> None:
     found = {row["option"]: row for row in records(asked(path, "bug-prone-options"))}
     issues: dict[str, set[int]] = defaultdict(set)
-    for block in tables.block:
-        for word in shlex.split(block["command_line"] or "")[1:]:
+    held = [formula for formula in tables.formula.values() if formula["issue_id"] is not None]
+    for row in [*tables.block, *held]:
+        for word in shlex.split(row["command_line"] or "")[1:]:
             if word.startswith("-") or "=" in word:
-                issues[word.partition("=")[0]].add(block["issue_id"])
+                issues[word.partition("=")[0]].add(row["issue_id"])
+    for block in tables.block:
         for option in re.findall(r"\(set-option (:\S+)", tables.text[block["text_id"]]):
             issues[option].add(block["issue_id"])
     assert {name: row["issues"] for name, row in found.items()} == {n: len(i) for n, i in issues.items()}
@@ -590,3 +596,114 @@ def test_unsoundness(path: Path) -> None:
     found = {row[0]: list(row[3:5]) for row in asked(path, "unsoundness").rows}
     assert found == dict(counts)
     assert found["ArraysEx"][1] > found["ArraysEx"][0] > 0
+
+
+def test_crash_places_and_versions(path: Path) -> None:
+    place = records(asked(path, "crash-places", like="smt_context%"))
+    said = [(row["file"], row["line"], row["message"], row["issues"]) for row in place]
+    assert said == [("smt_context.cpp", 352, "m_scope_lvl > 0", 2)]
+    assert place[0]["an_issue"] == "Z3Prover/z3#1"
+    with pytest.raises(QueryError, match="by is line or file"):
+        asked(path, "crash-places", by="folder")
+    [row] = records(asked(path, "versions", affected="4.8.7"))
+    said = [row[name] for name in ("issue", "last_good", "affected", "fixed_in", "fixed_by")]
+    assert said == ["Z3Prover/z3#3", "4.8.5", "4.8.7", "4.8.9", "#12"]
+
+
+def test_code_snippets(path: Path) -> None:
+    rows = records(asked(path, "code-snippets"))
+    assert [(row["language"], row["issue"], row["bug_class"]) for row in rows] == [
+        ("python", "Z3Prover/z3#2", "crash"),
+        ("sygus", "Z3Prover/z3#2", "crash"),
+    ]
+    assert rows[0]["text"].startswith("from z3 import *")
+    assert asked(path, "code-snippets", language="sygus").rows == [tuple(rows[1].values())]
+
+
+def test_separating_options(path: Path) -> None:
+    [row] = records(asked(path, "separating-options", solver="z3"))
+    said = [row[name] for name in ("issue", "only_failing", "only_good", "failing", "good")]
+    assert said == ["Z3Prover/z3#3", ["smt.phase=1", "smt.b=2"], ["-q"], "wrong-answer", "unsat"]
+
+
+def test_duplicates_fixes_and_tools(path: Path) -> None:
+    [row] = records(asked(path, "duplicates"))
+    names = ("issue", "duplicate_of", "said_by", "same_crash_place", "days_apart")
+    assert [row[name] for name in names] == ["Z3Prover/z3#2", "Z3Prover/z3#1", "MEMBER", True, 10]
+    [row] = records(asked(path, "fixes"))
+    assert [row[name] for name in ("fix", "issues", "classes", "median_days")] == [
+        *("Z3Prover/z3#12", 1),
+        ["soundness"],
+        4.0,
+    ]
+    tools = {row["tool"]: row["issues"] for row in records(asked(path, "reporters-tools"))}
+    assert tools == {"yinyang": 2}
+
+
+def test_formula_sizes(path: Path, tables: Tables) -> None:
+    groups: dict[tuple[str | None, bool], list[Row]] = defaultdict(list)
+    for formula in tables.formula.values():
+        if formula["commands"] is not None and formula["near_duplicate_of"] is None:
+            incremental = formula["check_sats"] > 1 or formula["pushes"] > 0
+            groups[tables.class_of(formula), incremental].append(formula)
+    found = {row[:2]: row[2:5] for row in asked(path, "formula-sizes").rows}
+    assert found == {
+        key: (len(rows), median(r["assertions"] for r in rows), median(r["terms"] for r in rows))
+        for key, rows in groups.items()
+    }
+    assert len(found) > 3
+
+
+@pytest.mark.parametrize("coarse", [0, 1])
+def test_signature_pairs(path: Path, tables: Tables, coarse: int) -> None:
+    column = "coarse_signature_id" if coarse else "signature_id"
+    held = [tables.signatures_of(formula, column) for formula in tables.formula]
+    held = [signatures for signatures in held if signatures]
+    alone = Counter(one for signatures in held for one in signatures)
+    pairs = Counter(pair for signatures in held for pair in itertools.combinations(sorted(signatures), 2))
+    expected = {
+        (tables.signature[a]["text"], tables.signature[b]["text"]): round(
+            count * len(held) / (alone[a] * alone[b]), 2
+        )
+        for (a, b), count in pairs.items()
+        if count >= 3
+    }
+    assert {row[:2]: row[-1] for row in asked(path, "signature-pairs", coarse=coarse).rows} == expected
+    assert expected
+
+
+def test_contrast_is_fishers_test(path: Path, tables: Tables) -> None:
+    sides: dict[str, list[Row]] = {"z3": [], "normal": []}
+    for formula in tables.formula.values():
+        if tables.tracker_of(formula) in sides and formula["commands"] is not None:
+            sides[tables.tracker_of(formula)].append(formula)
+    first, second = sides["z3"], sides["normal"]
+    rows = records(asked(path, "contrast", first="z3", second="normal", by="operator"))
+    names = {name for formula in first + second for name in formula["operators"]}
+    assert {row["item"] for row in rows} == names
+    for row in rows:
+        a, b = (sum(row["item"] in f["operators"] for f in side) for side in (first, second))
+        cells = [[a, len(first) - a], [b, len(second) - b]]
+        assert row["p"] == pytest.approx(fisher_exact(cells).pvalue, abs=1e-6)
+        (c, d), (e, f) = cells
+        assert row["odds_ratio"] == pytest.approx((c + 0.5) * (f + 0.5) / ((d + 0.5) * (e + 0.5)), abs=1e-3)
+    assert [row["q"] for row in rows] == pytest.approx(false_discovery_control([row["p"] for row in rows]))
+    for of, one, other in (("solver", "z3", "cvc5"), ("period", "2019-2020", "2021-2025")):
+        for by in ("theory", "signature", "coarse"):
+            assert asked(path, "contrast", first=one, second=other, of=of, by=by).rows
+    with pytest.raises(QueryError, match="by is theory, operator"):
+        asked(path, "contrast", first="z3", second="normal", by="colour")
+
+
+def test_an_empty_answer_says_why(path: Path, tmp_path: Path) -> None:
+    assert asked(path, "bugs", tracker="exhume/startr").hint == (
+        "the corpus has no tracker 'exhume/startr'; did you mean exhume/starter?"
+    )
+    hint = asked(path, "failing-options", **{"class": "chrash"}).hint
+    assert hint == "the corpus has no class 'chrash'; did you mean crash?"
+    with Corpus.open(tmp_path / "empty.duckdb", write=True):
+        pass
+    for query in named_queries():
+        values = {p.name: "1" for p in query.parameters if p.required}
+        hint = run_query(tmp_path / "empty.duckdb", query, values).hint
+        assert query.needs is None or hint.endswith(f"run {query.needs[1]} first")

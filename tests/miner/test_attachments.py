@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.attachments import AttachedFile, Downloader, Limits, Link, files_of, links_of, texts_of
+from miner.extract import extract_issue
 from miner.mining import MineOptions, replay_tracker
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.mining_help import GITHUB, TestClock, contents, mine
@@ -268,3 +269,30 @@ def test_attachments_are_mined_and_replayed(tmp_path: Path) -> None:
         with Corpus.open(tmp_path / name, write=True) as corpus:
             replay_tracker(corpus, "ada/solver")
         assert contents(tmp_path / name) == before
+
+
+def test_attached_scripts_get_the_runs_and_answers_of_the_issue() -> None:
+    script = "(declare-const a Int)\n(assert (> a 0))\n(check-sat)\n"
+    body = (
+        "z3 returns `unsat` on [9.smt2](https://github.com/a/b/files/1/9.smt2.zip), expected `sat`.\n"
+        "```\n$ z3 smt.x=1 9.smt2\nunsat\n```"
+    )
+    issue = Issue("Z3Prover/z3", 1, "Soundness bug", body)
+    (formula,) = extract_issue(issue, {"9.smt2": script}).formulas
+    assert (formula.where, formula.text) == ("attachment:9.smt2", script)
+    assert formula.expected is not None
+    assert formula.expected.answer == "sat"
+    assert formula.failing is not None
+    assert formula.failing.invocation is not None
+    assert formula.failing.invocation.options == ("smt.x=1",)
+    assert formula.failing.answers == ("unsat",)
+
+
+def test_gists_are_fetched_as_text() -> None:
+    gist = "0123456789abcdef0123456789abcdef"
+    body = f"see https://gist.github.com/ada/{gist} and https://gist.github.com/ada/{gist}/raw/1/f.smt2"
+    addresses = [link.address for link in links_of(Issue("a/b", 1, "", body), GITHUB)]
+    base = f"https://gist.githubusercontent.com/ada/{gist}/raw"
+    assert addresses == [base, f"{base}/1/f.smt2"]
+    answer = json.dumps({"base64": base64.b64encode(b"(check-sat)").decode()})
+    assert [f.name for f in files_of(Link(base, "body"), answer)] == ["gist-0123456789ab.txt"]
