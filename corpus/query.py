@@ -186,7 +186,7 @@ def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values:
         column, command = query.needs
         table, _, name = column.partition(".")
         if connection.execute(f"select 1 from {table} where {name} is not null limit 1").fetchone() is None:
-            return f"{query.name} found nothing, as the corpus has no {column}: run {command} first"
+            return f"{query.name} found nothing: the corpus has no {column} yet, which {command} stores"
     for parameter in query.parameters:
         given = values.get(parameter.name)
         if parameter.type not in _NAMES or not isinstance(given, str):

@@ -170,9 +170,14 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
         groups = found.groupdict()
         value = groups.get("v") or groups.get("w") or ""
     weight = rule.weight * (3 if place in ("title", "label") else 1)
-    if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS:
+    if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS + _lead(found.string):
         weight += 4
     return weight, Reasoned(value, " ".join(found[0].split())[:200], where, rule.id)
+
+
+def _lead(title: str) -> int:
+    """The length of the options in parentheses that a title starts with."""
+    return title.find(")") + 1 if title.startswith("(") else 0
 
 
 def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str]]:

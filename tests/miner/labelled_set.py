@@ -157,7 +157,7 @@ class _Entry:
         declarations, rest = text.strip().split("\n;;\n")
         lines = rest.split("\n")
         assert lines[-1] == "(check-sat)"
-        open_rest = "\n".join(lines[:-1])
+        open_rest = "\n".join(line for line in lines if line != "(check-sat)")
         self.parts = {
             "": declarations + "\n" + rest,
             ".decl": declarations,
