@@ -75,7 +75,7 @@ def expectations(
             if found is None and run.output is not None:
                 found = _in_output(run)
         # What the issue says is about an attached formula only if there is no other.
-        is_alone = len(kept) == 1 and section.where not in prose
+        is_alone = len(kept) == 1 and prose.keys().isdisjoint({section.where})
         for text in [prose["body"]] if is_alone else texts:
             found = found or expectation_in(text[:4000], "text", own)
         if found is None and (is_alone or (section.where == "body" and in_body == 1)):

@@ -343,7 +343,7 @@ def _duplicate(issue: Issue, references: Sequence[Reference]) -> Reasoned | None
     """The issue that this one is said to repeat, by a maintainer if one says so."""
     said = [r for r in references if r.duplicate]
     by_maintainers = {f"comment:{c.id}" for c in issue.comments if c.author_association in _MAINTAINERS}
-    said.sort(key=lambda r: r.where not in by_maintainers)
+    said.sort(key=lambda r: by_maintainers.isdisjoint({r.where}))
     return Reasoned(said[0].target, said[0].text, said[0].where) if said else None
 
 
