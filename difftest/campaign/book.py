@@ -33,9 +33,9 @@ from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, FindingFolder, read_document
 from difftest.triage.key import fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
+from difftest.triage.merges import Merge, find_merges, merge
 from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
-from difftest.triage.twins import Merge, find_twins, merge
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
@@ -192,7 +192,7 @@ class Book:
         """A finding was reduced: those that turn out to have one cause become one."""
         self._reductions += result.solver_seconds - result.task.limits.seconds
         with contextlib.suppress(DifftestError):
-            for found in find_twins(list(self.records.values())):
+            for found in find_merges(list(self.records.values())):
                 self._merge(found)
                 yield found
 

@@ -11,7 +11,7 @@ from difftest.campaign.refusals import Refusal
 from difftest.campaign.stored import ArmState
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
-from difftest.triage.twins import Merge
+from difftest.triage.merges import Merge
 from solvers.running.outcomes import Outcome, Verdict
 
 

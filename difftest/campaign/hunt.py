@@ -58,8 +58,8 @@ from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.triage.keying import QUICK_SECONDS
 from difftest.triage.known import KnownErrors
+from difftest.triage.merges import Merge
 from difftest.triage.store import prepare_output
-from difftest.triage.twins import Merge
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits

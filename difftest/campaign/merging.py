@@ -10,20 +10,20 @@ from pathlib import Path
 
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import FILE
+from difftest.triage.merges import Merge, find_merges, merge, move_away
 from difftest.triage.store import findings_of, read_findings
-from difftest.triage.twins import Merge, find_twins, merge, move_away
 
 
-def merge_twins(out: Path) -> list[Merge]:
-    """Merge the twins among the findings of the campaign in ``out``. InUse while a hunt works on it."""
-    twins = find_twins(findings_of(out))
-    if not twins or not (out / FILE).is_file():
+def merge_findings(out: Path) -> list[Merge]:
+    """Merge the findings with one cause of the campaign in ``out``. InUse while a hunt works on it."""
+    merges = find_merges(findings_of(out))
+    if not merges or not (out / FILE).is_file():
         return []
     with CampaignState.open(out, {}, jobs=0) as state:
-        for found in twins:
+        for found in merges:
             merge(found)
         finish_merges(state, out / "findings")
-    return twins
+    return merges
 
 
 def finish_merges(state: CampaignState, folder: Path) -> None:

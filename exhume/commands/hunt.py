@@ -66,7 +66,7 @@ Modes = Annotated[
     ModeKind,
     typer.Option(
         help="Run a share of the tests under solver options (options), tactics (tactics), both (all),"
-        " both and experimental options (experimental), or none of them (default)."
+        " or both and experimental options (experimental). 'default' runs all tests without them."
     ),
 ]
 ModeShare = Annotated[float, typer.Option(help="Share of the tests run under --modes.", min=0, max=1)]

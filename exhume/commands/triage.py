@@ -12,16 +12,16 @@ from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their fin
 from corpus.store import Corpus
 from difftest import HuntFinished, HuntOptions, Stage, find_solvers, hunt
 from difftest.campaign.files import FileTests
-from difftest.campaign.merging import merge_twins
+from difftest.campaign.merging import merge_findings
 from difftest.campaign.state import lock_campaign
 from difftest.campaign.stored import InUse, read_campaign
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
+from difftest.triage.merges import Merge
 from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
-from difftest.triage.twins import Merge
 from exhume.commands.options import Json
 from exhume.commands.replay import files_in
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -113,8 +113,8 @@ def triage_command(
         shrink=2,
     )
     out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}")
-    for twin in merged:
-        out.print(f"merged (same key and releases): {twin.gone.path.name} into {twin.kept.path.name}")
+    for merge in merged:
+        out.print(f"merged (same key and releases): {merge.gone.path.name} into {merge.kept.path.name}")
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
         names = [named[identity] for identity in group[:_MOST_NAMED]]
@@ -160,7 +160,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
 
 def _merge(folder: Path) -> list[Merge]:
     try:
-        return merge_twins(folder)
+        return merge_findings(folder)
     except (InUse, OSError) as problem:
         say(f"findings with the same cause were not merged: {problem}")
         return []

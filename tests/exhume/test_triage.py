@@ -12,7 +12,7 @@ import pytest
 from difftest import EnvironmentProblem
 from difftest.triage import release_search as bisecting
 from difftest.triage.folder import FindingFolder
-from tests.difftest.test_twins import finding as finding_of
+from tests.difftest.test_merges import finding as finding_of
 
 TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 

@@ -33,7 +33,7 @@ class Merge:
     gone: FindingRecord
 
 
-def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
+def find_merges(records: Sequence[FindingRecord]) -> list[Merge]:
     """What would merge: findings about formulas that are reduced and whose releases do not differ."""
     read = [(record, FindingFolder.read(record.path)) for record in records]
     reduced = [pair for pair in read if pair[1].kind == FindingFolder.kind and pair[1].is_reduced]
@@ -43,13 +43,13 @@ def find_twins(records: Sequence[FindingRecord]) -> list[Merge]:
     merges = []
     for record, found in sorted(reduced, key=lambda pair: len(pair[1].key)):
         group = alike.setdefault(count_under(_key(found), alike), [])
-        twin = next((other for other in group if _releases(other[1]) == _releases(found)), None)
-        if twin is None:
+        same = next((other for other in group if _releases(other[1]) == _releases(found)), None)
+        if same is None:
             group.append((record, found))
             continue
-        more, less = sorted([(record, found), twin], key=lambda pair: (-pair[1].duplicates, pair[0].id))
-        if more is not twin:
-            group[group.index(twin)] = more
+        more, less = sorted([(record, found), same], key=lambda pair: (-pair[1].duplicates, pair[0].id))
+        if more is not same:
+            group[group.index(same)] = more
         merges.append(Merge(more[0], less[0]))
     return merges
 

@@ -13,15 +13,15 @@ import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, hunt
 from difftest.campaign import book
-from difftest.campaign.merging import finish_merges, merge_twins
+from difftest.campaign.merging import finish_merges, merge_findings
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState, read_campaign
-from difftest.triage import twins
+from difftest.triage import merges
 from difftest.triage.folder import FindingFolder
+from difftest.triage.merges import Merge, find_merges
 from difftest.triage.store import findings_of
 from difftest.triage.triggers import read_triggers
-from difftest.triage.twins import Merge, find_twins
 from generator.strategy import GeneratedTest
 from tests.difftest.test_reports import write
 
@@ -46,15 +46,15 @@ def finding(
 
 def campaign(out: Path) -> None:
     finding(out, "a", "invalid-model|z3|Int|div", "invalid-model|z3|Int|div")
-    twin = finding(
+    alike = finding(
         out, "b", "invalid-model|z3|Int+Real|div,mod", "invalid-model|z3|Int|div", test={"index": 8}
     )
-    (twin / "duplicates.txt").write_text("9\n10\n")
+    (alike / "duplicates.txt").write_text("9\n10\n")
     finding(out, "c", "invalid-model|z3|Int|mod", "invalid-model|z3|Int|mod")
 
 
 def with_rows(tmp_path: Path) -> dict[str, str]:
-    """The campaign with its ledger; the keys of its twins."""
+    """The campaign with its ledger; the keys of its merges."""
     campaign(tmp_path)
     keys = {"a": "invalid-model|z3|Int|div", "b": "invalid-model|z3|Int+Real|div,mod"}
     rows = [
@@ -69,7 +69,7 @@ def with_rows(tmp_path: Path) -> dict[str, str]:
 
 def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     keys = with_rows(tmp_path)
-    (merged,) = merge_twins(tmp_path)
+    (merged,) = merge_findings(tmp_path)
     # The one that was seen most stays.
     assert (merged.kept.id, merged.gone.id) == ("b", "a")
     assert [record.id for record in findings_of(tmp_path)] == ["b", "c"]
@@ -82,20 +82,20 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert stored.folded["invalid-model|z3|Int+UF"][0] == keys["b"]
     assert stored.folded[keys["a"]][0] == keys["b"]
     assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7]
-    assert merge_twins(tmp_path) == []
+    assert merge_findings(tmp_path) == []
     assert len(stored.runs) == 1
 
 
 @pytest.mark.parametrize("done", ["nothing", "document", "folder"])
 def test_a_merge_that_was_killed_is_finished_by_the_next_run(tmp_path: Path, done: str) -> None:
     keys = with_rows(tmp_path)
-    (found,) = find_twins(findings_of(tmp_path))
+    (found,) = find_merges(findings_of(tmp_path))
     child = os.fork()
     if child == 0:
         if done == "document":
-            twins.move_away = lambda gone: os.kill(os.getpid(), signal.SIGKILL)
+            merges.move_away = lambda gone: os.kill(os.getpid(), signal.SIGKILL)
         if done != "nothing":
-            twins.merge(found)
+            merges.merge(found)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     with CampaignState.open(tmp_path, {"seed": 1}) as state:
@@ -161,7 +161,7 @@ def test_what_releases_tell_apart_or_is_not_reduced_stays(tmp_path: Path) -> Non
     finding(tmp_path, "a", key, key, ("4.7", "4.9"))
     finding(tmp_path, "b", f"{key}|fixed in 4.8", f"{key}", ("4.7", "4.8"))
     write(tmp_path / "findings" / "c", id="c", key=key)
-    assert find_twins(findings_of(tmp_path)) == []
+    assert find_merges(findings_of(tmp_path)) == []
 
 
 def test_a_split_finding_merges_with_one_of_its_key_and_releases(tmp_path: Path) -> None:
@@ -170,5 +170,5 @@ def test_a_split_finding_merges_with_one_of_its_key_and_releases(tmp_path: Path)
     split = "invalid-model|z3|Int|div|fixed in 4.8"
     finding(tmp_path, "b", split, "invalid-model|z3|Int|mod|fixed in 4.8", ("4.7", "4.8"))
     finding(tmp_path, "c", "invalid-model|z3|Int|div", "invalid-model|z3|Int|div", ("4.7", "4.9"))
-    (found,) = find_twins(findings_of(tmp_path))
+    (found,) = find_merges(findings_of(tmp_path))
     assert {found.kept.id, found.gone.id} == {"a", "b"}
