@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -63,21 +63,20 @@ class Confirmer:
     def __call__(self, text: str) -> bool:
         """Whether ``text`` shows it; where there are several tries, in two of them."""
         script = Script.of(text)
-        if script.file_command or not script.commands:
-            return False
+        tries = 0 if script.file_command or not script.commands else self.expected.tries
         # Once would do for formulas that hardly ever show it, and reduction would end with one of these.
         needed = min(2, self.expected.tries)
-        looks = (self._look(text, script) for _ in range(self.expected.tries))
+        looks = (self._look(text, script) for _ in range(tries))
         return sum(1 for _ in itertools.islice(filter(None, looks), needed)) == needed
 
     def start_from(self, text: str) -> bool:
         """Whether ``text`` shows it in fresh processes. If forked solvers do not show it, all later looks are
         in fresh processes too: some faults are in a program, not in its library.
         """
-        if not self.fresh(text):
-            return False
-        self.is_fast = self.is_fast and self(text)
-        return True
+        is_shown = self.fresh(text)
+        if is_shown:
+            self.is_fast = self.is_fast and self(text)
+        return is_shown
 
     def times_shown(self, text: str, tries: int) -> int:
         """In how many of ``tries`` fresh processes ``text`` shows it."""
@@ -87,12 +86,14 @@ class Confirmer:
 
     def _look(self, text: str, script: Script) -> bool:
         self.refused = False
-        if self.expected.pair is not None:
-            return self._does_not_follow(self.expected.pair, text, script)
         oracle = ORACLES.get(self.expected.oracle)
-        if oracle is not None and oracle.has_own_runs:
-            return self._sees(oracle, text, script)
-        return class_of(self.expected.finding_class).confirm(self, text, script)
+        if self.expected.pair is not None:
+            is_shown = self._does_not_follow(self.expected.pair, text, script)
+        elif oracle is not None and oracle.has_own_runs:
+            is_shown = self._sees(oracle, text, script)
+        else:
+            is_shown = class_of(self.expected.finding_class).confirm(self, text, script)
+        return is_shown
 
     def fresh(self, text: str) -> bool:
         """The same in fresh processes, by the command line that a report shows."""
@@ -109,14 +110,10 @@ class Confirmer:
 
     def _sees(self, oracle: Oracle, text: str, script: Script) -> bool:
         """Whether the oracle that saw it sees it again, by whatever runs it takes."""
-        expected = self.expected
-        verdicts: dict[str, Verdict] = {}
-        for solver in expected.solvers:
-            verdict = self.judge(solver, script)
-            if verdict is None:
-                return False
-            verdicts[solver.name] = verdict
-        limits = Limits(seconds=expected.seconds)
+        expected, limits = self.expected, Limits(seconds=self.expected.seconds)
+        verdicts = self.judge_all(script)
+        if verdicts is None:
+            return False
         with contextlib.ExitStack() as stack:
             runner = (
                 self._runner if self.is_fast else stack.enter_context(Runner(warm=False, within=self._runner))
@@ -125,23 +122,34 @@ class Confirmer:
             candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
             found = [c for c in candidates if expected.culprit in (None, c.culprit)]
-            if not found or self.is_fast or oracle.measure is None:
-                return bool(found)
-            return oracle.measure(found[0], seen, runner, limits)
+            is_shown = bool(found)
+            if found and not self.is_fast and oracle.measure is not None:
+                is_shown = oracle.measure(found[0], seen, runner, limits)
+        return is_shown
 
     def _does_not_follow(self, pair: Pair, text: str, script: Script) -> bool:
         """Whether the one accused decides what is left of the parent, and not ``text``, or the other way."""
         parent = pair.parent_of(text)
-        if parent is None:
-            return False
         wrong = "unsat" if pair.follows == "sat" else "sat"
         shown = wrong if self.expected.finding_class == "soundness" else "unknown"
-        accused = self.expected.accused
-        for formula, answer in ((script, shown), (Script.of(parent), pair.follows)):
-            verdict = self.judge(accused, formula)
-            if verdict is None or verdict.answers != (answer,):
-                return False
-        return True
+        return parent is not None and all(
+            (verdict := self.judge(self.expected.accused, formula)) and verdict.answers == (answer,)
+            for formula, answer in ((script, shown), (Script.of(parent), pair.follows))
+        )
+
+    def judge_all(
+        self, script: Script, is_expected: Callable[[Solver, Verdict], bool] = lambda solver, verdict: True
+    ) -> dict[str, Verdict] | None:
+        """What a run of each expected solver means; None if one was refused or spoilt, or is not as
+        expected: then the others are not run.
+        """
+        verdicts: dict[str, Verdict] = {}
+        for solver in self.expected.solvers:
+            verdict = self.judge(solver, script)
+            if verdict is None or not is_expected(solver, verdict):
+                return None
+            verdicts[solver.name] = verdict
+        return verdicts
 
     def judge(self, solver: Solver, script: Script) -> Verdict | None:
         """One run's meaning; None where it was refused or spoilt."""
@@ -158,12 +166,10 @@ class Confirmer:
             return None
         self.seconds += run.seconds
         verdict = judge(solver.given(script), run, solver.family)
-        if verdict.outcome is Outcome.REFUSED or not (
-            complaints_of(run.stdout, verdict.detail) <= self.expected.complaints
-        ):
-            self.refused = True
-            return None
-        return verdict
+        complaints = complaints_of(run.stdout, verdict.detail)
+        is_refused = verdict.outcome is Outcome.REFUSED or not complaints <= self.expected.complaints
+        self.refused = self.refused or is_refused
+        return None if is_refused else verdict
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,6 +59,12 @@ class Trial(Protocol):
 
     def judge(self, solver: Solver, script: Script) -> Verdict | None:
         """What one run means; None where it was refused or spoilt."""
+        ...
+
+    def judge_all(
+        self, script: Script, is_expected: Callable[[Solver, Verdict], bool]
+    ) -> Mapping[str, Verdict] | None:
+        """What a run of each expected solver means; None as soon as one is not as expected."""
         ...
 
 

@@ -22,13 +22,14 @@ class Crash(FindingClass):
 
     def is_outcome(self, expected: Expectation, verdict: Verdict) -> bool:
         """Whether it died at the same place, or where it names none, in the same way."""
-        if not super().is_outcome(expected, verdict):
-            return False
-        if expected.location is None:
-            return verdict.location is None and verdict.shape == expected.shape
-        if expected.exact:
-            return verdict.location == expected.location
-        return file_of(verdict.location or "") == file_of(expected.location)
+        here, there = verdict.location, expected.location
+        if there is None:
+            is_same = here is None and verdict.shape == expected.shape
+        elif expected.exact:
+            is_same = here == there
+        else:
+            is_same = file_of(here or "") == file_of(there)
+        return is_same and super().is_outcome(expected, verdict)
 
     def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
         """Whether the accused died."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from difftest.models.crossing import Crossing, ambiguous_operators, cross
 from difftest.oracles import PLAIN, look
@@ -61,13 +62,9 @@ class Soundness(FindingClass):
     def confirm(self, trial: Trial, text: str, script: Script) -> bool:
         """Whether some check-sat has the answers expected, each from a run that was not spoilt."""
         expected = trial.expected
-        verdicts: dict[str, Verdict] = {}
-        for solver in expected.solvers:
-            verdict = trial.judge(solver, script)
-            if verdict is None or not self.is_shown_by(expected, solver, verdict):
-                return False
-            verdicts[solver.name] = verdict
-        checks = [check for check in range(len(script.checks)) if _has_answers(expected, verdicts, check)]
+        verdicts = trial.judge_all(script, partial(self.is_shown_by, expected)) or {}
+        questions = range(len(script.checks) if verdicts else 0)
+        checks = [check for check in questions if _has_answers(expected, verdicts, check)]
         if expected.truth is not None and checks:
             said = [v.answers for solver in expected.references if (v := trial.judge(solver, script))]
             checks = [c for c in checks if any(decided(answers, c) == expected.truth for answers in said)]
