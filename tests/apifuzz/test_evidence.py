@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import evidence, folder
+from apifuzz.running import describing, evidence, folder
 from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description
@@ -71,6 +71,17 @@ def missing(spec: str) -> None:
 def test_one_solver_alone_is_the_one() -> None:
     found = weigh(Setup("cvc5"), CALLS, Fault("crash", "assert", "SIGSEGV in assert"))
     assert (found.culprit, found.reason, found.sentences) == ("cvc5", "", [])
+
+
+def test_a_model_that_the_other_solver_refutes_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Fault("model", "cvc5:model", "z3 answers unsat to the model of cvc5")
+    hear(monkeypatch, {"cvc5": result("sat"), "z3": result("sat")}, None)
+    found = weigh(BOTH, CALLS, model)
+    assert (found.culprit, found.reason) == ("cvc5", "z3 refutes its model")
+    # The program has the values of this model in it, so that it says nothing of another release.
+    monkeypatch.setattr(describing, "ask_older", missing)
+    assert describing._hear_older(found, BOTH, model, "assert False") == ""
+    assert found.sentences[-1].startswith("no older release was asked")
 
 
 def test_who_crashed_in_lockstep_is_seen_alone(monkeypatch: pytest.MonkeyPatch) -> None:

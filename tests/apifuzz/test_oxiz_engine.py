@@ -37,6 +37,8 @@ from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
 from smtlib import BOOL, INT, REAL, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import ROUNDING_MODE, STRING, array, bit_vector, floating_point
+from solvers.oxiz import driver
+from solvers.running.crash_places import crash_place
 
 B4, B8, HALF = bit_vector(4), bit_vector(8), floating_point(5, 11)
 SAMPLES = (BOOL, INT, REAL, B4, B8, STRING, ROUNDING_MODE, HALF, array(INT, B4))
@@ -386,3 +388,26 @@ def test_runs_reach_most_of_the_interface_and_replay_to_the_same() -> None:
 
 
 SEEDS = range(12)
+
+
+def test_a_panic_is_a_crash_at_its_place_unless_that_is_a_crate_of_another_project() -> None:
+    panic = "thread '<unnamed>' (7) panicked at {}:12:5:\nattempt to divide with overflow\n"
+    assert crash_place(panic.format("oxiz-theories/src/string/solver.rs")) == "solver.rs:12"
+    assert (
+        crash_place(panic.format("/home/u/.cargo/registry/src/index-1/num-integer-0.1.47/src/lib.rs")) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--version"], 0, "oxiz 0."),
+        (["--options"], 0, "[]"),
+        (["a.smt2"], 1, '(error "oxiz reads no SMT-LIB'),
+    ],
+)
+def test_the_driver_prints_its_release_and_reads_nothing(
+    arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert driver.main(arguments) == code
+    assert capsys.readouterr().out.startswith(said)
