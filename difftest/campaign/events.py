@@ -66,7 +66,7 @@ class HuntSummary:
 
     ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
     runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
-    dropped. ``crossings`` counts (owner, judge, result) of models that another solver checked,
+    dropped. ``cross_checks`` counts (owner, judge, result) of models that another solver checked,
     ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
     from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
     accepted no test.
@@ -82,7 +82,7 @@ class HuntSummary:
     unconfirmed: int = 0
     interrupted: bool = False
     problem: str | None = None
-    crossings: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    cross_checks: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
 
@@ -99,7 +99,7 @@ class HuntSummary:
             },
             "models_crossed": [
                 {"owner": owner, "judge": judge or None, "result": what, "count": count}
-                for (owner, judge, what), count in sorted(self.crossings.items())
+                for (owner, judge, what), count in sorted(self.cross_checks.items())
             ],
             "duplicates": self.duplicates,
             "unconfirmed": self.unconfirmed,

@@ -88,10 +88,10 @@ class RunTask:
 class RunResult:
     """The verdicts of all solvers, in the solvers' order, and the seconds spent in them by this task.
 
-    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``crossings`` are the results
-    of models that another solver checked: (owner, judge, result). ``test`` is None where nothing looks wrong
-    and the task did not bring it along. ``counts`` are further ones, by kind and name. ``is_final``: a longer
-    limit would not show more.
+    ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``cross_checks`` are the
+    results of models that another solver checked: (owner, judge, result). ``test`` is None where nothing
+    looks wrong and the task did not bring it along. ``counts`` are further ones, by kind and name.
+    ``is_final``: a longer limit would not show more.
     """
 
     task: RunTask
@@ -100,7 +100,7 @@ class RunResult:
     candidates: tuple[Candidate, ...] = ()
     theories: tuple[str, ...] = ()
     test: GeneratedTest | None = None
-    crossings: tuple[tuple[str, str, str], ...] = ()
+    cross_checks: tuple[tuple[str, str, str], ...] = ()
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     is_final: bool = False
 
@@ -327,11 +327,13 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     names = hunting_oracles(task.oracles, solvers, test.text)
     found, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
     kept = test if found else task.test
-    crossed = tuple(
-        (crossing.owner, judge, what) for crossing in seen.crossings for judge, what in crossing.results()
+    results = tuple(
+        (cross_check.owner, judge, what)
+        for cross_check in seen.cross_checks
+        for judge, what in cross_check.results()
     )
     theories = theories_in(test.text)
-    return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, crossed)
+    return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results)
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

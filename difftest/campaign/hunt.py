@@ -251,7 +251,7 @@ class _Hunt:
 
     def _totals(self) -> dict[str, Any]:
         """The fields of a summary."""
-        same = ("tests", "decided", "solver_seconds", "outcomes", "duplicates", "unconfirmed", "crossings")
+        same = ("tests", "decided", "solver_seconds", "outcomes", "duplicates", "unconfirmed", "cross_checks")
         return {
             **{name: getattr(self.tally, name) for name in (*same, "statistics")},
             "seconds": self.tally.earlier_seconds + self.clock() - self.started,

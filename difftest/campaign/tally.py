@@ -26,7 +26,7 @@ class Tally:
         self.statistics: dict[str, Counter[str]] = defaultdict(Counter)
         self.solver_seconds = self.earlier_seconds = 0.0
         self.outcomes: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
-        self.crossings: Counter[tuple[str, str, str]] = Counter()
+        self.cross_checks: Counter[tuple[str, str, str]] = Counter()
         self.refusals: dict[str, str] = {}
         """What each solver said to the first test that it refused."""
         self.memory = 0
@@ -45,7 +45,7 @@ class Tally:
             if row.kind == "strategy" and row.outcome and row.solver in self.outcomes:
                 self.outcomes[row.solver][Outcome(row.outcome)] += row.count
             elif row.kind == CROSSING and row.outcome:
-                self.crossings[row.solver, row.name, row.outcome] += row.count
+                self.cross_checks[row.solver, row.name, row.outcome] += row.count
         self._found.extend(found.found_at for found in loaded.findings if not found.earlier)
 
     def spend(self, seconds: float) -> None:
@@ -66,10 +66,10 @@ class Tally:
             self._add(result, solver, verdict.outcome, 1)
             if verdict.outcome is Outcome.REFUSED:
                 self._note_refusal(base_name(solver, self.outcomes), verdict.detail)
-        for owner, judge, what in result.crossings:
+        for owner, judge, what in result.cross_checks:
             # Each time it was tried: a model may come with a longer limit, and be another one then.
             owner, judge = base_name(owner, self.outcomes), base_name(judge, self.outcomes)
-            self.crossings[owner, judge, what] += 1
+            self.cross_checks[owner, judge, what] += 1
             self._changes.outcomes[CROSSING, judge, owner, what] += 1
 
         for kind, counts in result.counts.items():

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from smtlib.reader import SExp
 
-# Larger ones take too long; such models are counted as not crossed.
+# Larger ones take too long; such models are counted as not checked.
 MAX_DEGREE = 64
 _MONOMIAL = re.compile(r"\(?\s*([+-]?\s*\d+)?\s*\*?\s*(x(?:\^(\d+))?)?\s*\)?\Z")
 _WITH_INTERVAL = re.compile(r"<(.*),\s*\((-?\d+(?:/\d+)?),\s*(-?\d+(?:/\d+)?)\)>\Z", re.S)

@@ -4,7 +4,7 @@ value only its own solver can read.
 Read are the answers to ``get-model`` of z3, cvc5, bitwuzla, yices and Boolector (SMT-LIB form). What is not
 SMT-LIB is translated: z3's ``root-obj``, ``(_ as-array f)`` and ``lambda`` for arrays, its ``S!val!0``;
 cvc5's ``real_algebraic_number`` and ``(as @S_0 S)``; Boolector's functions for arrays. If that is not
-possible, ``NotCrossed`` is raised, with a cause that can be counted.
+possible, ``NotCheckable`` is raised, with a cause that can be counted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OLD_ESCAPE = re.compile(r'\\x[0-9a-fA-F]{2}|\\[abfnrtv"]')
 _MAX_MODEL = 1 << 20
 
 
-class NotCrossed(Exception):
+class NotCheckable(Exception):
     """No other solver can check this model; ``cause`` is a few words to count by."""
 
     def __init__(self, cause: str, detail: str = "") -> None:
@@ -61,32 +61,32 @@ def read_model(
     """The model that ``text`` (a solver's answer to ``get-model``) holds.
 
     ``declared`` are the symbols of the formula that need a value, ``arrays`` those of them that are arrays,
-    ``sorts`` its uninterpreted sorts (no parameters). Raises NotCrossed.
+    ``sorts`` its uninterpreted sorts (no parameters). Raises NotCheckable.
     """
     if len(text) > _MAX_MODEL:
-        raise NotCrossed("the model is too long")
+        raise NotCheckable("the model is too long")
     reader = _Reader(set(sorts), frozenset(arrays))
     plain = _CVC5_ALGEBRAIC.sub(lambda match: reader.algebraic_token(match[1]), text)
     try:
         sexps = read_sexps(plain)
     except ReadError as problem:
-        raise NotCrossed("the model cannot be read", str(problem)) from problem
+        raise NotCheckable("the model cannot be read", str(problem)) from problem
     lists = [sexp for sexp in sexps if isinstance(sexp, SExpList)]
     if not lists:
-        raise NotCrossed("no model was printed", text.strip()[:80])
+        raise NotCheckable("no model was printed", text.strip()[:80])
     if lists[0][:1] == ["error"]:
-        raise NotCrossed("an error instead of a model", sexp_text(lists[0], 160))
+        raise NotCheckable("an error instead of a model", sexp_text(lists[0], 160))
     entries = lists[0][1:] if lists[0][:1] == ["model"] else lists[0]
     if not entries and len(lists) > 1:
-        raise NotCrossed("the model is not in SMT-LIB's form")
+        raise NotCheckable("the model is not in SMT-LIB's form")
     try:
         for representative in _CVC5_REPRESENTATIVE.findall(plain):
             reader.value(read_sexps(representative)[0], "")
         reader.entries(entries, set(declared))
     except ReadError as problem:
-        raise NotCrossed("the model cannot be read", str(problem)) from problem
+        raise NotCheckable("the model cannot be read", str(problem)) from problem
     except RecursionError:
-        raise NotCrossed("arrays made of functions are nested too deep") from None
+        raise NotCheckable("arrays made of functions are nested too deep") from None
     return reader.model
 
 
@@ -104,13 +104,13 @@ class _Reader:
     def entries(self, entries: Sequence[SExp], declared: set[str]) -> None:
         for entry in entries:
             if not isinstance(entry, SExpList) or not entry or not isinstance(entry[0], str):
-                raise NotCrossed("the model is not in SMT-LIB's form", sexp_text(entry, 80))
+                raise NotCheckable("the model is not in SMT-LIB's form", sexp_text(entry, 80))
             if entry[0] in ("define-fun", "define-fun-rec", "define-const"):
                 self._function(entry)
             elif entry[0] == "declare-fun" and len(entry) == 4:
                 self._element(entry[1], entry[3])
             elif entry[0] not in ("forall", "declare-sort", "declare-datatypes", "declare-datatype"):
-                raise NotCrossed("an unknown entry of the model", sexp_text(entry, 80))
+                raise NotCheckable("an unknown entry of the model", sexp_text(entry, 80))
         # Last, when all elements and all functions that arrays are made of are known.
         pending = [name for name in self.functions if name in declared]
         while pending:
@@ -124,12 +124,12 @@ class _Reader:
         if entry[0] == "define-const" and len(entry) == 4:
             entry = SExpList(["define-fun", entry[1], SExpList(), entry[2], entry[3]])
         if len(entry) != 5 or not isinstance(entry[1], str) or isinstance(entry[2], str):
-            raise NotCrossed("an unknown entry of the model", sexp_text(entry, 80))
+            raise NotCheckable("an unknown entry of the model", sexp_text(entry, 80))
         self.functions[entry[1]] = entry
 
     def _element(self, name: SExp, sort: SExp) -> None:
         if not isinstance(name, str) or not isinstance(sort, str) or sort not in self.sorts:
-            raise NotCrossed("an element of a sort that is not uninterpreted", sexp_text(sort, 80))
+            raise NotCheckable("an element of a sort that is not uninterpreted", sexp_text(sort, 80))
         self.model.elements.setdefault(sort, []).append(name)
 
     def _unit(self, name: str, entry: SExpList) -> Unit:
@@ -164,18 +164,18 @@ class _Reader:
         if head == "_" and len(sexp) == 3 and sexp[1] == "as-array":
             function = self.functions.get(str(sexp[2]))
             if function is None or len(function[2]) != 1:
-                raise NotCrossed("as-array of an unknown function")
+                raise NotCheckable("as-array of an unknown function")
             sort = SExpList(["Array", function[2][0][1], function[3]])
             return self._array(function[2][0], function[4], sort)
         if head == "lambda" and len(sexp) == 3:
             if not isinstance(sort, SExpList) or sort[:1] != ["Array"] or len(sexp[1]) != 1:
-                raise NotCrossed("a lambda whose sort does not follow")
+                raise NotCheckable("a lambda whose sort does not follow")
             return self._array(sexp[1][0], sexp[2], sort)
         return None
 
     def _token(self, token: str) -> str:
         if token[0] == '"' and _OLD_ESCAPE.search(token):
-            raise NotCrossed("a string with escapes that mean different things in different releases")
+            raise NotCheckable("a string with escapes that mean different things in different releases")
         if token in self.algebraic:
             self.needs.add(token)
         elif (match := _Z3_ELEMENT.match(token)) and match[1].strip("|") in self.bare_sorts:
@@ -189,7 +189,7 @@ class _Reader:
 
     def _cvc5_element(self, name: str, sort: SExp) -> str:
         if not isinstance(sort, str) or sort not in self.sorts:
-            raise NotCrossed("an element of a sort that is not uninterpreted", sexp_text(sort, 80))
+            raise NotCheckable("an element of a sort that is not uninterpreted", sexp_text(sort, 80))
         # A name that begins with @ may not be declared.
         made = f"|{sort.strip('|')}!{name.strip('|')}|"
         known = self.model.elements.setdefault(sort, [])
@@ -209,7 +209,7 @@ class _Reader:
         try:
             number = read()
         except NotAlgebraic as problem:
-            raise NotCrossed("an algebraic number that cannot be read", str(problem)) from problem
+            raise NotCheckable("an algebraic number that cannot be read", str(problem)) from problem
         name = self._name("root")
         self.algebraic[name] = text
         commands = (f"(declare-const {name} Real)", f"(assert {number.constraint(name)})")

@@ -74,13 +74,13 @@ def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ..
 def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
     """The oracles that ``names`` mean for one test of a hunt.
 
-    Unless it is named, models are crossed on one test in four, drawn by the text: on all of them a hunt is
-    half as slow again (measured), on these it is an eighth.
+    Unless it is named, models are cross-checked on one test in four, drawn by the text: on all of them a hunt
+    is half as slow again (measured), on these it is an eighth.
     """
-    crossing = model_cross_check.ORACLE.name
+    rare = model_cross_check.ORACLE.name
     drawn = zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0
     chosen = oracles_on(names, solvers)
-    return tuple(name for name in chosen if drawn or crossing in names or name != crossing)
+    return tuple(name for name in chosen if drawn or rare in names or name != rare)
 
 
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:

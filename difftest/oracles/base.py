@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from difftest.models.crossing import Crossing
+from difftest.models.cross_check import CrossCheck
 from generator.strategy import GeneratedTest
 from smtlib.labels import theories_in
 from solvers.running.outcomes import Verdict
@@ -67,8 +67,9 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What is known of one test: its ``text``, the ``verdicts`` by solver name, the answers ``known``
-    beforehand, and what the oracles' own runs brought: ``crossings`` of models, and the ``parents`` answers
-    per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the other way).
+    beforehand, and what the oracles' own runs brought: ``cross_checks`` of models, and the ``parents``
+    answers per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the
+    other way).
     """
 
     text: str
@@ -78,7 +79,7 @@ class Observation:
     parent: str | None = None
     parent_is_stronger: bool = True
     parents: Mapping[str, str] = field(default_factory=dict)
-    crossings: tuple[Crossing, ...] = ()
+    cross_checks: tuple[CrossCheck, ...] = ()
 
     @property
     def where(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from difftest.models.crossing import Crossing, cross
+from difftest.models.cross_check import CrossCheck, check_model
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
@@ -24,16 +24,16 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     check = _agreed(seen, len(script.checks))
     if check is None or script.file_command:
         return seen, 0.0
-    crossings: list[Crossing] = []
+    cross_checks: list[CrossCheck] = []
     for owner in seen.trusted:
         verdict = seen.verdicts[owner.name]
         judge = _judge(owner, seen.trusted)
         if judge is None or decided(verdict.answers, check) != "sat":
             continue
         if verdict.outcome in (Outcome.OK, Outcome.UNKNOWN):
-            crossings.append(cross(runner, owner, script, check, [judge], limits))
-    spent = sum(crossing.seconds for crossing in crossings)
-    return replace(seen, crossings=(*seen.crossings, *crossings)), spent
+            cross_checks.append(check_model(runner, owner, script, check, [judge], limits))
+    spent = sum(cross_check.seconds for cross_check in cross_checks)
+    return replace(seen, cross_checks=(*seen.cross_checks, *cross_checks)), spent
 
 
 def _agreed(seen: Observation, checks: int) -> int | None:
@@ -55,18 +55,18 @@ def _judge(owner: Solver, solvers: Sequence[Solver]) -> Solver | None:
 def look(seen: Observation) -> list[Candidate]:
     """One candidate per model that another solver refutes."""
     found = []
-    for crossing in seen.crossings:
-        for judge in crossing.refuted_by:
-            if judge == crossing.owner:
+    for cross_check in seen.cross_checks:
+        for judge in cross_check.refuted_by:
+            if judge == cross_check.owner:
                 continue
             reason = f"{judge} says unsat to the formula with its model put in"
-            evidence = (f"{crossing.owner}: {reason}",)
+            evidence = (f"{cross_check.owner}: {reason}",)
             found.append(
                 seen.accuse(
                     "invalid-model",
-                    crossing.owner,
+                    cross_check.owner,
                     reason,
-                    crossing.check,
+                    cross_check.check,
                     judge,
                     "model-cross-check",
                     evidence,

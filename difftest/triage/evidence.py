@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from base.errors import ExhumeError
-from difftest.models.crossing import Crossing
+from difftest.models.cross_check import CrossCheck
 from difftest.oracles.base import Observation
 from solvers.registry import PROFILES
 from solvers.specs import Solver, find_solver, parse_spec
@@ -51,11 +51,11 @@ class Evidence:
         if sentence not in self.sentences:
             self.sentences.append(sentence)
 
-    def note_answers(self, crossing: Crossing) -> None:
+    def note_answers(self, cross_check: CrossCheck) -> None:
         """Note what solvers say of a formula with a model put in."""
-        for name, answer in crossing.answers.items():
+        for name, answer in cross_check.answers.items():
             if answer in ("sat", "unsat"):
-                self.note(f"{name} says {answer} to the formula with the model of {crossing.owner} put in")
+                self.note(f"{name} says {answer} to the formula with the model of {cross_check.owner} put in")
 
 
 def those(names: Sequence[str], verb: str) -> str:

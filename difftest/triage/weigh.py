@@ -34,7 +34,7 @@ def weigh(
 
 def _settled(candidate: Candidate, found: Evidence) -> Candidate:
     """The candidate with guilt, reason and key by the evidence."""
-    # The look at a crossing names the model's owner before it is known to be wrong.
+    # The look at a cross_check names the model's owner before it is known to be wrong.
     culprit = found.culprit if candidate.oracle == "model-cross-check" else found.culprit or candidate.culprit
     reason = found.reason or candidate.reason
     # A formula that follows from another one means nothing without what its oracle said of that.

@@ -32,12 +32,12 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     plots = [_over_time(campaign)]
     per_solver: dict[str, Counter[str]] = defaultdict(Counter)
     by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
-    crossed: dict[str, Counter[str]] = defaultdict(Counter)
+    checked_models: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
         if not row.outcome:
             continue  # a row of another kind
         if row.kind == CROSSING:
-            crossed[row.outcome][row.solver] += row.count
+            checked_models[row.outcome][row.solver] += row.count
             continue
         if row.kind == "strategy":
             per_solver[row.solver][row.outcome] += row.count
@@ -54,10 +54,10 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     if by_kind["theory"]:
         note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
         plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
-    if crossed:
+    if checked_models:
         note = "Models that another solver confirmed or refuted, and why others could not be checked."
         plots.append(
-            _outcome_plot("model", "Models checked by another solver", note, crossed, list(per_solver))
+            _outcome_plot("model", "Models checked by another solver", note, checked_models, list(per_solver))
         )
     return plots
 

@@ -25,8 +25,8 @@ def show_summary(summary: HuntSummary) -> None:
     show_outcomes(summary.outcomes)
     for refusal in summary.refusals:
         out.print(f"warning: {refusal}")
-    if summary.crossings:
-        out.print(crossings_line(summary.crossings))
+    if summary.cross_checks:
+        out.print(cross_checks_line(summary.cross_checks))
     _show_findings(summary)
 
 
@@ -44,10 +44,10 @@ def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
     return "; ".join(parts) or "no answers yet"
 
 
-def crossings_line(crossings: Mapping[tuple[str, str, str], int]) -> str:
+def cross_checks_line(cross_checks: Mapping[tuple[str, str, str], int]) -> str:
     """The results of the model cross-check: confirmed, refuted, and why others could not be checked."""
     counts: Counter[str] = Counter()
-    for (_, _, what), count in crossings.items():
+    for (_, _, what), count in cross_checks.items():
         counts[what] += count
     known = [f"{counts.pop(what, 0)} {what}" for what in ("confirmed", "refuted")]
     causes = ", ".join(f"{what} {count}" for what, count in counts.most_common())

@@ -321,7 +321,7 @@ def test_models_put_over_are_counted_with_why_others_are_not(
         events = list(hunt(tests, [ours, z3], options, state=state))
     assert isinstance(events[-1], HuntFinished)
     summary = events[-1].summary
-    assert summary.crossings == {
+    assert summary.cross_checks == {
         ("ours", "z3", "confirmed"): 2,
         ("ours", "z3", "refuted"): 1,
         ("ours", "", "the model cannot be read"): 1,
@@ -331,7 +331,7 @@ def test_models_put_over_are_counted_with_why_others_are_not(
     told = {"owner": "ours", "judge": None, "result": "the model cannot be read", "count": 1}
     assert told in summary.to_json()["models_crossed"]
     # Who goes on with the campaign goes on with its counts.
-    assert Tally(["ours", "z3"], read_campaign(out)).crossings == summary.crossings
+    assert Tally(["ours", "z3"], read_campaign(out)).cross_checks == summary.cross_checks
 
 
 def test_the_first_limit_follows_the_tests_and_changes_no_test(

@@ -28,7 +28,7 @@ def test_only_the_oracles_named_look(exhume: Any, fake: Any, tmp_path: Path) -> 
     found = exhume("replay", file, *solvers, "--oracles", "model-cross-check", "--limit", "20")
     assert (found.code, "invalid-model liar" in found.out) == (1, True)
     assert exhume("replay", file, *solvers, "--oracles", "crash,soundness", "--limit", "20").code == 0
-    # Where two solvers are given, models are crossed without being asked for.
+    # Where two solvers are given, models are cross-checked by default.
     assert exhume("replay", file, *solvers, "--limit", "20").code == 1
 
 

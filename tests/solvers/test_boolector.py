@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, Limits, Outcome, Solver, SolverMissing, find_solver
-from difftest.models.crossing import cross
+from difftest.models.cross_check import check_model
 from solvers.boolector import driver
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -80,9 +80,9 @@ def test_its_models_of_arrays_are_put_into_others(boolector: Solver) -> None:
     )
     judges = [find_solver("z3"), find_solver("cvc5"), boolector]
     with Runner() as runner:
-        crossing = cross(runner, boolector, Script(text), 1, judges, Limits())
-    assert set(crossing.answers.values()) == {"sat"}, crossing
-    assert "(define-fun a () (Array (_ BitVec 4) (_ BitVec 8))" in crossing.formula
+        cross_check = check_model(runner, boolector, Script(text), 1, judges, Limits())
+    assert set(cross_check.answers.values()) == {"sat"}, cross_check
+    assert "(define-fun a () (Array (_ BitVec 4) (_ BitVec 8))" in cross_check.formula
 
 
 def test_a_wheel_without_its_library_is_told(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difftest.models.crossing import Crossing, answer_to
+from difftest.models.cross_check import CrossCheck, answer_to
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
@@ -28,7 +28,7 @@ class InvalidModel(FindingClass):
     def weigh(self, hearing: Hearing, found: Evidence) -> None:
         """Of a model that another solver refuted: what its owner and third solvers say to it."""
         owner = hearing.candidate.culprit or hearing.candidate.solvers[0]
-        refuted = [c for c in hearing.seen.crossings if c.owner == owner and c.refuted_by]
+        refuted = [c for c in hearing.seen.cross_checks if c.owner == owner and c.refuted_by]
         if hearing.candidate.oracle == _CROSSED and refuted:
             _ask_about(refuted[0], hearing, found)
 
@@ -46,16 +46,16 @@ class InvalidModel(FindingClass):
 CLASS = InvalidModel()
 
 
-def _ask_about(crossing: Crossing, hearing: Hearing, found: Evidence) -> None:
+def _ask_about(cross_check: CrossCheck, hearing: Hearing, found: Evidence) -> None:
     """What the owner of a refuted model and third solvers say to the formula with that put in."""
-    seen, owner, judge = hearing.seen, crossing.owner, crossing.refuted_by[0]
-    found.formula = crossing.formula
+    seen, owner, judge = hearing.seen, cross_check.owner, cross_check.refuted_by[0]
+    found.formula = cross_check.formula
     found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
     said: dict[str, str] = {}
     found.thirds = tuple(third_solvers(seen, (owner, judge), hearing.others))
     asked = (seen.solver(owner), *found.thirds)
     for solver in asked:
-        answer, seconds = answer_to(hearing.runner, solver, crossing.formula, hearing.limits)
+        answer, seconds = answer_to(hearing.runner, solver, cross_check.formula, hearing.limits)
         found.seconds += seconds
         if answer in ("sat", "unsat"):
             said[solver.name] = answer

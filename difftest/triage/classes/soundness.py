@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from difftest.models.crossing import Crossing, ambiguous_operators, cross
+from difftest.models.cross_check import CrossCheck, ambiguous_operators, check_model
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
@@ -172,28 +172,28 @@ class _Disagreement(Hearing):
         solver = self.seen.solver(owner)
         judges = [self.seen.solver(name) for name in against]
         limits = replace(self.limits, seconds=min(self.limits.seconds, _MAX_SECONDS))
-        crossing = cross(self.runner, solver, script, self.check, [*judges, solver, *thirds], limits)
-        self.found.seconds += crossing.seconds
-        if crossing.cause:
-            self.found.note(f"the model of {owner} cannot be put into other solvers: {crossing.cause}")
+        cross_check = check_model(self.runner, solver, script, self.check, [*judges, solver, *thirds], limits)
+        self.found.seconds += cross_check.seconds
+        if cross_check.cause:
+            self.found.note(f"the model of {owner} cannot be put into other solvers: {cross_check.cause}")
         else:
-            self._weigh_crossing(crossing, solver, judges, thirds)
+            self._weigh_cross_check(cross_check, solver, judges, thirds)
 
-    def _weigh_crossing(
-        self, crossing: Crossing, owner: Solver, judges: Sequence[Solver], thirds: Sequence[Solver]
+    def _weigh_cross_check(
+        self, cross_check: CrossCheck, owner: Solver, judges: Sequence[Solver], thirds: Sequence[Solver]
     ) -> None:
         """What was said to the formula with the model of ``owner``; ``judges`` say unsat without it."""
-        self.found.formula = self.found.formula or crossing.formula
-        self.found.note_answers(crossing)
+        self.found.formula = self.found.formula or cross_check.formula
+        self.found.note_answers(cross_check)
         # A solver's own words weigh more than a stranger's.
         for judge in judges:
-            if crossing.answers.get(judge.name) == "sat":
+            if cross_check.answers.get(judge.name) == "sat":
                 reason = f"it says unsat, and sat to the same formula with the model of {owner.name} put in"
                 self.found.blame(judge.name, reason)
-        if crossing.answers.get(owner.name) == "unsat":
+        if cross_check.answers.get(owner.name) == "unsat":
             reason = "it says sat, and unsat to the same formula with its own model put in"
             self.found.blame(owner.name, reason)
-        said = [(third, crossing.answers.get(third.name)) for third in thirds]
+        said = [(third, cross_check.answers.get(third.name)) for third in thirds]
         # Another release or build of a party says nothing for it: it may have the same fault.
         theirs = {judge.kin for judge in judges}
         confirmed = [third.name for third, word in said if word == "sat" and third.kin != owner.kin]

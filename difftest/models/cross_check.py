@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftest.models import totalise
-from difftest.models.model_reader import Model, NotCrossed, Unit, read_model
+from difftest.models.model_reader import Model, NotCheckable, Unit, read_model
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.commands import print_command, print_declaration
 from smtlib.errors import ReadError, SortError
@@ -40,7 +40,7 @@ _MODELS = b"(set-option :produce-models true)\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
+class WithModel:
     """A formula with a model put in.
 
     ``loose`` is the same with sorts that may have more elements than the model names; None where there are no
@@ -54,7 +54,7 @@ class Crossed:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class CrossCheck:
     """The model of the solver ``owner`` at check-sat number ``check`` in other solvers.
 
     ``answers`` by solver name: ``sat`` (the model is confirmed), ``unsat`` (refuted), or a word for what came
@@ -83,14 +83,14 @@ class Crossing:
             yield name, {"sat": "confirmed", "unsat": "refuted"}.get(answer, answer.partition(":")[0])
 
 
-def cross(
+def check_model(
     runner: Runner,
     owner: Solver,
     script: Script,
     check: int,
     judges: Sequence[Solver],
     limits: Limits,
-) -> Crossing:
+) -> CrossCheck:
     """Ask ``owner`` for its model at check-sat number ``check`` (from 0), and ``judges`` what they make of
     it.
 
@@ -99,28 +99,28 @@ def cross(
     spent = 0.0
     try:
         printed, spent = ask_for_model(runner, owner, script, check, limits)
-        crossed = put_in(script, check, printed)
-    except NotCrossed as why:
-        return Crossing(owner.name, cause=why.cause, seconds=spent, check=check)
+        with_model = put_in(script, check, printed)
+    except NotCheckable as why:
+        return CrossCheck(owner.name, cause=why.cause, seconds=spent, check=check)
     answers: dict[str, str] = {}
-    shown = crossed.formula
+    shown = with_model.formula
     for judge in judges:
-        answer, seconds = answer_to(runner, judge, crossed.formula, limits)
+        answer, seconds = answer_to(runner, judge, with_model.formula, limits)
         spent += seconds
-        if answer == "unsat" and crossed.loose is not None:
+        if answer == "unsat" and with_model.loose is not None:
             # Stands only if no larger domain helps either: the closure of the sorts is our reading.
-            answer, seconds = answer_to(runner, judge, crossed.loose, limits)
+            answer, seconds = answer_to(runner, judge, with_model.loose, limits)
             spent += seconds
-            shown = crossed.loose if answer == "unsat" else shown
+            shown = with_model.loose if answer == "unsat" else shown
         if answer == "unsat" and _is_experimental(judge, shown):
             # Its word alone is not enough, then.
             own, seconds = answer_to(runner, owner, shown, limits)
             spent += seconds
             answer = "unsat" if own == "unsat" else "unsat by an experimental option alone"
-        if answer == "unsat" and crossed.open_operators:
-            answer = f"not defined everywhere: {crossed.open_operators[0]}"
+        if answer == "unsat" and with_model.open_operators:
+            answer = f"not defined everywhere: {with_model.open_operators[0]}"
         answers[judge.name] = answer
-    return Crossing(owner.name, answers, "", shown, spent, check)
+    return CrossCheck(owner.name, answers, "", shown, spent, check)
 
 
 def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:
@@ -151,11 +151,11 @@ def ask_for_model(
 ) -> tuple[str, float]:
     """What ``owner`` prints for ``get-model`` after check-sat number ``check``, and the seconds it took.
 
-    NotCrossed if it does not say sat there again.
+    NotCheckable if it does not say sat there again.
     """
     asked = Script(asking(script, check))
     if asked.file_command:
-        raise NotCrossed("the formula names a file")
+        raise NotCheckable("the formula names a file")
     run = runner.run(_with_models(owner), asked, limits)
     return _after_answer(run, check), run.seconds
 
@@ -183,21 +183,21 @@ def _after_answer(run: Run, check: int) -> str:
     words = [line.split(" ")[0].strip() for line in lines]
     answers = [number for number, word in enumerate(words) if word in ANSWERS]
     if len(answers) <= check:
-        raise NotCrossed("no answer when the model is requested")
+        raise NotCheckable("no answer when the model is requested")
     if words[answers[check]] != "sat":
-        raise NotCrossed("no sat when the model is requested")
+        raise NotCheckable("no sat when the model is requested")
     # A solver's own check may say before the model that it is invalid; that is reported elsewhere.
     rest = "".join(line for line in lines[answers[check] + 1 :] if "an invalid model" not in line)
     if rest.strip():
         return rest
     ended = "no model was printed" if run.ended == "exit" else f"the run for the model ended by {run.ended}"
-    raise NotCrossed(ended)
+    raise NotCheckable(ended)
 
 
-def put_in(script: Script, check: int, printed: str) -> Crossed:
+def put_in(script: Script, check: int, printed: str) -> WithModel:
     """The script that asks whether ``printed`` (a model) satisfies what is asserted at check-sat ``check``.
 
-    Raises NotCrossed.
+    Raises NotCheckable.
     """
     state = _State.at(script, check)
     arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
@@ -206,7 +206,7 @@ def put_in(script: Script, check: int, printed: str) -> Crossed:
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
         loose = _total(state.text(model, closed=False), "ALL", state.ranks)[0]
-    return Crossed(formula, loose, tuple(sorted(open_operators)))
+    return WithModel(formula, loose, tuple(sorted(open_operators)))
 
 
 def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
     """
     try:
         state = _State.at(script, check)
-    except NotCrossed:
+    except NotCheckable:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
     roots += [definition.body for command in state.commands for definition in command.definitions]
@@ -237,9 +237,9 @@ class _State:
         try:
             checked = check_script(read_script(script.data.decode("utf-8", "replace")))
         except ReadError as problem:
-            raise NotCrossed("the formula cannot be read", str(problem)) from problem
+            raise NotCheckable("the formula cannot be read", str(problem)) from problem
         if checked.errors:
-            raise NotCrossed("the formula is not well sorted for us", str(checked.errors[0]))
+            raise NotCheckable("the formula is not well sorted for us", str(checked.errors[0]))
         levels: list[list[CheckedCommand]] = [[]]
         seen = -1
         for command in checked.commands:
@@ -256,10 +256,10 @@ class _State:
             elif command.name == "reset-assertions":
                 levels = [[c for c in levels[0] if c.name != "assert"]]
             elif command.name == "set-option" and command.sexp[1:2] == [":global-declarations"]:
-                raise NotCrossed("global declarations")
+                raise NotCheckable("global declarations")
             else:
                 levels[-1].append(command)
-        raise NotCrossed("there is no such check-sat")
+        raise NotCheckable("there is no such check-sat")
 
     @property
     def logic(self) -> str:
@@ -347,7 +347,7 @@ def _in_order(units: Mapping[str, Unit], name: str, done: set[str]) -> Iterable[
             done.add(current)
             yield units[current]
         elif current in open_names:
-            raise NotCrossed("definitions of the model depend on each other")
+            raise NotCheckable("definitions of the model depend on each other")
         else:
             open_names.add(current)
             stack.append((current, True))
@@ -369,18 +369,18 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
     try:
         checked = check_script(read_script(text))
     except ReadError as problem:
-        raise NotCrossed("the model is not SMT-LIB", str(problem)) from problem
+        raise NotCheckable("the model is not SMT-LIB", str(problem)) from problem
     if checked.errors:
-        raise NotCrossed("the model is not well sorted for us", str(checked.errors[0]))
+        raise NotCheckable("the model is not well sorted for us", str(checked.errors[0]))
     for declaration in checked.definitions:
         rank = ranks.get(declaration.name)
         if rank is not None and rank != (declaration.params, declaration.result):
-            raise NotCrossed("a value of another sort than is declared", declaration.name)
+            raise NotCheckable("a value of another sort than is declared", declaration.name)
     totaliser = totalise.Totaliser(checked)
     try:
         lines = [line for command in checked.commands for line in _total_command(command, totaliser)]
     except SortError as problem:
-        raise NotCrossed("it cannot be made total", str(problem)) from problem
+        raise NotCheckable("it cannot be made total", str(problem)) from problem
     heads = {command.name for command in checked.commands}
     functions = [print_declaration(declaration) for declaration in totaliser.declarations.values()]
     brought = heads & {"declare-datatypes", "declare-sort", "define-fun-rec", "define-funs-rec"}

@@ -19,8 +19,8 @@ from difftest.models.algebraic import (
     isolate,
     rational,
 )
-from difftest.models.crossing import Crossing, ask_for_model, asking, cross, put_in
-from difftest.models.model_reader import NotCrossed, read_model
+from difftest.models.cross_check import CrossCheck, ask_for_model, asking, check_model, put_in
+from difftest.models.model_reader import NotCheckable, read_model
 from smtlib.reader import read_sexps
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -109,10 +109,10 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def crossing(
+def cross_check(
     owner: Solver, text: str, runner: Runner, judges: list[Solver] | None = None, check: int = 0
-) -> Crossing:
-    return cross(runner, owner, Script(text.encode()), check, judges or [Z3, CVC5], LIMITS)
+) -> CrossCheck:
+    return check_model(runner, owner, Script(text.encode()), check, judges or [Z3, CVC5], LIMITS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,7 +121,7 @@ def test_models_of_all_kinds_are_confirmed_by_both_solvers(kind: str, runner: Ru
     logic = "(set-logic QF_NRA)" if kind == "algebraic numbers" else HEAD
     for owner in (Z3, CVC5):
         if owner.name in owners:
-            found = crossing(owner, f"{logic}{text}(check-sat)", runner)
+            found = cross_check(owner, f"{logic}{text}(check-sat)", runner)
             assert (found.cause, dict(found.answers)) == ("", {"z3": "sat", "cvc5": "sat"}), found.formula
 
 
@@ -145,7 +145,7 @@ OPEN = {
 def test_what_smtlib_leaves_open_refutes_no_model(kind: str, runner: Runner) -> None:
     answered = 0
     for owner in (Z3, CVC5):
-        found = crossing(owner, f"{HEAD}{OPEN[kind]}(check-sat)", runner)
+        found = cross_check(owner, f"{HEAD}{OPEN[kind]}(check-sat)", runner)
         assert found.refuted_by == (), found.formula
         answered += "sat" in found.answers.values()
     assert answered
@@ -154,21 +154,21 @@ def test_what_smtlib_leaves_open_refutes_no_model(kind: str, runner: Runner) -> 
 def test_where_an_operator_is_defined_its_meaning_is_kept(fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(assert (= (div 7 x) 3))(check-sat)"
     liar = fake("say('sat', '((define-fun x () Int 3))')")
-    assert crossing(liar, text, runner).refuted_by == ("z3", "cvc5")
+    assert cross_check(liar, text, runner).refuted_by == ("z3", "cvc5")
     text = f"{HEAD}(declare-const x Float32)(assert (= ((_ fp.to_ubv 8) RNE x) #x2a))(check-sat)"
     liar = fake("say('sat', '((define-fun x () Float32 (fp #b0 #x80 #b00000000000000000000000)))')")
-    assert crossing(liar, text, runner).refuted_by == ("z3", "cvc5")
+    assert cross_check(liar, text, runner).refuted_by == ("z3", "cvc5")
 
 
 def test_an_operator_of_one_argument_is_left_open(fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(assert (= (div x) 5))(check-sat)"
-    found = crossing(fake("say('sat', '((define-fun x () Int 2))')"), text, runner, [Z3])
+    found = cross_check(fake("say('sat', '((define-fun x () Int 2))')"), text, runner, [Z3])
     assert found.refuted_by == ()
 
 
 def test_an_operator_that_cannot_be_made_total_is_no_ground_to_refute(fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(assert (= (^ x 2) 5))(check-sat)"
-    found = crossing(fake("say('sat', '((define-fun x () Int 2))')"), text, runner, [Z3])
+    found = cross_check(fake("say('sat', '((define-fun x () Int 2))')"), text, runner, [Z3])
     assert found.answers["z3"] == "not defined everywhere: ^"
 
 
@@ -184,7 +184,7 @@ def test_an_operator_that_cannot_be_made_total_is_no_ground_to_refute(fake: Fake
 )
 def test_what_a_model_says_is_what_is_checked(model: str, answer: str, fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(assert (= x 4))(check-sat)"
-    assert crossing(fake(f"say('sat', {model!r})"), text, runner).answers == {"z3": answer, "cvc5": answer}
+    assert cross_check(fake(f"say('sat', {model!r})"), text, runner).answers == {"z3": answer, "cvc5": answer}
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_what_a_model_says_is_what_is_checked(model: str, answer: str, fake: Fak
 )
 def test_what_cannot_be_put_over_has_a_cause(body: str, cause: str, fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(declare-fun f (Int) Int)(assert (= (f x) 4))(check-sat)"
-    found = crossing(fake(body), text, runner, [Z3])
+    found = cross_check(fake(body), text, runner, [Z3])
     assert (found.cause, found.answers) == (cause.replace("\\", ""), {})
 
 
@@ -229,12 +229,12 @@ def test_the_first_condition_decides_in_a_store_chain_too(fake: Fake, runner: Ru
     text = f"{HEAD}(declare-const a (Array Int Int))(assert (= (select a 3) 1))(check-sat)"
     chain = "(lambda ((x Int)) (ite (= x 3) 1 (ite (= x 3) 2 7)))"
     owner = fake(f"say('sat', '((define-fun a () (Array Int Int) {chain}))')")
-    assert crossing(owner, text, runner, [Z3]).answers == {"z3": "sat"}
+    assert cross_check(owner, text, runner, [Z3]).answers == {"z3": "sat"}
 
 
 @pytest.mark.parametrize("printed", ['"a\\x41"', '"\\n"'])
 def test_escapes_of_old_releases_are_not_guessed(printed: str) -> None:
-    with pytest.raises(NotCrossed) as caught:
+    with pytest.raises(NotCheckable) as caught:
         read_model(f"((define-fun s () String {printed}))", ["s"], [])
     assert "escapes" in caught.value.cause
 
@@ -246,7 +246,7 @@ def test_elements_are_read_however_they_are_printed() -> None:
     assert read_model(z3, ["a"], ["S"]).elements == {"S": ["S!val!1", "S!val!0"]}
     old = "((define-fun a () S @uc_S_3))"
     assert read_model(old, ["a"], ["S"]).elements == {"S": ["|S!@uc_S_3|"]}
-    with pytest.raises(NotCrossed):
+    with pytest.raises(NotCheckable):
         read_model("((define-fun a () Int (as @T_0 T)))", ["a"], ["S"])
 
 
@@ -254,10 +254,10 @@ def test_a_larger_domain_saves_a_model(fake: Fake, runner: Runner) -> None:
     # With the one element that is named it is false, with more it may be true: no claim is made.
     text = f"{HEAD}(declare-sort S 0)(declare-const a S)(assert (exists ((x S)) (distinct x a)))(check-sat)"
     owner = fake("say('sat', '((define-fun a () S (as @S_0 S)))')")
-    assert crossing(owner, text, runner).refuted_by == ()
+    assert cross_check(owner, text, runner).refuted_by == ()
     text = f"{HEAD}(declare-sort S 0)(declare-const a S)(declare-const b S)(assert (= a b))(check-sat)"
     owner = fake("say('sat', '((define-fun a () S (as @S_0 S)) (define-fun b () S (as @S_1 S)))')")
-    assert crossing(owner, text, runner).refuted_by == ("z3", "cvc5")
+    assert cross_check(owner, text, runner).refuted_by == ("z3", "cvc5")
 
 
 def test_levels_and_assumptions_are_those_of_the_question(runner: Runner) -> None:
@@ -270,7 +270,7 @@ def test_levels_and_assumptions_are_those_of_the_question(runner: Runner) -> Non
         printed, _ = ask_for_model(runner, Z3, script, check, LIMITS)
         formula = put_in(script, check, printed).formula
         assert f"(define-fun x () Int {value})" in formula
-        assert crossing(Z3, text, runner, check=check).answers == {"z3": "sat", "cvc5": "sat"}
+        assert cross_check(Z3, text, runner, check=check).answers == {"z3": "sat", "cvc5": "sat"}
     assert b"get-value" not in asking(Script(text.encode()), 1)
 
 
@@ -278,11 +278,11 @@ def test_an_experimental_options_word_alone_refutes_nothing(fake: Fake, runner: 
     text = f"{HEAD}(declare-const a (Array Int Int))(assert (= (select a 1) 5))(check-sat)"
     model = "((define-fun a () (Array Int Int) ((as const (Array Int Int)) (- 4))))"
     stubborn = fake(f"say('sat', {model!r})")
-    assert crossing(stubborn, text, runner, [CVC5]).answers == {
+    assert cross_check(stubborn, text, runner, [CVC5]).answers == {
         "cvc5": "unsat by an experimental option alone"
     }
     contrite = fake(f"say('unsat') if 'as const' in text else say('sat', {model!r})", "contrite")
-    assert crossing(contrite, text, runner, [CVC5]).refuted_by == ("cvc5",)
+    assert cross_check(contrite, text, runner, [CVC5]).refuted_by == ("cvc5",)
 
 
 # Algebraic numbers
