@@ -37,7 +37,7 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     """The answer that a text says is correct."""
     lowered = text.lower()
     for rule in read_rules("expected.toml"):
-        if not any(word in lowered for word in rule.words):
+        if not any(map(lowered.__contains__, rule.words)):
             continue
         for found in rule.pattern.finditer(text):
             answer = rule.value or found["a"].lower()
