@@ -32,8 +32,8 @@ RAISES = "raises"
 
 _LONGEST = 60
 _WORD = re.compile(r"[\w.-]*\Z")
-# References are taken and given back as objects of Python come and go.
-_NOT_RECORDED = re.compile(r"_(?:inc|dec)_ref\Z")
+# References are given back, and conversations closed, as objects of Python come and go.
+_NOT_RECORDED = re.compile(r"_(?:inc|dec)_ref\Z|\Aclose\Z")
 _ACCESSORS = frozenset(("as_ast", "as_func_decl", "ctx_ref", "ref"))
 """Methods without arguments that only give what an object holds: written where the result is used."""
 
