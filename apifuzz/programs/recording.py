@@ -31,6 +31,8 @@ RAISES = "raises"
 """Stands for the class of the result of a call that ended in an exception."""
 
 _LONGEST = 60
+_TYPES = (bool, int, float, str)
+"""Types that a solver gives to say what an option takes: they are compared by identity."""
 _WORD = re.compile(r"[\w.-]*\Z")
 # References are given back, and conversations closed, as objects of Python come and go.
 _NOT_RECORDED = re.compile(r"_(?:inc|dec)_ref\Z|\Aclose\Z")
@@ -284,7 +286,7 @@ def _is_plain(value: object) -> bool:
     return (
         value is None
         or isinstance(value, (bool, int, float, str, bytes, enum.Enum))
-        or (isinstance(value, type) and issubclass(value, (enum.Enum, BaseException)))
+        or (isinstance(value, type) and (issubclass(value, (enum.Enum, BaseException)) or value in _TYPES))
     )
 
 

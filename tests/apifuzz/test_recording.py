@@ -384,3 +384,10 @@ def test_variables_are_named_for_what_they_hold() -> None:
         "solver.assertFormula(tm.mkTerm(cvc5.Kind.AND, x, tm.mkConst(s1, 'print'), x))",
         "solver.checkSat()",
     ]
+
+
+def test_types_that_a_solver_gives_are_those_of_python() -> None:
+    lines: list[str] = []
+    recorder = Recorder(lines.append)
+    asked = recorder.proxy({"type": bool, "other": Path}, "info")
+    assert asked["type"] is bool and asked["other"] is not Path
