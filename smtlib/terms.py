@@ -198,7 +198,7 @@ class TermTable:
         qualifier: Sort | None = None,
     ) -> Term:
         """A theory's function applied to ``args``; the caller has checked the sorts."""
-        text = indexed(name, indices) if indices else name
+        text = indexed(name, indices)
         if qualifier is not None:
             text = f"(as {text} {qualifier})"
         return self.make(self.op(Kind.OPERATOR, name, text, indices), args, sort)
@@ -228,8 +228,7 @@ def postorder(
             if term in done:
                 stack.pop()
                 continue
-            args = below(term)
-            pending = [a for a in args if a not in done] if args else ()
+            pending = [a for a in below(term) if a not in done]
             if pending:
                 stack.extend(reversed(pending))
                 continue

@@ -2,8 +2,8 @@
 
 A folder holds ``profile.toml`` (a key for each field of :class:`Profile`), and, if the solver needs them,
 ``options.toml`` (see ``solvers.options``), ``driver.py`` (a program that runs the library of a wheel) and
-``__init__.py`` with functions: ``ask_options(argv)``, ``ask_tactics(argv)``, ``spell_model(text)``; see the
-methods of :class:`Profile`.
+``__init__.py`` with functions: ``ask_options(argv)``, ``ask_tactics(argv)``, ``ask_rules(argv)``,
+``spell_model(text)``; see the methods of :class:`Profile`.
 """
 
 from __future__ import annotations
@@ -143,6 +143,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """The names of the tactics of the solver that ``argv`` starts."""
         own = getattr(self.code, "ask_tactics", None)
         return frozenset(own(argv)) if own is not None else frozenset()
+
+    def ask_rules(self, argv: Sequence[str]) -> str:
+        """The rewrite rules that the proofs of the solver that ``argv`` starts rely on, as it prints them;
+        empty if it prints none.
+        """
+        own = getattr(self.code, "ask_rules", None)
+        return str(own(argv)) if own is not None else ""
 
     def spell_model(self, text: str) -> str:
         """Rewrite values in a formula with a model substituted into the form this solver accepts."""

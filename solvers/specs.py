@@ -143,6 +143,14 @@ class Solver:
             return None
         return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
 
+    def printed_rules(self) -> str:
+        """The rewrite rules that its proofs rely on, as it prints them; UnknownSolver if it cannot."""
+        rules = PROFILES[self.family].ask_rules(self.argv) if self.family in PROFILES else ""
+        if not rules:
+            able = [family for family, profile in PROFILES.items() if hasattr(profile.code, "ask_rules")]
+            raise UnknownSolver(self.spec, f"it does not print its rewrite rules; {', '.join(able)} can")
+        return rules
+
     @property
     def name_and_release(self) -> str:
         """Its name with what is known of its release."""

@@ -45,6 +45,7 @@ SECTIONS = {
         "solvers": Command("solvers", "Show or install solvers."),
         "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
         "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
+        "audit-rules": Command("audit", "Check the rewrite rules that a solver's proofs rely on."),
         "apifuzz": Command("apifuzz", "Fuzz the programming interfaces of solvers."),
     },
     "Work on findings": {

@@ -1,14 +1,33 @@
-"""cvc5: spelling of values in models."""
+"""cvc5: spelling of values in models, and its rewrite rules."""
 
 from __future__ import annotations
 
 import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from base.files import put_text
+from solvers.asking import ask
 
 # Constant arrays accept only values; negative numbers and fractions are values only in this spelling.
 _NUMBER = re.compile(
     r'"(?:[^"]|"")*"|\(- \(/ ([0-9]+)\.0 ([0-9]+)\.0\)\)|\(/ ([0-9]+)\.0 ([0-9]+)\.0\)|'
     r"\(- ([0-9]+(?:\.[0-9]+)?)\)"
 )
+
+
+# It prints its rules when it first prepares a proof.
+_RULES = ("--produce-proofs", "--proof-granularity=dsl-rewrite", "--output=rare-db")
+_PROVED = "(set-logic QF_LIA)(declare-const x Int)(assert (< x x))(check-sat)"
+
+
+def ask_rules(argv: Sequence[str]) -> str:
+    """The rules of its rewriter, in the language of its proofs; releases before 1.3.0 print none."""
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "proved.smt2"
+        put_text(file, _PROVED)
+        return ask(argv, *_RULES, str(file))
 
 
 def spell_model(text: str) -> str:

@@ -1,0 +1,101 @@
+"""The command audit-rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from base.errors import Exit
+from difftest import Solver, SolverMissing, find_solver
+from difftest.audit import RuleAudit, Settings, audit, read_rules, select_rules
+from exhume.commands.options import Json, parse_duration
+from exhume.screens.console import headline, out, print_json, progress, show_table
+from solvers.locating import is_here
+from solvers.registry import PROFILES
+from solvers.running.runner import Runner
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("audit-rules")(audit_rules_command)
+
+
+def audit_rules_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver that prints the rules.")],
+    instances: Annotated[int, typer.Option(metavar="N", help="Instances per rule.", min=1)] = 1000,
+    duration: Annotated[
+        str, typer.Option("--time", metavar="DURATION", help="Stop drawing instances after this time.")
+    ] = "10m",
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--solver",
+            metavar="SPEC",
+            help="Solver that confirms a wrong instance. Repeat for more."
+            "  [default: the installed solvers that are independent of the audited one]",
+        ),
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option("--rule", metavar="NAME", help="Audit only this rule. Repeat for more."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed number of the drawn values.", min=0)] = 1,
+    json: Json = False,
+) -> None:
+    """Check the rewrite rules that a solver's proofs rely on.
+
+    Each rule that the solver prints is instantiated with small values and the corner cases of its theory, and
+    evaluated. Other solvers confirm an instance that is wrong, and look for values of their own. Exit code 1:
+    a rule is wrong.
+    """
+    own = find_solver(spec)
+    chosen = select_rules(read_rules(own.printed_rules()), rule or [])
+    others = [find_solver(other) for other in solver] if solver else _independent(own)
+    settings = Settings(instances, parse_duration(duration), seed)
+    rows: list[RuleAudit] = []
+    with Runner() as runner, progress("auditing", json) as tick:
+        for row in audit(chosen, own, others, runner, settings):
+            rows.append(row)
+            tick(len(rows), len(chosen))
+    if json:
+        print_json([asdict(row) for row in rows])
+    else:
+        _show(rows)
+    if any(row.refuted for row in rows):
+        raise typer.Exit(Exit.FINDINGS)
+
+
+def _independent(own: Solver) -> list[Solver]:
+    """The installed solvers of other kins; the reference solvers first."""
+    families = sorted(PROFILES.values(), key=lambda p: (not p.reference, p.rank))
+    found = []
+    for profile in families:
+        if profile.kin != own.kin and profile.theories and is_here(profile):
+            with suppress(SolverMissing):
+                found.append(find_solver(profile.family))
+    return found
+
+
+def _show(rows: list[RuleAudit]) -> None:
+    theories: dict[str, Counter[str]] = {}
+    for row in rows:
+        counts = theories.setdefault(row.theory, Counter())
+        counts.update(rules=1, instances=row.instances, proved=row.proved)
+        counts.update(wrong=bool(row.refuted), unjudged=bool(row.unjudged))
+    columns = ["rules", "instances", "proved", "wrong", "unjudged"]
+    shown = [[theory, *(str(counts[column]) for column in columns)] for theory, counts in theories.items()]
+    show_table(["theory", *columns], shown, right=frozenset(range(1, 6)))
+    for row in rows:
+        if row.unjudged:
+            out.print(f"{row.rule}: {row.instances} instances: {row.unjudged}")
+    for row in rows:
+        if row.refuted:
+            by = ", ".join(row.confirmed_by) or "no other solver"
+            headline(
+                f"\n{row.rule}", f": wrong in {row.refuted} of {row.instances} instances; confirmed by {by}"
+            )
+            out.print(row.instance.rstrip())
