@@ -15,7 +15,7 @@ from corpus.records import Issue, Reasoned
 from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
-from miner.text_rules import Rule, read_rules
+from miner.text_rules import Rule, rules_for
 from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
@@ -66,13 +66,10 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     """Classify an issue by its title, labels, prose, formulas and solver output."""
     hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
     for place, where, text in _texts(issue, extraction):
-        lowered = text.lower()
-        for rule in read_rules("classes.toml"):
-            if place not in rule.where:
-                continue
+        for rule in rules_for("classes.toml", text, place):
             if place == "text" and rule.group in (_IN_COMMENTS if where == "body" else _NOT_IN_COMMENTS):
                 continue
-            matches = rule.matches(text, lowered)
+            matches = rule.pattern.finditer(text)
             found = next((match for match in matches if not _is_of_another(match, issue.tracker)), None)
             if found is not None:
                 hits[rule.group].append(_hit(rule, found, place, where))

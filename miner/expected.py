@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
-from miner.text_rules import read_rules
+from miner.text_rules import rules_for
 from solvers.registry import ANY_NAME
 
 
@@ -35,10 +35,7 @@ def opposite(answer: str) -> str:
 
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
     """The answer that a text says is correct."""
-    lowered = text.lower()
-    for rule in read_rules("expected.toml"):
-        if not any(map(lowered.__contains__, rule.words)):
-            continue
+    for rule in rules_for("expected.toml", text):
         for found in rule.pattern.finditer(text):
             answer = rule.value or found["a"].lower()
             if rule.group == "credited":

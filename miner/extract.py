@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from corpus.records import Issue
 from miner.commandline import Invocation, command_of, invocations_of, solver_family
@@ -204,20 +205,22 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     runs = [run for section in sections for run in runs_of(section, own)]
     attached = attach(runs, kept)
     expected = expectations(tracker, prose, kept, attached)
-    shapes = [_shape(draft) for _, draft in kept]
+    pieces_of = [_all_pieces(draft) for _, draft in kept]
+    shapes = [_shape(draft, pieces) for (_, draft), pieces in zip(kept, pieces_of, strict=True)]
     likes = likenesses(shapes)
     _link_continued(kept, likes)
     formulas: list[Formula] = []
-    for (section, draft), shape, like, mine, answer in zip(
-        kept, shapes, likes, attached, expected, strict=True
+    for (section, draft), pieces, shape, like, mine, answer in zip(
+        kept, pieces_of, shapes, likes, attached, expected, strict=True
     ):
-        text, set_aside, flags = _for_learning(draft)
+        complete = [_is_complete(piece, draft) for piece in pieces]
+        text, set_aside, flags = _for_learning(draft, pieces, complete)
         shown, answer = judge(_shown(draft, mine), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
                 text=text,
-                script=_whole_script(draft),
+                script=_whole_script(list(compress(pieces, complete))),
                 original="\n".join(piece.text for piece in draft.pieces),
                 where=section.where,
                 blocks=tuple(blocks),
@@ -286,9 +289,8 @@ def _all_pieces(draft: Draft) -> list[Piece]:
     return [piece for piece in pieces if piece.word != "exit"] if len(chain) > 1 else pieces
 
 
-def _whole_script(draft: Draft) -> str:
+def _whole_script(pieces: Sequence[Piece]) -> str:
     """The script as it was run: every complete command, with a ``check-sat`` if nothing else asks."""
-    pieces = [piece for piece in _all_pieces(draft) if _is_complete(piece, draft)]
     texts = [piece.text for piece in pieces]
     if ASKS_SOMETHING.isdisjoint(piece.word for piece in pieces):
         texts.append("(check-sat)")
@@ -299,14 +301,16 @@ def _is_complete(piece: Piece, draft: Draft) -> bool:
     return piece.whole and not ("elided" in draft.flags and is_elided(piece.text))
 
 
-def _for_learning(draft: Draft) -> tuple[str, list[str], set[str]]:
+def _for_learning(
+    draft: Draft, pieces: Sequence[Piece], complete: Sequence[bool]
+) -> tuple[str, list[str], set[str]]:
     """The text to learn from, the commands left out of it, and flags."""
     kept: list[str] = []
     set_aside: list[str] = []
     flags: set[str] = set()
     checked = False
-    for piece in _all_pieces(draft):
-        if not _is_complete(piece, draft):
+    for piece, is_whole in zip(pieces, complete, strict=True):
+        if not is_whole:
             set_aside.append(piece.text)
         elif piece.word in STANDARD:
             kept.append(_with_assumptions(piece))
@@ -336,8 +340,7 @@ def _with_assumptions(piece: Piece) -> str:
     return "(check-sat-assuming (" + " ".join(piece.tokens[2:-1]).replace("( ", "(").replace(" )", ")") + "))"
 
 
-def _shape(draft: Draft) -> Shape:
-    pieces = _all_pieces(draft)
+def _shape(draft: Draft, pieces: Sequence[Piece]) -> Shape:
     if sum(len(piece.text) for piece in pieces) > _LONG_FORMULA:
         return shape_of([("text", [piece.text for piece in pieces])], frozenset())
     checks = [piece.word for piece in pieces if piece.word in CHECKS]

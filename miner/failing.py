@@ -16,7 +16,7 @@ from functools import cache
 from miner.commandline import Invocation
 from miner.expected import Expected, expectation_in, opposite
 from miner.runs import Output
-from miner.text_rules import Rule, read_rules
+from miner.text_rules import rules_for
 from solvers.registry import kin_of, named_solver
 
 # The symptoms that are a bug by themselves, and those that are one only where no other run has one of these.
@@ -148,16 +148,10 @@ def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:
     return {run.answers[0] for run in runs if run.answers and run.answers[0] in _DECIDED}
 
 
-@cache
-def _printed_rules() -> tuple[Rule, ...]:
-    return tuple(r for r in read_rules("classes.toml") if r.group == "class" and "output" in r.where)
-
-
 def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
     text = run.output.text[:20_000] if run.output else ""
-    lowered = text.lower()
-    for rule in _printed_rules() if text else ():
-        if rule.search(text, lowered):
+    for rule in rules_for("classes.toml", text, "output"):
+        if rule.group == "class" and rule.pattern.search(text):
             return rule.value
     wrong = (answer == opposite(right) for answer, right in zip(run.answers, truth, strict=False))
     if any(wrong):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from miner.text_rules import Rule, read_rules
+from miner.text_rules import read_rules, rules_for
 
 # Characters read of a piece of code.
 _READ = 20_000
@@ -20,22 +18,11 @@ def language_of(text: str) -> str:
     ('python', '')
     """
     text = text[:_READ]
-    lowered = text.lower()
-    rules, words = _rules()
-    if not any(map(lowered.__contains__, words)):
-        return ""
-    return next((rule.value for rule in rules if rule.search(text, lowered)), "")
+    rules = rules_for("languages.toml", text)
+    return next((rule.value for rule in rules if rule.pattern.search(text)), "")
 
 
 def has_formulas(text: str, language: str) -> bool:
     """Whether a piece of code may contain SMT-LIB 2: not if it is another input language of solvers."""
-    if not language or "(check-sat" in text:
-        return True
-    return all(rule.group != "input" for rule in _rules()[0] if rule.value == language)
-
-
-@cache
-def _rules() -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """The rules, and the words of which a text of any language has one."""
-    rules = read_rules("languages.toml")
-    return rules, tuple(dict.fromkeys(word for rule in rules for word in rule.words))
+    others = {rule.value for rule in read_rules("languages.toml") if rule.group == "input"}
+    return language not in others or "(check-sat" in text

@@ -42,14 +42,16 @@ def shape_of(commands: Sequence[tuple[str, Sequence[str]]], renamable: frozenset
         if word not in ("set-info", "set-option", "set-logic")
     ]
     named: Counter[str] = Counter()
-    nameless: Counter[str] = Counter()
     scoped = False
     for word, tokens in kept:
         if word == "assert":
-            plain = [token for token in tokens if token not in ("(", ")")]
-            named.update(plain)
-            nameless.update("\0" if token[0] == "\0" else token for token in plain)
+            named.update(tokens)
         scoped = scoped or word in _SCOPES or word in CHECKS
+    named.pop("(", None)
+    named.pop(")", None)
+    nameless: Counter[str] = Counter()
+    for token, count in named.items():
+        nameless["\0" if token[0] == "\0" else token] += count
     return Shape(_digest(kept, scoped), named, nameless, sum(named.values()))
 
 

@@ -190,7 +190,6 @@ def _names_of_term(tokens: Sequence[str]) -> Names:
     used: set[str] = set()
     named: set[str] = set()
     modes = [_PLAIN]
-    constants = _theory_constants()
     index = 2  # after "(" and the word of the command
     count = len(tokens)
     while index < count:
@@ -212,12 +211,13 @@ def _names_of_term(tokens: Sequence[str]) -> Names:
                 named.add(unquoted(tokens[index]))
             index += 1
             continue
-        if mode == _SKIP or token in constants or _LITERAL.match(token):
-            continue
-        used.add(unquoted(token))
+        if mode != _SKIP:
+            used.add(token)
     if "match" in tokens or "par" in tokens:
         used.clear()  # this scan does not handle names that patterns bind
-    return Names(frozenset(named), frozenset(bound), frozenset(used - bound))
+    used -= _theory_constants()
+    free = {unquoted(token) for token in used if not _LITERAL.match(token)}
+    return Names(frozenset(named), frozenset(bound), frozenset(free - bound))
 
 
 def _enter(mode: int, head: str, bound: set[str], modes: list[int]) -> tuple[int, bool]:

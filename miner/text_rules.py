@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
@@ -34,19 +34,10 @@ class Rule(msgspec.Struct, frozen=True):
     pattern: re.Pattern[str]
     value: str = ""
     where: frozenset[str] = frozenset()
-    words: tuple[str, ...] = ()
+    words: frozenset[str] = frozenset()
     weight: int = 1
     examples: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-
-    def matches(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
-        """The matches of the rule in a text, in order."""
-        if any(map(lowered.__contains__, self.words)):
-            yield from self.pattern.finditer(text)
-
-    def search(self, text: str, lowered: str) -> re.Match[str] | None:
-        """The first match of the rule in a text."""
-        return next(self.matches(text, lowered), None)
 
 
 @cache
@@ -54,6 +45,21 @@ def read_rules(file: str) -> tuple[Rule, ...]:
     """The rules of a file in this package, in order."""
     data = tomllib.loads((resources.files("miner") / file).read_text(encoding="utf-8"))
     return msgspec.convert(data["rule"], tuple[Rule, ...], dec_hook=_pattern)
+
+
+@cache
+def _words(file: str, place: str) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """The rules for a kind of place, and all their words, each once."""
+    rules = tuple(rule for rule in read_rules(file) if not place or place in rule.where)
+    return rules, tuple({word: None for rule in rules for word in rule.words})
+
+
+def rules_for(file: str, text: str, place: str = "") -> Sequence[Rule]:
+    """The rules (for a kind of place) with a word that the text contains; the others cannot match."""
+    rules, words = _words(file, place)
+    lowered = text.lower()
+    present = [word for word in words if word in lowered]
+    return [rule for rule in rules if not rule.words.isdisjoint(present)] if present else ()
 
 
 def _pattern(kind: object, text: str) -> re.Pattern[str]:

@@ -116,10 +116,10 @@ class _TermPrinter:
 
     def _plan_lets(self) -> None:
         order = list(postorder([self.root]))
-        uses = Counter(arg for term in order for arg in term.args if arg.args)
-        if not any(count > 1 for count in uses.values()):
+        used = [arg for term in order for arg in term.args if arg.args]
+        if len(set(used)) == len(used):
             return
-        shared = self._worth_binding(order, uses)
+        shared = self._worth_binding(order, Counter(used))
         if not shared:
             return
         prefix = self._unused_prefix(order)

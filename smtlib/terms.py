@@ -198,7 +198,7 @@ class TermTable:
         qualifier: Sort | None = None,
     ) -> Term:
         """A theory's function applied to ``args``; the caller has checked the sorts."""
-        text = indexed(name, indices)
+        text = indexed(name, indices) if indices else name
         if qualifier is not None:
             text = f"(as {text} {qualifier})"
         return self.make(self.op(Kind.OPERATOR, name, text, indices), args, sort)
@@ -228,7 +228,8 @@ def postorder(
             if term in done:
                 stack.pop()
                 continue
-            pending = [a for a in below(term) if a not in done]
+            args = below(term)
+            pending = [a for a in args if a not in done] if args else ()
             if pending:
                 stack.extend(reversed(pending))
                 continue
