@@ -38,6 +38,7 @@ _WITH_OPTIONS = re.compile(r"([a-z][a-z0-9-]*(?:==[^\[\]]*)?)\[(.*)\]", re.S)
 # Commas and brackets end an option; ``+`` and ``|`` separate the names and fields of a finding's key. A value
 # may contain blanks and parentheses (a tactic), but only characters that are allowed in a file name.
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
+_ALMOST_RELEASE = re.compile(r"([a-z][a-z0-9-]*?)[=@: -]v?([0-9]+(?:\.[0-9]+)+)")
 _LONGEST_NAME = 120
 _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 # z3 (built from its repository), cvc5, bitwuzla (through our driver) and yices.
@@ -289,7 +290,7 @@ def parse_spec(text: str) -> SolverSpec:
         raise BROKEN[family]
     if family not in PROFILES:
         near = nearest(family, PROFILES, most=2, least=0.5)
-        hint = did_you_mean(f"{match}=={release}" if release else match for match in near)
+        hint = _release_hint(text) or did_you_mean(f"{f}=={release}" if release else f for f in near)
         raise UnknownSolver(
             text,
             f"unknown{hint or '.'} Use {', '.join(PROFILES)}, a release such as z3==4.8.5,"
@@ -300,6 +301,12 @@ def parse_spec(text: str) -> SolverSpec:
     if not is_version(release):
         raise UnknownSolver(text, f"{release!r} is not a version")
     return SolverSpec(text, f"{family}-{release}", family, release)
+
+
+def _release_hint(text: str) -> str:
+    """The spec of a release that ``text`` seems to mean: ``; did you mean z3==4.8.5?`` for ``z3-4.8.5``."""
+    found = _ALMOST_RELEASE.fullmatch(text)
+    return did_you_mean([f"{found[1]}=={found[2]}"]) if found and found[1] in PROFILES else ""
 
 
 def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
@@ -354,7 +361,8 @@ def find_solver(spec: str | SolverSpec) -> Solver:
         return _find_known(spec)
     program = shutil.which(spec.command[0])
     if program is None:
-        raise SolverMissing(f"solver {spec.text!r}: no program {spec.command[0]!r} on this machine")
+        missing = f"no program {spec.command[0]!r} on this machine"
+        raise SolverMissing(f"solver {spec.text!r}: {missing}{_release_hint(spec.text)}")
     # Each run has its own working folder, so relative paths are made absolute.
     rest = [str(Path(part).resolve()) if Path(part).is_file() else part for part in spec.command[1:]]
     return Solver(spec.text, spec.name, "other", (str(Path(program).absolute()), *rest))

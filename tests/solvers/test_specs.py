@@ -31,6 +31,8 @@ def test_specs_are_taken_apart() -> None:
         ("z33", "did you mean z3?"),
         ("cvc4", "did you mean cvc5"),
         ("cvc==1.4.2", "did you mean cvc5==1.4.2"),
+        ("z3-4.8.5", "did you mean z3==4.8.5?"),
+        ("cvc5-gpl@v1.4.2", "did you mean cvc5-gpl==1.4.2?"),
         ("", "unknown"),
         ("==1", "unknown"),
         ("z3==", "not a version"),
@@ -52,6 +54,8 @@ def test_a_program_that_is_not_there_is_the_environments_fault() -> None:
     with pytest.raises(SolverMissing, match="no program '/nowhere/s'") as caught:
         find_solver("mine=/nowhere/s")
     assert caught.value.exit_code == 3
+    with pytest.raises(SolverMissing, match=r"did you mean z3==4\.8\.5\?"):
+        find_solver("z3=4.8.5")
 
 
 def test_two_solvers_of_one_name_are_refused() -> None:
