@@ -29,6 +29,7 @@ from difftest import (
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.files import FileTests
 from difftest.campaign.modes import ModeKind
+from difftest.campaign.stored import read_campaign
 from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
@@ -118,7 +119,8 @@ def files_in(paths: list[Path]) -> FoundFiles:
 
 def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bool) -> None:
     """Print the summary of a replay or an import."""
-    shown = summary.duplicates + sum(not record.known for record in summary.findings)
+    # In all runs of the campaign, also by tests whose findings were merged.
+    shown = sum(row.duplicates + (not row.earlier) for row in read_campaign(folder).findings)
     quiet = max(0, summary.tests - shown - summary.unconfirmed)
     if json:
         print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": +tests.found.skipped})

@@ -135,6 +135,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
         raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
     tests = FileTests(files_in([source]))
     options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),), warm=False)
+    merged = 0
     lock = lock_campaign(folder)
     try:
         with (
@@ -143,12 +144,13 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
         ):
             for event in hunt(tests.generate(0, len(tests)), find_solvers(specs), options, stop):
                 screen.show(event)
+                merged += isinstance(event, Merge)
                 if isinstance(event, HuntFinished):
                     summary = event.summary
     finally:
         os.close(lock)
     new = sum(not record.known for record in summary.findings)
-    seen = len(summary.findings) - new + summary.duplicates
+    seen = len(summary.findings) - new + summary.duplicates + merged
     say(
         f"imported {summary.tests} files: {new} new findings, {seen} duplicates, "
         f"{summary.unconfirmed} not confirmed, "

@@ -22,7 +22,7 @@ def test_replay_keeps_what_is_wrong_and_triage_imports_more(
     assert (ended.code, ended.json["tests"], ended.json["nothing_wrong"]) == (1, 2, 1)
     assert len(ended.json["findings"]) == 1
     again = exhume("replay", first, "--solver", spec, "--out", tmp_path / "out", "--json")
-    assert again.json["tests"] == 2
+    assert (again.json["tests"], again.json["nothing_wrong"]) == (2, 1)
     ended = exhume("triage", tmp_path / "out", "--import", more)
     assert ended.code == 0
     assert "imported 2 files: " in ended.err
@@ -42,7 +42,7 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert exhume("replay", triggers, "--solver", spec, "--out", out).code == 1
     ended = exhume("reduce", out)
     assert (ended.code, "is a campaign" in ended.err) == (2, True)
-    ended = exhume("reduce", "--all", out, "--time", "5s")
+    ended = exhume("reduce", "--all", out, "--no-ddsmt")
     assert ended.code == 0
     assert "1 of 1 findings needed work" in ended.err
     assert f"next: exhume bisect --all {out}" in ended.err
