@@ -498,6 +498,8 @@ def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]
     assert total > 150
     for seed in range(200):
         missing -= set(drawn(seed, TextEngine(families))[1].statistics.operators)
+        if len(missing) < 0.05 * total:
+            break
     assert len(missing) < 0.05 * total
     for operator in sorted(missing):
         theory = operator.split()[0]

@@ -27,11 +27,12 @@ CAUSES = 6
 
 # Crashes in one of six places, lies now and then, and leaves a process of its own behind.
 SOLVER = f"""
-import os, subprocess, sys
+import sys
 if sys.argv[-1] == "--version": print("fake 1.0"); sys.exit()
 text = open(sys.argv[-1]).read()
 number = int(text.split("number ")[1].split()[0])
 if number % 7 == 0:
+    import subprocess  # as rarely as it is used: it takes longer than all else
     subprocess.Popen(["sleep", "300"], start_new_session=True)
 if number % 4 == 1:
     print("Fatal failure within f() at /b/place%d.cpp:3" % (number // 4 % {CAUSES}), file=sys.stderr)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
+import shutil
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -124,15 +126,24 @@ def read(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[object, ...]]]:
+    """What live mining of the tracker stores."""
+    path = tmp_path_factory.mktemp("live") / "c"
+    with serving(FakeTracker(issues=30, comments=40)) as running:
+        running.most_per_page = 10
+        mine(path, running.url, options=ALL)
+    return read(path)
+
+
 INTEGERS = st.integers(1 - 2**63, 2**63 - 1)
 FORMS = ["one list", "pages", "slurp", "lines", "objects", "utf-8-sig", "utf-16"]
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_gh_api_prints_gives_what_live_mining_gives(
-    hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path, form: str
+    live: dict[str, Any], tracker: FakeTracker, tmp_path: Path, form: str
 ) -> None:
-    mine(tmp_path / "live", hub.url, options=ALL)
     lists = [*pages(tracker, "issues"), *pages(tracker, "comments")]
     items = [item for page in lists for item in page]
     encoding = form if form.startswith("utf") else "utf-8"
@@ -145,16 +156,15 @@ def test_what_gh_api_prints_gives_what_live_mining_gives(
     (tmp_path / "dump.json").write_text(text, encoding=encoding)
     [report] = take(tmp_path / "c", tmp_path / "dump.json")
     assert (report.tracker, report.problem, report.issues_seen, report.skipped) == ("ada/solver", "", 28, 0)
-    assert read(tmp_path / "c") == read(tmp_path / "live")
+    assert read(tmp_path / "c") == live
 
 
 def test_what_gh_issue_list_prints_gives_what_live_mining_gives(
-    hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path
+    live: dict[str, Any], tracker: FakeTracker, tmp_path: Path
 ) -> None:
-    mine(tmp_path / "live", hub.url, options=ALL)
     (tmp_path / "issues.json").write_text(json.dumps(printed_by_gh(tracker)))
     take(tmp_path / "c", tmp_path / "issues.json")
-    assert read(tmp_path / "c") == read(tmp_path / "live")
+    assert read(tmp_path / "c") == live
 
 
 def test_a_folder_of_the_apis_json_is_read_and_other_json_counted(
@@ -262,6 +272,7 @@ def test_the_archive_of_an_earlier_refresh_is_mined_again(hub: FakeGitHub, tmp_p
     assert read(tmp_path / "c") == newest
 
 
+@functools.cache
 def damaged() -> dict[str, tuple[bytes, str]]:
     """Damaged dumps of a tracker, and the words that the error has."""
     whole = json.dumps(printed_by_gh(FakeTracker(issues=30, comments=40)), indent=1).encode()
@@ -285,19 +296,27 @@ def damaged() -> dict[str, tuple[bytes, str]]:
     }
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of another tracker's dump; not to be written to."""
+    folder = tmp_path_factory.mktemp("filled")
+    earlier = FakeTracker("bob/z3", issues=9, comments=3, number=78)
+    (folder / "good.json").write_text(json.dumps(printed_by_gh(earlier)))
+    command = ["mine", "--all", "--corpus", str(folder / "c"), "--from", str(folder / "good.json")]
+    assert run(command) == Exit.DONE
+    return folder / "c"
+
+
 @pytest.mark.parametrize("name", sorted(damaged()))
 def test_a_damaged_dump_is_one_line_and_loses_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     data, words = damaged()[name]
     (tmp_path / name).write_bytes(data)
-    earlier = FakeTracker("bob/z3", issues=9, comments=3, number=78)
-    (tmp_path / "good.json").write_text(json.dumps(printed_by_gh(earlier)))
-    corpus = str(tmp_path / "c")
-    assert run(["mine", "--all", "--corpus", corpus, "--from", str(tmp_path / "good.json")]) == Exit.DONE
+    corpus = shutil.copy(filled, tmp_path / "c")
     before = read(tmp_path / "c")
     capsys.readouterr()
-    assert run(["mine", "--all", "--corpus", corpus, "--from", str(tmp_path / name)]) == Exit.USAGE
+    assert run(["mine", "--all", "--corpus", str(corpus), "--from", str(tmp_path / name)]) == Exit.USAGE
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("exhume: ")]
     assert len(told) == 1
     assert words in told[0]

@@ -229,9 +229,9 @@ def test_redeclared_symbols_are_told_apart() -> None:
 
 def timed(text: str) -> tuple[Decomposition, float]:
     checked = check(text)
-    start = time.perf_counter()
+    start = time.process_time()
     found = Decomposer(checked).decompose(checked.assertions[0])
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 @pytest.mark.slow
