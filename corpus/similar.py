@@ -111,7 +111,10 @@ total as (
 nearest as (
     select
         shared.formula_id, shared.signatures,
-        shared.weight / (total.weight + (select sum(weight) from given) - shared.weight) as likeness
+        -- Rounded: sums differ in their last bits with the order of rows, and so would the result.
+        round(
+            shared.weight / (total.weight + (select sum(weight) from given) - shared.weight), 12
+        ) as likeness
     from shared join total using (formula_id)
     where likeness >= $least
     order by likeness desc, shared.formula_id
