@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -64,13 +65,22 @@ def value(term: Term, env: Mapping[Term, bool]) -> bool:
     }[term.name]()
 
 
-def positions(root: Term) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Every position with its parity and the way to it."""
-    waiting: list[tuple[Term, int, tuple[int, ...]]] = [(root, 1, ())]
+# The way to the term above, and the index in that term; empty at the root.
+Way: TypeAlias = "tuple[()] | tuple[Way, int]"
+
+
+def positions(root: Term) -> Iterator[tuple[Term, int, Way]]:
+    """Every position: its term, its parity and the way to it."""
+    waiting: list[tuple[Term, int, Way]] = [(root, 1, ())]
     while waiting:
         term, parity, way = waiting.pop()
-        yield parity, way
-        waiting.extend((term.args[i], parity * factor, (*way, i)) for i, factor in steps(term))
+        yield term, parity, way
+        waiting.extend((term.args[i], parity * factor, (way, i)) for i, factor in steps(term))
+
+
+def indices(way: Way) -> tuple[int, ...]:
+    """The indices of a way from the root on."""
+    return (*indices(way[0]), way[1]) if way else ()
 
 
 def put(root: Term, way: tuple[int, ...], change: str) -> Term:
@@ -92,8 +102,8 @@ def implies(left: Term, right: Term) -> bool:
 
 @given(formulas)
 def test_weakening_at_a_position_does_what_its_parity_says(root: Term) -> None:
-    for parity, way in positions(root):
-        weaker, stronger = put(root, way, "or"), put(root, way, "and")
+    for _, parity, way in positions(root):
+        weaker, stronger = put(root, indices(way), "or"), put(root, indices(way), "and")
         if parity == 1:
             assert implies(root, weaker) and implies(stronger, root)
         elif parity == -1:
@@ -103,10 +113,7 @@ def test_weakening_at_a_position_does_what_its_parity_says(root: Term) -> None:
 def parities(root: Term) -> dict[Term, set[int]]:
     """The parities of every term below ``root``: those of all its occurrences."""
     found: dict[Term, set[int]] = {}
-    for parity, way in positions(root):
-        term = root
-        for index in way:
-            term = term.args[index]
+    for term, parity, _ in positions(root):
         found.setdefault(term, set()).add(parity)
     return found
 
