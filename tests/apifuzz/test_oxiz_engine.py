@@ -394,7 +394,7 @@ def test_a_panic_is_a_crash_at_its_place_unless_that_is_a_crate_of_another_proje
     panic = "thread '<unnamed>' (7) panicked at {}:12:5:\nattempt to divide with overflow\n"
     assert crash_place(panic.format("oxiz-theories/src/string/solver.rs")) == "solver.rs:12"
     assert (
-        crash_place(panic.format("/home/u/.cargo/registry/src/index-1/num-integer-0.1.47/src/lib.rs")) is None
+        crash_place(panic.format("/build/.cargo/registry/src/index-1/num-integer-0.1.47/src/lib.rs")) is None
     )
 
 
