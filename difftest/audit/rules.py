@@ -277,15 +277,11 @@ def _empty(term: Any) -> Program:
     return lambda values: "" if values[element] == CHARACTER else ()
 
 
-def _total(meaning: str) -> Callable[..., Value]:
-    return MEANINGS[meaning]
-
-
 _OWN: Mapping[str, Callable[..., Value]] = {
-    "div_total": _total("div"),
-    "mod_total": _total("mod"),
-    "/_total": _total("/"),
-    "@bv": lambda value, width: semantics.bits(value, width),
+    "div_total": MEANINGS["div"],
+    "mod_total": MEANINGS["mod"],
+    "/_total": MEANINGS["/"],
+    "@bv": semantics.bits,
     "@bvsize": lambda value: value.width,
     "bvite": lambda condition, first, second: MEANINGS["ite"](condition.value == 1, first, second),
 }
