@@ -11,9 +11,9 @@ pytest.importorskip("bitwuzla", reason="bitwuzla is an extra of exhume and not i
 
 from apifuzz import calls
 from apifuzz.chance import Chance
-from apifuzz.driving import generate, replay
+from apifuzz.driving import generate, new_run, replay
 from apifuzz.engines.around import Witness
-from apifuzz.engines.bitwuzla.actions import ACTIONS, _verify, rounded
+from apifuzz.engines.bitwuzla.actions import ACTIONS, BitwuzlaAsking, rounded
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.interface import Misbehaviour
@@ -128,14 +128,15 @@ def test_a_wrong_interpolant_is_noticed() -> None:
             self.inner.perform(calls.Assert(term))
 
     replay(Spy(engine), trace("1 make-term s1 bvuge t1 t3", "return t6", *(f"2 assert {t}" for t in terms)))
-    below, above, p, from_three = map(captured.__getitem__, terms)
-    _verify(engine, [[below]], [below], [below, above])
+    below, above, p, from_three = (captured[term].handle for term in terms)
+    verify = BitwuzlaAsking(new_run(engine, Settings(), 1), engine).verify
+    verify([[below]], [below], [below, above])
     with pytest.raises(Misbehaviour, match="does not follow"):
-        _verify(engine, [[below]], [above], [below, above])
+        verify([[below]], [above], [below, above])
     with pytest.raises(Misbehaviour, match="answers sat to an interpolant with the rest"):
-        _verify(engine, [[above]], [above], [above, from_three])
+        verify([[above]], [above], [above, from_three])
     with pytest.raises(Misbehaviour, match="not common"):
-        _verify(engine, [[below]], [p], [below, above, p])
+        verify([[below]], [p], [below, above, p])
 
 
 def test_runs_end_well_and_are_the_same_each_time() -> None:

@@ -10,9 +10,7 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.driving import new_run, replay
-from apifuzz.engines.cvc5.actions import ACTIONS
-from apifuzz.engines.cvc5.actions.base import SecondSolver
-from apifuzz.engines.cvc5.actions.reasoning import GetAbduct
+from apifuzz.engines.cvc5.actions import ACTIONS, Cvc5Asking
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.interface import Answer, Misbehaviour
 from apifuzz.run import Ending, Settings
@@ -220,7 +218,7 @@ def test_a_wrong_answer_is_found() -> None:
     engine = Cvc5Engine()
     engine.perform(calls.New())
     truth = engine.session.manager.mkTrue()
-    second = SecondSolver(engine)
+    second = Cvc5Asking(new_run(engine, Settings(), 1), engine)
     second.must_not_be(Answer.UNSAT, "answer", [truth], "true")
     second.must_agree(Answer.SAT, [truth], "a check")
     second.must_follow([], truth, "a check")
@@ -233,18 +231,20 @@ def test_a_wrong_answer_is_found() -> None:
         second.must_follow([truth], truth.notTerm(), "a check")
 
 
-def test_an_abduct_of_contradictory_assertions_is_no_error() -> None:
+def test_an_abduct_of_contradictory_assertions_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Cvc5Engine()
     state = new_run(engine, Settings(), 1)
     for line in read_trace(trace("", "assert t5\nassert t7")).lines[:-1]:
         state.repeat(line)
-    goal, found = state.store.term("t6"), engine.session.manager.mkTrue()
-    second = SecondSolver(engine)
-    assert second.answer([t.handle for t in state.stack.terms]) is Answer.UNSAT
-    GetAbduct(goal).check(state, second, found)
+    assert Cvc5Asking(state, engine).answer([t.handle for t in state.stack.terms]) is Answer.UNSAT
+    abduct = next(action for action in ACTIONS if action.name == "cvc5:get-abduct")(state.store.term("t6"))
+    true, false = engine.session.manager.mkTrue(), engine.session.manager.mkFalse()
+    monkeypatch.setattr(Cvc5Asking, "enumerated", lambda self, call, asked, check: check(true))
+    abduct.act(state, engine)
     state.stack.levels[0].pop()
+    monkeypatch.setattr(Cvc5Asking, "enumerated", lambda self, call, asked, check: check(false))
     with pytest.raises(Misbehaviour, match="answers unsat to the assertions and the abduct"):
-        GetAbduct(goal).check(state, second, engine.session.manager.mkFalse())
+        abduct.act(state, engine)
 
 
 def test_names_begin_with_the_solvers() -> None:

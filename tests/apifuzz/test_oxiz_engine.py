@@ -144,7 +144,8 @@ def test_which_names_of_the_library_nothing_calls() -> None:
     named = {word for table in tables for word in table.words}
     files = [Path(module.__file__ or "").read_text("utf-8") for module in (actions, engine, session, terms)]
     files += [
-        Path(session.__file__).with_name(name).read_text("utf-8") for name in ("calls.toml", "questions.toml")
+        Path(session.__file__).with_name(name).read_text("utf-8")
+        for name in ("actions.toml", "calls.toml", "questions.toml")
     ]
     named |= set(re.findall(r"\w+", " ".join(files)))
     offered = {name for name in vars(session.oxiz) if name[0] != "_" and name != "oxiz"}

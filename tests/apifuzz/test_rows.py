@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+import dis
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import bitwuzla
@@ -13,15 +16,19 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.chance import Chance
+from apifuzz.driving import new_run
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
 from apifuzz.engines.coverage import api_functions
 from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.cvc5 import terms
+from apifuzz.engines.declared import Declared
 from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, read_rows, words_of
 from apifuzz.engines.z3 import words as z3_words
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, TermKind
+from apifuzz.model import default_model
 from apifuzz.operators import operators_for
+from apifuzz.run import Settings
 from smtlib.sorts import bit_vector
 
 
@@ -141,12 +148,43 @@ WITHOUT_ROW = {
 """Kinds that neither a row nor the engine's code makes."""
 
 
+def sources_of(module: Any) -> list[str]:
+    """The code of an engine: its modules, and its rows of actions."""
+    folder = Path(module.__file__).parent
+    return [file.read_text("utf-8") for file in (*folder.glob("*.py"), folder / "actions.toml")]
+
+
+@pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "oxiz", "z3"])
+def test_every_word_of_an_action_means_something(solver: str) -> None:
+    engine = make_engine(solver)
+    run = new_run(engine, Settings(), 1)
+    run.make(calls.New())
+    drawing = {"run", "store", "chance", "stack", "by_kinds"}
+    for action in default_model(engine).actions.values():
+        if not issubclass(action, Declared):
+            continue
+        known = drawing | action.asking.module.keys() | vars(builtins).keys()
+        assert action.drawing is None or words_in(action.drawing.code) <= known
+        if action.script is not None:
+            asking = action.asking(run, engine)
+            word = asking.words(action(*(None for _ in action.takes)))
+            for name in words_in(action.script.code) - vars(builtins).keys():
+                word(name)
+
+
+def words_in(code: CodeType) -> set[str]:
+    """What the code and the functions in it look up."""
+    inner = [words_in(part) for part in code.co_consts if isinstance(part, CodeType)]
+    looked_up = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return looked_up.union(*inner)
+
+
 @pytest.mark.parametrize(
     ("solver", "making", "kinds"),
     [("cvc5", cvc5_calls, cvc5.Kind), ("bitwuzla", bitwuzla_session, bitwuzla.Kind)],
 )
 def test_which_kinds_are_not_made(solver: str, making: Any, kinds: Any) -> None:
-    sources = [file.read_text("utf-8") for file in Path(making.__file__).parent.rglob("*.py")]
+    sources = sources_of(making)
     in_code = set(re.findall(r"\bKind\.([A-Z0-9_]+)", " ".join(sources)))
     assert {kind.name for kind in kinds} - making.OPERATORS.words - in_code == WITHOUT_ROW[solver]
 
@@ -168,7 +206,7 @@ NOT_MADE = """
 
 
 def test_which_calls_of_z3_make_nothing() -> None:
-    sources = [file.read_text("utf-8") for file in Path(z3_words.__file__).parent.rglob("*.py")]
+    sources = sources_of(z3_words)
     in_code = set(re.findall(r"\bZ3_mk_(\w+)", " ".join(sources)))
     tables = (z3_words.OPERATORS, z3_words.VALUES, z3_words.SORTS, z3_words.BINDERS, z3_words.WAYS)
     in_rows = {word.removeprefix("Z3_mk_") for table in tables for word in table.words}

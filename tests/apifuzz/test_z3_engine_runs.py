@@ -14,8 +14,7 @@ from apifuzz.driving import generate, replay
 from apifuzz.engines.around import Witness
 from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.profile import profile
-from apifuzz.engines.z3.actions import ACTIONS
-from apifuzz.engines.z3.actions.goals import _draw_tactic
+from apifuzz.engines.z3.actions import ACTIONS, draw_tactic
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import message_of, misread
 from apifuzz.interface import Answer, LimitReached, Misbehaviour, Rejected, Unsupported
@@ -313,7 +312,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 def test_tactics_are_drawn_as_they_are_read() -> None:
     chance = Chance(7)
-    drawn = [_draw_tactic(chance, 0) for _ in range(60)]
+    drawn = [draw_tactic(chance) for _ in range(60)]
     assert len(set(drawn)) > 30
     for text in drawn:
         assert repeat(f"z3:tactic {text} t8 t9").kind == "done", text
@@ -440,8 +439,8 @@ def test_an_error_with_a_long_formula_has_a_short_key(monkeypatch: pytest.Monkey
     for ident in range(60, 90):
         formula += f"61 make-term s1 xor t{ident} t8\nreturn t{ident + 1}\n"
     monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.BoolVal(False, self.ctx))
-    monkeypatch.setattr("apifuzz.engines.z3.actions.base.Asking.answer", always(Answer.UNSAT))
-    monkeypatch.setattr("apifuzz.engines.z3.actions.base.Asking.must_agree", always(None))
+    monkeypatch.setattr("apifuzz.engines.z3.actions.Z3Asking.answer", always(Answer.UNSAT))
+    monkeypatch.setattr("apifuzz.engines.z3.actions.Z3Asking.must_agree", always(None))
     ending = replay(Z3Engine(), read_trace(f"{HEADER}{formula}62 z3:simplifiers t90\n"))
     shape = reported(ending.error, "z3:simplifiers", ending.detail).shape
     assert shape == "the model of a solver with simplifiers makes a formula false"
