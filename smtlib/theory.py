@@ -27,7 +27,7 @@ _FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded", ":read-only
 _OF_FUNCTIONS = (*_ASSOCIATIVITY, *_MARKS, *":as :min :where :only :was :weight :values :note".split())
 _OF_SORTS = (":where", ":only")
 _OF_THEORIES = (
-    ":about :sorts :abbreviations :funs :labels :needs :weight :extension :guarded :read-only".split()
+    ":about :sorts :abbreviations :funs :combines :needs :weight :extension :guarded :read-only".split()
 )
 
 
@@ -35,14 +35,14 @@ _OF_THEORIES = (
 class Theory:
     """The attributes of a whole theory.
 
-    ``labels`` are its names in keys and reports, ``needs`` the theories that it is used with, ``weight`` how
-    often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded`` theory is used only in
+    ``combines`` names the theories between which it converts, ``needs`` those that it is used with,
+    ``weight`` says how often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded`` theory is used only in
     formulas that already use it.
     """
 
     name: str
     about: str = ""
-    labels: tuple[str, ...] = ()
+    combines: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     weight: float = 1.0
     extension: bool = False
@@ -129,7 +129,7 @@ class Theories:
         self.theories[name] = Theory(
             name,
             about=str(parts.get(":about", "")).strip('"'),
-            labels=_names(parts.get(":labels", ())),
+            combines=_names(parts.get(":combines", ())),
             needs=_names(parts.get(":needs", ())),
             weight=_weight(parts),
             extension=":extension" in parts,

@@ -16,7 +16,7 @@ from apifuzz.trace import TraceError, read_trace
 from base.errors import ExhumeError
 from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.markdown import plain
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.registry import PROFILES
 from solvers.specs import DISTRIBUTIONS, find_solver
 

@@ -31,7 +31,7 @@ from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
 from difftest.triage.store import Shown
 from generator.strategy import GeneratedTest
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.errors import RunnerLost
 from solvers.running import orphans as _orphans
 from solvers.running.outcomes import Outcome, Verdict

@@ -33,6 +33,7 @@ from difftest.campaign.stored import (
     SettingsDiffer,
     read_campaign,
     read_opened,
+    rename_theories,
     to_row,
 )
 from difftest.errors import BadOutput
@@ -75,6 +76,7 @@ class CampaignState:
                 opened.execute("pragma synchronous = normal")
                 with _transaction(opened):
                     _begin(opened, settings)
+                    rename_theories(opened)
                     _compare(out, opened, settings)
                     opened.executemany(
                         "insert or replace into setting values (?, ?)",

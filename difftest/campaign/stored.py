@@ -38,11 +38,12 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from difftest.errors import BadOutput
+from difftest.triage.renamed import current_key, current_theory
 
 FILE = "campaign.sqlite"
 FORMAT = 1
@@ -323,11 +324,30 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
         read(Again, "select * from again"),
         tuple(opened.execute("select * from open order by strategy, class, start")),
         read(Bucket, "select * from bucket order by start"),
-        tuple(OutcomeCount(*row) for row in opened.execute("select * from outcome")),
-        read(FindingState, "select * from finding order by found_at, id"),
-        {first: (key, looks) for first, key, looks in opened.execute("select * from folded")},
+        tuple(_current_count(OutcomeCount(*row)) for row in opened.execute("select * from outcome")),
+        tuple(
+            replace(row, key=current_key(row.key))
+            for row in read(FindingState, "select * from finding order by found_at, id")
+        ),
+        {
+            current_key(first): (current_key(key), looks)
+            for first, key, looks in opened.execute("select * from folded")
+        },
         settings.get(REFUSALS, {}),
     )
+
+
+def _current_count(row: OutcomeCount) -> OutcomeCount:
+    return replace(row, name=current_theory(row.name)) if row.kind == "theory" else row
+
+
+def rename_theories(opened: sqlite3.Connection) -> None:
+    """Store what an earlier version wrote under the names of theories that reading gives it."""
+    opened.create_function("current_key", 1, current_key, deterministic=True)
+    opened.create_function("current_theory", 1, current_theory, deterministic=True)
+    opened.execute("update finding set key = current_key(key)")
+    opened.execute("update or replace folded set first = current_key(first), key = current_key(key)")
+    opened.execute("update outcome set name = current_theory(name) where kind = 'theory'")
 
 
 def to_row(record: ArmState | Again | FindingState) -> list[object]:

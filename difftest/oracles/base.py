@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from difftest.models.cross_check import CrossCheck
 from generator.strategy import GeneratedTest
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from difftest.errors import DifftestError
 from difftest.triage.markdown import sentence
+from difftest.triage.renamed import current_key, current_theory
 
 FORMAT = 2
 """The version of finding.json; raised when a key changes its meaning or goes. Earlier ones are read."""
@@ -38,9 +39,20 @@ def read_document(folder: Path) -> dict[str, Any]:
             data.pop("schema", None)
         data = FOLDERS[data["kind"]].upgrade(data)
         _ = [data[name] for name in _WRITTEN]
+        _rename_theories(data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
     return dict(data)
+
+
+def _rename_theories(data: dict[str, Any]) -> None:
+    """Name theories as the newest version does: here, and for the reduced formula and what was merged."""
+    parts = [data, data.get("reduced"), *(data.get("merged") or ())]
+    for part in (part for part in parts if isinstance(part, dict)):
+        if "key" in part:
+            part["key"] = current_key(str(part["key"]))
+        if isinstance(part.get("theories"), list):
+            part["theories"] = sorted(current_theory(str(name)) for name in part["theories"])
 
 
 @dataclass(frozen=True)

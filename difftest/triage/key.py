@@ -24,13 +24,13 @@ from dataclasses import dataclass, replace
 
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
-from smtlib.labels import known_labels
+from smtlib.mentions import known_theories
 from solvers.options import option_table, split_option
 from solvers.registry import PROFILES
 
-# Labels that name no theory of the operators: nothing at all, or the form of the formula.
+# Names that say nothing of the operators: no theory at all, or the form of the formula.
 _NO_THEORY = frozenset(("Core",))
-_FORMS = frozenset(("Nonlinear", "Quantifier", "UF"))
+_FORMS = frozenset(("Nonlinear", "Quantifiers", "UF"))
 _TACTIC_SETTINGS = {name for family in PROFILES for name in option_table(family).tactic_settings}
 
 # The options of a solver in its name; a tactic's text may hold blanks and parentheses, but no bracket.
@@ -104,7 +104,7 @@ class Key:
         solver, rest = (parts[0], parts[1:]) if parts else ("", [])
         for place, part in enumerate(rest):
             names = frozenset(part.split("+"))
-            if names <= known_labels():
+            if names <= known_theories():
                 operators = frozenset(",".join(rest[place + 1 :]).split(",")) - {""}
                 return cls(finding_class, solver, tuple(rest[:place]), names, operators, release)
         operators = frozenset(rest[1].split(",")) if len(rest) == 2 else frozenset()

@@ -11,7 +11,7 @@ from difftest.reduction._passes import Passes
 from difftest.triage.classes import class_of
 from difftest.triage.key import FoundKey, Key
 from difftest.triage.operators import essential_operators
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.running.script import Script
 
 QUICK_SECONDS = 2.0

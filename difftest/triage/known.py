@@ -9,6 +9,7 @@ from typing import Any
 
 from base.files import put_json
 from difftest.errors import DifftestError
+from difftest.triage.renamed import current_key
 
 _FORMAT = "exhume-known-errors"
 _VERSION = 1
@@ -19,7 +20,7 @@ class KnownErrors:
     """Errors that are known from before, by key: counted, but no findings."""
 
     def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
-        self.notes = {str(entry["key"]): str(entry.get("note", "")) for entry in entries}
+        self.notes = {current_key(str(entry["key"])): str(entry.get("note", "")) for entry in entries}
 
     @classmethod
     def read(cls, files: Iterable[Path]) -> KnownErrors:

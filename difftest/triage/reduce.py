@@ -26,7 +26,7 @@ from difftest.triage.expectation import expectation_of_finding, observe, read_fo
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
 from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script

@@ -36,8 +36,16 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 # A short tactic on the line of its command.
 _ASKED = re.compile(rf"^\({COMMAND} ([^\n;]{{1,60}})\)$", re.M)
 # The theories that a logic's name spells out, in its order; arithmetic comes after them.
-_LETTERS = (("Array", "A"), ("UF", "UF"), ("BV", "BV"), ("FP", "FP"), ("Datatype", "DT"), ("String", "S"))
-_NOT_IN_LOGICS = ("Bag", "FF", "Seq", "Set")
+_LETTERS = {
+    **{"ArraysEx": "A", "UF": "UF", "FixedSizeBitVectors": "BV", "FloatingPoint": "FP"},
+    **{"Datatypes": "DT", "UnicodeStrings": "S"},
+}
+_NUMBERS = {"Ints": "I", "Reals": "R"}
+# Theories that no logic's name spells out, as people call them.
+_PLURALS = {
+    **{"Bags": "bags", "FiniteFields": "finite fields", "FiniteSets": "finite sets", "Lists": "lists"},
+    **{"SeparationLogic": "heaps", "Sequences": "sequences", "Sets": "sets", "Tuples": "tuples"},
+}
 
 
 def form_of_finding(found: FindingFolder) -> Form:
@@ -49,23 +57,20 @@ def form_of_finding(found: FindingFolder) -> Form:
 
 
 def logic_name(theories: Sequence[str]) -> str:
-    """The name by which people call formulas over ``theories`` (of ``difftest.oracles.base``).
+    """The name by which people call formulas over ``theories`` (of ``smtlib.mentions``).
 
-    >>> logic_name(["Array", "BV", "UF"]), logic_name(["Int", "Nonlinear", "Quantifier"])
-    ('QF_AUFBV', 'NIA')
+    >>> logic_name(["ArraysEx", "FixedSizeBitVectors"]), logic_name(["Ints", "Nonlinear", "Quantifiers"])
+    ('QF_ABV', 'NIA')
     """
     there = set(theories)
-    name = "".join(letters for theory, letters in _LETTERS if theory in there)
-    if numbers := "".join(letter for letter, theory in (("I", "Int"), ("R", "Real")) if theory in there):
-        name += ("N" if "Nonlinear" in there else "L") + numbers + "A"
-    extras = [theory for theory in _NOT_IN_LOGICS if theory in there]
+    name = "".join(letters for theory, letters in _LETTERS.items() if theory in there)
+    if numbers := "".join(letter for theory, letter in _NUMBERS.items() if theory in there):
+        name += ("N" if there & {"Nonlinear", "Transcendental"} else "L") + numbers + "A"
+    extras = [theory for theory in _PLURALS if theory in there]
     if extras and not name:
         return " and ".join(_PLURALS[theory] for theory in extras)
-    name = f"{'' if 'Quantifier' in there else 'QF_'}{name or 'UF'}"
+    name = f"{'' if 'Quantifiers' in there else 'QF_'}{name or 'UF'}"
     return name + (f" with {' and '.join(_PLURALS[theory] for theory in extras)}" if extras else "")
-
-
-_PLURALS = {"Bag": "bags", "FF": "finite fields", "Seq": "sequences", "Set": "sets"}
 
 
 @dataclass

@@ -29,7 +29,7 @@ from difftest.triage.filing import Filing, FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, FindingFolder, read_document
 from difftest.triage.kinds import rewrite_report
 from generator.strategy import GeneratedTest
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Run

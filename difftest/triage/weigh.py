@@ -9,7 +9,7 @@ from difftest.oracles.base import Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Hearing
 from difftest.triage.evidence import Evidence
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver

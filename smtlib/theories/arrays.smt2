@@ -1,7 +1,6 @@
 ; Arrays of SMT-LIB 2.7, constant arrays, and what z3 adds. z3's (Set A) is an (Array A Bool).
 (theory ArraysEx
  :about "Arrays with extensionality"
- :labels (Array)
  :sorts ((Array 2))
  :funs (
   (par (A B) (select (Array A B) A B))

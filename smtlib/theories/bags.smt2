@@ -1,7 +1,7 @@
 ; Bags (multisets) of cvc5.
 (theory Bags
  :about "Finite multisets"
- :labels (Bag) :needs (Ints) :extension
+ :needs (Ints) :extension
  :sorts ((Bag 1 :only (cvc5)))
  :funs (
   (par (A) (bag.empty (Bag A) :only (cvc5) :was (emptybag)))

@@ -1,7 +1,6 @@
 ; Bit-vectors of SMT-LIB 2.7, with the overflow predicates and the conversions to and from integers.
 (theory FixedSizeBitVectors
  :about "Bit-vectors"
- :labels (BV)
  :sorts (((_ BitVec m) 0 :where (> m 0)))
  :funs (
   (concat (_ BitVec i) (_ BitVec j) (_ BitVec (+ i j)) :left-assoc)

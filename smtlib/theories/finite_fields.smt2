@@ -1,7 +1,7 @@
 ; Finite fields of prime order; no SMT-LIB theory. Constants are written (as ff3 (_ FiniteField 5)) or #f3m5.
 (theory FiniteFields
  :about "Prime fields"
- :labels (FF) :extension
+ :extension
  :sorts (((_ FiniteField p) 0 :where (>= p 2)))
  :funs (
   (ff.add (_ FiniteField p) (_ FiniteField p) (_ FiniteField p) :left-assoc)

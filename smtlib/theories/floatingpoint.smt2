@@ -1,7 +1,7 @@
 ; Floating-point numbers of SMT-LIB 2.7.
 (theory FloatingPoint
  :about "IEEE 754 floating-point arithmetic"
- :labels (FP) :needs (FixedSizeBitVectors)
+ :needs (FixedSizeBitVectors)
  :sorts ((RoundingMode 0)
   ((_ FloatingPoint e s) 0 :where (and (> e 1) (> s 1))))
  :abbreviations ((Float16 (_ FloatingPoint 5 11))

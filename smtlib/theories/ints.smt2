@@ -1,7 +1,6 @@
 ; Integers, with what both solvers accept beyond the standard.
 (theory Ints
  :about "Integer arithmetic"
- :labels (Int)
  :sorts ((Int 0))
  :funs (
   (- Int Int :was (~))

@@ -1,7 +1,6 @@
 ; Reals.
 (theory Reals
  :about "Real arithmetic"
- :labels (Real)
  :sorts ((Real 0))
  :funs (
   (- Real Real)

@@ -1,7 +1,7 @@
 ; Integers and reals together. Where a function takes reals and gets integers, the checker converts them.
 (theory Reals_Ints
  :about "Conversions between integers and reals"
- :labels (Int Real) :needs (Ints Reals)
+ :combines (Ints Reals) :needs (Ints Reals)
  :funs (
   (to_real Int Real)
   (to_real Real Real :note "not in SMT-LIB: the identity")

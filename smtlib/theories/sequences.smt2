@@ -2,7 +2,7 @@
 ; The entries for strings come first: a sequence of Unicode is a String.
 (theory Sequences
  :about "Sequences over any sort"
- :labels (Seq) :needs (Ints)
+ :needs (Ints)
  :sorts ((Seq 1))
  :funs (
   (par (A) (seq.empty (Seq A)))

@@ -1,7 +1,7 @@
 ; Sets as cvc5 has them, with the names of CVC4 as old spellings. For z3 see arrays.smt2.
 (theory Sets
  :about "Finite sets"
- :labels (Set) :extension
+ :extension
  :sorts ((Set 1))
  :funs (
   (par (A) (set.empty (Set A) :only (cvc5) :was (emptyset)))

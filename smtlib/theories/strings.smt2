@@ -1,7 +1,7 @@
 ; Unicode strings and regular expressions of SMT-LIB 2.7. For z3 a String is a (Seq Unicode).
 (theory UnicodeStrings
  :about "Strings and regular expressions"
- :labels (String) :needs (Ints)
+ :needs (Ints)
  :sorts ((String 0) (RegLan 0) (Unicode 0 :only (z3)))
  :funs (
   ((_ char c) String :doubtful :note "c is hexadecimal: #x0 to #x2FFFF")

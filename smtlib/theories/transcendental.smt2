@@ -1,7 +1,7 @@
 ; Transcendental functions; no SMT-LIB theory. z3 and cvc5 name the inverse functions differently.
 (theory Transcendental
  :about "Exponential, trigonometric and hyperbolic functions"
- :labels (Nonlinear) :needs (Reals) :weight 0.15 :extension :guarded
+ :needs (Reals) :weight 0.15 :extension :guarded
  :funs (
   (exp Real Real :hard)
   (sin Real Real :hard)

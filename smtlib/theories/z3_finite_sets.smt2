@@ -2,7 +2,7 @@
 ; follow from its argument.
 (theory FiniteSets
  :about "Finite sets of z3"
- :labels (Set) :needs (Ints) :extension
+ :needs (Ints) :extension
  :sorts ((FiniteSet 1 :only (z3)))
  :funs (
   (par (A) (set.empty (FiniteSet A) :only (z3)))

@@ -70,8 +70,8 @@ def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> 
     assert "Modesty." in report
     assert [record.finding_class for record in read_findings(tmp_path)] == ["bragging"]
     # By theories only, as it says.
-    key = FoundKey("bragging|z3|Int+Real", "", False)
-    assert fold(key, ["bragging|z3|Int"]) == "bragging|z3|Int"
+    key = FoundKey("bragging|z3|Ints+Reals", "", False)
+    assert fold(key, ["bragging|z3|Ints"]) == "bragging|z3|Ints"
     with Confirmer(Expectation("bragging", (fake("print('sat')"),))) as confirmer:
         assert confirmer("(declare-const brag Int)(check-sat)")
         assert not confirmer("(declare-const x Int)(check-sat)")

@@ -8,7 +8,7 @@ from difftest import Outcome, Solver, Verdict, parse_spec
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Candidate, Observation, is_same
 from difftest.triage.filing import Filing
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 
 A, B, C = (Solver(name, name, "other", (name,)) for name in "abc")
 TEXT = "(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -46,7 +46,7 @@ def test_disagreement_on_any_question_is_soundness() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": ok("sat", "sat"), "b": ok("sat", "unsat")})
     assert (found.finding_class, found.check, found.culprit) == ("soundness", 1, None)
     assert found.solvers == ("a", "b")
-    assert found.key == "soundness|a+b|Int"
+    assert found.key == "soundness|a+b|Ints"
 
 
 def test_answers_are_compared_question_by_question() -> None:
@@ -95,7 +95,7 @@ def test_a_refuted_model_behind_a_wrong_sat_is_one_finding_that_names_the_liar()
 
 def test_an_invalid_model_is_a_finding_of_its_own() -> None:
     (found,) = find_candidates(TEXT, [A, B], {"a": invalid("sat"), "b": ok("sat")})
-    assert (found.finding_class, found.key) == ("invalid-model", "invalid-model|a|Int")
+    assert (found.finding_class, found.key) == ("invalid-model", "invalid-model|a|Ints")
 
 
 def test_a_crash_is_keyed_by_its_place_whatever_the_theory() -> None:
@@ -107,7 +107,7 @@ def test_a_crash_is_keyed_by_its_place_whatever_the_theory() -> None:
 
 def test_a_crash_without_a_place_is_keyed_by_message_and_theory() -> None:
     one = find_candidates(TEXT, [A], {"a": crash(None)})[0].key
-    assert one == "crash|a|Assertion|Int"
+    assert one == "crash|a|Assertion|Ints"
     assert find_candidates(TEXT, [A], {"a": crash(None, "Other")})[0].key != one
 
 
@@ -141,21 +141,24 @@ def test_the_id_depends_on_key_and_formula_alone() -> None:
     [
         ("(assert true)", ("Core",)),
         ("; (declare-const x Int) String\n(assert true)", ("Core",)),
-        ("(declare-const x (_ BitVec 8))", ("BV",)),
-        ("(declare-const x Real)(assert (= (* x y) 1.5))", ("Nonlinear", "Real")),
-        ('(assert (= (str.len "a") 1))', ("Int", "String")),
-        ("(declare-const a (Array Int Bool))", ("Array", "Int")),
+        ("(declare-const x (_ BitVec 8))", ("FixedSizeBitVectors",)),
+        ("(declare-const x Real)(assert (= (* x y) 1.5))", ("Nonlinear", "Reals")),
+        ('(assert (= (str.len "a") 1))', ("Ints", "UnicodeStrings")),
+        ("(declare-const a (Array Int Bool))", ("ArraysEx", "Ints")),
         ("(declare-fun f (U) U)", ("UF",)),
-        ("(declare-fun f () Float32)(assert (forall ((x U)) true))", ("FP", "Quantifier")),
-        ("(declare-datatypes ((T 0)) (((c))))", ("Datatype",)),
-        ("(assert (= (/ 0.0 a) b))", ("Nonlinear", "Real")),
-        ("(assert (= (/ a 2.0 (- 3.0)) (/ a (/ 1.0 0.0))))", ("Real",)),
-        ("(assert (= (div x 2) (mod 7 3)))", ("Int",)),
-        ("(assert (= 1 (mod (+ x 1) (f y))))", ("Int", "Nonlinear")),
+        ("(declare-fun f () Float32)(assert (forall ((x U)) true))", ("FloatingPoint", "Quantifiers")),
+        ("(declare-datatypes ((T 0)) (((c))))", ("Datatypes",)),
+        ("(assert (= (/ 0.0 a) b))", ("Nonlinear", "Reals")),
+        ("(assert (= (/ a 2.0 (- 3.0)) (/ a (/ 1.0 0.0))))", ("Reals",)),
+        ("(assert (= (div x 2) (mod 7 3)))", ("Ints",)),
+        ("(assert (= 1 (mod (+ x 1) (f y))))", ("Ints", "Nonlinear")),
         ("(assert (= 1 (* 2 x (- 3))))", ("Core",)),
         ("(assert (= 1 (* (f x) 2 |y z|)))", ("Nonlinear",)),
-        ('(assert (= "(* x y)" (div x 2)', ("Int",)),
-        (")(assert (div 2 x))", ("Int", "Nonlinear")),
+        ('(assert (= "(* x y)" (div x 2)', ("Ints",)),
+        (")(assert (div 2 x))", ("Ints", "Nonlinear")),
+        ("(assert (= (sin x) 0.5))", ("Reals", "Transcendental")),
+        ("(assert (< x (to_int y)))", ("Ints", "Reals")),
+        ("(declare-const s (FiniteSet Bool))(assert (set.subset s s))", ("FiniteSets",)),
     ],
 )
 def test_theories_are_read_off_the_text(text: str, expected: tuple[str, ...]) -> None:

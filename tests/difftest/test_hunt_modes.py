@@ -170,8 +170,8 @@ def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
     }
     (candidate,) = look(Observation(TEXT, [moded, cvc5], verdicts), PLAIN)
     changed = candidate.renamed({moded.name: z3.name})
-    assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Int"
-    assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Int", ("z3", "cvc5"))
+    assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Ints"
+    assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Ints", ("z3", "cvc5"))
 
 
 def test_under_options_that_are_not_trusted_only_crashes_count() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -18,44 +19,44 @@ from difftest.triage.key import FoundKey, fold, needs_reduction
 from difftest.triage.keying import key_of
 from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 
 # Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.
 THEORIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "Int": ("(declare-fun i{n} () Int)", "(= (div i{n} i{n}) 1)", ("(> i{n} 3)", "(= (+ i{n} 1) 2)")),
-    "Real": ("(declare-fun r{n} () Real)", "(= (/ r{n} 2.5) r{n})", ("(< r{n} 1.5)", "(= (- r{n}) 0.5)")),
-    "BV": ("(declare-fun b{n} () (_ BitVec 8))", "(= (bvurem b{n} #x07) b{n})", ("(bvult b{n} #x10)",)),
-    "String": ("(declare-fun s{n} () String)", '(str.prefixof s{n} "ab")', ('(= s{n} "x")',)),
-    "FP": ("(declare-fun f{n} () Float32)", "(fp.isSubnormal f{n})", ("(fp.isZero f{n})",)),
+    "Ints": ("(declare-fun i{n} () Int)", "(= (div i{n} i{n}) 1)", ("(> i{n} 3)", "(= (+ i{n} 1) 2)")),
+    "Reals": ("(declare-fun r{n} () Real)", "(= (/ r{n} 2.5) r{n})", ("(< r{n} 1.5)", "(= (- r{n}) 0.5)")),
+    "FixedSizeBitVectors": ("(declare-fun b{n} () (_ BitVec 8))", "(= (bvurem b{n} #x07) b{n})", ("(bvult b{n} #x10)",)),
+    "UnicodeStrings": ("(declare-fun s{n} () String)", '(str.prefixof s{n} "ab")', ('(= s{n} "x")',)),
+    "FloatingPoint": ("(declare-fun f{n} () Float32)", "(fp.isSubnormal f{n})", ("(fp.isZero f{n})",)),
     "UF": (
         "(declare-sort U{n} 0)(declare-fun u{n} () U{n})(declare-fun g{n} (U{n}) Bool)",
         "(g{n} u{n})",
         ("(= u{n} u{n})",),
     ),
-    "Array": (
+    "ArraysEx": (
         "(declare-fun a{n} () (Array Bool Bool))",
         "(= (store a{n} true false) a{n})",
         ("(select a{n} true)",),
     ),
-    "Set": ("(declare-fun t{n} () (Set Bool))", "(set.subset t{n} t{n})", ("(set.member true t{n})",)),
-    "Seq": ("(declare-fun q{n} () (Seq Bool))", "(seq.contains q{n} q{n})", ("(= q{n} q{n})",)),
-    "Datatype": (
+    "Sets": ("(declare-fun t{n} () (Set Bool))", "(set.subset t{n} t{n})", ("(set.member true t{n})",)),
+    "Sequences": ("(declare-fun q{n} () (Seq Bool))", "(seq.contains q{n} q{n})", ("(= q{n} q{n})",)),
+    "Datatypes": (
         "(declare-datatypes ((D{n} 0)) (((c{n}) (e{n} (h{n} Bool)))))(declare-fun d{n} () D{n})",
         "((_ is e{n}) d{n})",
         ("(= d{n} c{n})",),
     ),
 }
 MARKS = {
-    "Int": "(div ",
-    "Real": "(/ ",
-    "BV": "bvurem",
-    "String": "str.prefixof",
-    "FP": "fp.isSubnormal",
+    "Ints": "(div ",
+    "Reals": "(/ ",
+    "FixedSizeBitVectors": "bvurem",
+    "UnicodeStrings": "str.prefixof",
+    "FloatingPoint": "fp.isSubnormal",
     "UF": "(g",
-    "Array": "(store ",
-    "Set": "set.subset",
-    "Seq": "seq.contains",
-    "Datatype": "(_ is e",
+    "ArraysEx": "(store ",
+    "Sets": "set.subset",
+    "Sequences": "seq.contains",
+    "Datatypes": "(_ is e",
 }
 CLASSES = ("soundness", "invalid-model")
 CAUSES = [(finding_class, theory) for finding_class in CLASSES for theory in THEORIES]
@@ -113,10 +114,10 @@ def test_triggers_of_twenty_planted_causes_fold_into_twenty_findings(triggers: i
 
 
 def test_the_key_survives_renaming() -> None:
-    text = trigger("BV", 1)
-    renamed = text.replace("y", "longer_name_")
-    keys = {key_of(candidate(CLASSES[0], t), t, shows("BV")).key for t in (text, renamed)}
-    assert keys == {"soundness|bad|BV|bvurem"}
+    text = trigger("FixedSizeBitVectors", 1)
+    renamed = re.sub(r"y(?=\d)", "longer_name_", text)
+    keys = {key_of(candidate(CLASSES[0], t), t, shows("FixedSizeBitVectors")).key for t in (text, renamed)}
+    assert keys == {"soundness|bad|FixedSizeBitVectors|bvurem"}
 
 
 def test_a_crash_with_a_place_keeps_its_key_and_is_not_reduced() -> None:
@@ -129,42 +130,42 @@ def test_a_crash_with_a_place_keeps_its_key_and_is_not_reduced() -> None:
 
 
 def test_a_crash_without_a_place_is_keyed_by_what_is_left() -> None:
-    text = trigger("Int", 3)
-    found = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|Array+Int+Real", "a")
-    assert key_of(found, text, shows("Int")).key == "crash|a|signal SIGSEGV|Int|div"
+    text = trigger("Ints", 3)
+    found = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|ArraysEx+Ints+Reals", "a")
+    assert key_of(found, text, shows("Ints")).key == "crash|a|signal SIGSEGV|Ints|div"
 
 
 def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() -> None:
-    text = trigger("Int", 3)
-    found = key_of(candidate(CLASSES[0], text), text, shows("Int"), seconds=0.0)
+    text = trigger("Ints", 3)
+    found = key_of(candidate(CLASSES[0], text), text, shows("Ints"), seconds=0.0)
     assert not found.complete
     assert found.key.startswith(candidate(CLASSES[0], text).key + "|")
-    assert fold(found, ["soundness|bad|Int", "soundness|bad|Int|div"]) == "soundness|bad|Int|div"
-    assert fold(found, ["soundness|bad|Int|mod"]) == found.key
-    assert fold(found, ["soundness|bad|Int", "invalid-model|bad|Int"]) == "soundness|bad|Int"
-    assert fold(found, ["soundness|other|Int"]) == found.key
+    assert fold(found, ["soundness|bad|Ints", "soundness|bad|Ints|div"]) == "soundness|bad|Ints|div"
+    assert fold(found, ["soundness|bad|Ints|mod"]) == found.key
+    assert fold(found, ["soundness|bad|Ints", "invalid-model|bad|Ints"]) == "soundness|bad|Ints"
+    assert fold(found, ["soundness|other|Ints"]) == found.key
 
 
 def test_what_follows_from_another_formula_folds_into_the_nearest_finding() -> None:
     """No function can stand for an operator in one of two formulas, so its operators may say nothing."""
     text = "(declare-const x Int)(assert (> (mod (abs x) 3) 5))(check-sat)"
-    key = "soundness|bad|implied|Int"
+    key = "soundness|bad|implied|Ints"
 
     def shown(tried: str) -> bool:
         return "(abs " in tried and "(mod " in tried
 
     found = Candidate("soundness", ("bad",), key, "bad", oracle="implication")
     followed = key_of(found, text, shown)
-    assert followed.key == "soundness|bad|implied|Int|abs,mod"
-    assert fold(followed, ["soundness|bad|implied|Int|mod"]) == "soundness|bad|implied|Int|mod"
+    assert followed.key == "soundness|bad|implied|Ints|abs,mod"
+    assert fold(followed, ["soundness|bad|implied|Ints|mod"]) == "soundness|bad|implied|Ints|mod"
     alone = key_of(replace(found, oracle="soundness"), text, shown)
-    assert fold(alone, ["soundness|bad|implied|Int|mod"]) == alone.key
+    assert fold(alone, ["soundness|bad|implied|Ints|mod"]) == alone.key
 
 
 def test_an_operator_that_only_makes_the_formula_unsatisfiable_is_left_out() -> None:
     """The solver lies about one operator; the other one matters because the right answer is unsat."""
     text = '(assert (str.in_re (str.replace_all "a" "b" "c") re.none))(check-sat)'
-    found = Candidate("soundness", ("bad",), "soundness|bad|String", "bad", oracle="soundness")
+    found = Candidate("soundness", ("bad",), "soundness|bad|UnicodeStrings", "bad", oracle="soundness")
 
     def shows(trial: str) -> bool:
         unsat = "(assert false)" in trial or ("str.in_re" in trial and "re.none" in trial)
@@ -178,61 +179,61 @@ def test_an_operator_that_only_makes_the_formula_unsatisfiable_is_left_out() -> 
 
 def test_an_operator_in_a_definition_is_left_out_too() -> None:
     text = "(define-fun a () (Array Int Int) (store ((as const (Array Int Int)) 0) 1 2))(check-sat)"
-    found = Candidate("soundness", ("bad",), "soundness|bad|Array+Int", "bad", oracle="soundness")
-    assert key_of(found, text, lambda trial: "(store " in trial).key == "soundness|bad|Array+Int|store"
+    found = Candidate("soundness", ("bad",), "soundness|bad|ArraysEx+Ints", "bad", oracle="soundness")
+    assert key_of(found, text, lambda trial: "(store " in trial).key == "soundness|bad|ArraysEx+Ints|store"
 
 
 def test_of_the_same_operators_one_theory_in_common_is_enough() -> None:
-    known = "soundness|a|Array+BV|select"
-    assert fold(FoundKey("soundness|a|Array+Int|select", "", True), [known]) == known
+    known = "soundness|a|ArraysEx+FixedSizeBitVectors|select"
+    assert fold(FoundKey("soundness|a|ArraysEx+Ints|select", "", True), [known]) == known
     assert fold(FoundKey("soundness|a|Core|select", "", True), [known]) == known
-    for other in ("soundness|a|Int+Quantifier|+", "soundness|a|Array+Int|store"):
-        assert fold(FoundKey(other, "", True), [known, "soundness|a|Quantifier+Real|+"]) == other
+    for other in ("soundness|a|Ints+Quantifiers|+", "soundness|a|ArraysEx+Ints|store"):
+        assert fold(FoundKey(other, "", True), [known, "soundness|a|Quantifiers+Reals|+"]) == other
 
 
 def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
     """Of operators a solver that gives up has any mixture, so they tell nothing."""
     text = "(declare-const x Int)(declare-const y Real)(assert (> (* x x) 5))(assert (> y 1.0))(check-sat)"
-    key = "incompleteness|bad|implied|Int+Nonlinear+Real"
+    key = "incompleteness|bad|implied|Ints+Nonlinear+Reals"
     found = Candidate("incompleteness", ("bad",), key, "bad", oracle="implication")
     left = key_of(found, text, lambda tried: "(* x x)" in tried)
-    assert left.key == "incompleteness|bad|implied|Int+Nonlinear"
-    assert fold(left, ["incompleteness|bad|implied|Int"]) == "incompleteness|bad|implied|Int"
-    assert fold(left, ["incompleteness|bad|implied|Int+String", "soundness|bad|implied|Int"]) == left.key
+    assert left.key == "incompleteness|bad|implied|Ints+Nonlinear"
+    assert fold(left, ["incompleteness|bad|implied|Ints"]) == "incompleteness|bad|implied|Ints"
+    assert fold(left, ["incompleteness|bad|implied|Ints+UnicodeStrings", "soundness|bad|implied|Ints"]) == left.key
 
 
 def test_a_complete_key_folds_into_nothing_else() -> None:
-    found = FoundKey("soundness|a|Int+Real", "", True)
-    assert fold(found, ["soundness|a|Int"]) == found.key
+    found = FoundKey("soundness|a|Ints+Reals", "", True)
+    assert fold(found, ["soundness|a|Ints"]) == found.key
 
 
 @pytest.mark.parametrize(
     ("key", "known", "folds"),
     [
-        ("invalid-model|z3|Int+UF|tree-order", "invalid-model|z3|UF|tree-order", True),
-        ("invalid-model|z3|UF|tree-order", "invalid-model|z3|Int+UF|tree-order", True),
-        ("invalid-model|z3|Int+UF|tree-order", "invalid-model|z3|Real+UF|tree-order", False),
-        ("invalid-model|z3|Int+UF|tree-order", "soundness|z3|Int+UF|tree-order", False),
+        ("invalid-model|z3|Ints+UF|tree-order", "invalid-model|z3|UF|tree-order", True),
+        ("invalid-model|z3|UF|tree-order", "invalid-model|z3|Ints+UF|tree-order", True),
+        ("invalid-model|z3|Ints+UF|tree-order", "invalid-model|z3|Reals+UF|tree-order", False),
+        ("invalid-model|z3|Ints+UF|tree-order", "soundness|z3|Ints+UF|tree-order", False),
         ("invalid-model|z3[nnf.mode=full]|UF|tree-order", "invalid-model|z3|UF|tree-order", True),
         ("invalid-model|z3|UF|tree-order", "invalid-model|z3[nnf.mode=full]|UF|tree-order", False),
         ("invalid-model|z3[a=1,b=2]|UF|f", "invalid-model|z3[b=2]|UF|f", True),
         ("invalid-model|z3[a=1]|UF|f", "invalid-model|z3[b=2]|UF|f", False),
-        ("invalid-model|z3|Int+UF", "invalid-model|z3|UF", False),
-        ("crash|z3[a=1]|signal SIGSEGV|Int", "crash|z3[a=1]|signal SIGSEGV|String|str.to_int", True),
-        ("crash|z3[a=1]|signal SIGSEGV|Int", "crash|z3[a=2]|signal SIGSEGV|Int", False),
-        ("crash|z3[a=1]|signal SIGABRT|Int", "crash|z3[a=1]|signal SIGSEGV|Int", False),
-        ("crash|z3|signal SIGSEGV|Int", "crash|z3|signal SIGSEGV|String", False),
-        ("crash|z3-4.8.5|signal SIGSEGV|Int|div", "crash|z3|signal SIGSEGV|Int|div", False),
-        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Int", True),
-        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=nnf]|Real", True),
-        ("soundness|z3[a=1]|Int", "soundness|z3[a=1]|Real|abs", False),
-        ("soundness|z3[a=1,b=2]|Int", "soundness|z3[a=1]|Real", False),
-        ("soundness|z3|Int", "soundness|z3|Real", False),
-        ("soundness|z3[check-sat-using=nnf]|Int", "soundness|z3[tactic.default_tactic=qe2]|Int", False),
+        ("invalid-model|z3|Ints+UF", "invalid-model|z3|UF", False),
+        ("crash|z3[a=1]|signal SIGSEGV|Ints", "crash|z3[a=1]|signal SIGSEGV|UnicodeStrings|str.to_int", True),
+        ("crash|z3[a=1]|signal SIGSEGV|Ints", "crash|z3[a=2]|signal SIGSEGV|Ints", False),
+        ("crash|z3[a=1]|signal SIGABRT|Ints", "crash|z3[a=1]|signal SIGSEGV|Ints", False),
+        ("crash|z3|signal SIGSEGV|Ints", "crash|z3|signal SIGSEGV|UnicodeStrings", False),
+        ("crash|z3-4.8.5|signal SIGSEGV|Ints|div", "crash|z3|signal SIGSEGV|Ints|div", False),
+        ("soundness|z3[check-sat-using=nnf]|Ints", "soundness|z3[tactic.default_tactic=nnf]|Ints", True),
+        ("soundness|z3[check-sat-using=nnf]|Ints", "soundness|z3[tactic.default_tactic=nnf]|Reals", True),
+        ("soundness|z3[a=1]|Ints", "soundness|z3[a=1]|Reals|abs", False),
+        ("soundness|z3[a=1,b=2]|Ints", "soundness|z3[a=1]|Reals", False),
+        ("soundness|z3|Ints", "soundness|z3|Reals", False),
+        ("soundness|z3[check-sat-using=nnf]|Ints", "soundness|z3[tactic.default_tactic=qe2]|Ints", False),
     ],
 )
 def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: str, folds: bool) -> None:
-    assert fold(FoundKey(key, "", True), ["soundness|a|Int", known]) == (known if folds else key)
+    assert fold(FoundKey(key, "", True), ["soundness|a|Ints", known]) == (known if folds else key)
 
 
 @pytest.mark.slow
@@ -261,7 +262,7 @@ def test_an_operator_that_a_function_can_stand_for_is_not_in_the_key() -> None:
 
 
 def test_the_abstracted_script_is_well_sorted() -> None:
-    text = trigger("Datatype", 5)
+    text = trigger("Datatypes", 5)
     tried: list[str] = []
 
     def check(trial: str) -> bool:

@@ -30,7 +30,7 @@ def finding(
     out: Path, name: str, key: str, reduced: str, releases: tuple[str, str] | None = None, **more: Any
 ) -> Path:
     """A finding with a key of its own, and the one of its reduced formula."""
-    told = {"confirmed": True, "key": reduced, "size_before": 90, "size_after": 40, "theories": ["Int"]}
+    told = {"confirmed": True, "key": reduced, "size_before": 90, "size_after": 40, "theories": ["Ints"]}
     folder = write(out / "findings" / name, id=name, key=key, reduced=told, **more)
     (folder / "reduced.smt2").write_text("(check-sat)\n")
     if releases:
@@ -45,23 +45,23 @@ def finding(
 
 
 def campaign(out: Path) -> None:
-    finding(out, "a", "invalid-model|z3|Int|div", "invalid-model|z3|Int|div")
+    finding(out, "a", "invalid-model|z3|Ints|div", "invalid-model|z3|Ints|div")
     alike = finding(
-        out, "b", "invalid-model|z3|Int+Real|div,mod", "invalid-model|z3|Int|div", test={"index": 8}
+        out, "b", "invalid-model|z3|Ints+Reals|div,mod", "invalid-model|z3|Ints|div", test={"index": 8}
     )
     (alike / "duplicates.txt").write_text("9\n10\n")
-    finding(out, "c", "invalid-model|z3|Int|mod", "invalid-model|z3|Int|mod")
+    finding(out, "c", "invalid-model|z3|Ints|mod", "invalid-model|z3|Ints|mod")
 
 
 def with_rows(tmp_path: Path) -> dict[str, str]:
     """The campaign with its ledger; the keys of its merges."""
     campaign(tmp_path)
-    keys = {"a": "invalid-model|z3|Int|div", "b": "invalid-model|z3|Int+Real|div,mod"}
+    keys = {"a": "invalid-model|z3|Ints|div", "b": "invalid-model|z3|Ints+Reals|div,mod"}
     rows = [
         FindingState(name, "invalid-model", "z3", key, name, "s", 1, 1, 0.0, duplicates)
         for (name, key), duplicates in zip(keys.items(), (0, 2), strict=True)
     ]
-    changes = Changes(new=rows, folded={"invalid-model|z3|Int+UF": (keys["a"], 1)})
+    changes = Changes(new=rows, folded={"invalid-model|z3|Ints+UF": (keys["a"], 1)})
     with CampaignState.open(tmp_path, {"seed": 1}) as state:
         state.commit(changes, 1.0)
     return keys
@@ -79,7 +79,7 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert (tmp_path / "merged" / "a" / "finding.json").is_file()
     stored = read_campaign(tmp_path)
     assert [(row.id, row.duplicates) for row in stored.findings] == [("b", 3)]
-    assert stored.folded["invalid-model|z3|Int+UF"][0] == keys["b"]
+    assert stored.folded["invalid-model|z3|Ints+UF"][0] == keys["b"]
     assert stored.folded[keys["a"]][0] == keys["b"]
     assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7]
     assert merge_findings(tmp_path) == []
@@ -106,7 +106,7 @@ def test_a_merge_that_was_killed_is_finished_by_the_next_run(tmp_path: Path, don
         assert (len(left), len(findings_of(tmp_path))) == (2, 3)
         return
     assert left == [("b", 3)]
-    assert folded == {"invalid-model|z3|Int+UF": keys["b"], keys["a"]: keys["b"]}
+    assert folded == {"invalid-model|z3|Ints+UF": keys["b"], keys["a"]: keys["b"]}
     assert [record.id for record in findings_of(tmp_path)] == ["b", "c"]
     assert (tmp_path / "merged" / "a" / "finding.json").is_file()
 
@@ -157,7 +157,7 @@ def test_twins_merge_while_the_hunt_runs(
 
 
 def test_what_releases_tell_apart_or_is_not_reduced_stays(tmp_path: Path) -> None:
-    key = "invalid-model|z3|Int|div"
+    key = "invalid-model|z3|Ints|div"
     finding(tmp_path, "a", key, key, ("4.7", "4.9"))
     finding(tmp_path, "b", f"{key}|fixed in 4.8", f"{key}", ("4.7", "4.8"))
     write(tmp_path / "findings" / "c", id="c", key=key)
@@ -166,9 +166,9 @@ def test_what_releases_tell_apart_or_is_not_reduced_stays(tmp_path: Path) -> Non
 
 def test_a_split_finding_merges_with_one_of_its_key_and_releases(tmp_path: Path) -> None:
     # Split off by its releases from a finding of another key, whose duplicate its test was.
-    finding(tmp_path, "a", "invalid-model|z3|Int|mod", "invalid-model|z3|Int|mod", ("4.7", "4.8"))
-    split = "invalid-model|z3|Int|div|fixed in 4.8"
-    finding(tmp_path, "b", split, "invalid-model|z3|Int|mod|fixed in 4.8", ("4.7", "4.8"))
-    finding(tmp_path, "c", "invalid-model|z3|Int|div", "invalid-model|z3|Int|div", ("4.7", "4.9"))
+    finding(tmp_path, "a", "invalid-model|z3|Ints|mod", "invalid-model|z3|Ints|mod", ("4.7", "4.8"))
+    split = "invalid-model|z3|Ints|div|fixed in 4.8"
+    finding(tmp_path, "b", split, "invalid-model|z3|Ints|mod|fixed in 4.8", ("4.7", "4.8"))
+    finding(tmp_path, "c", "invalid-model|z3|Ints|div", "invalid-model|z3|Ints|div", ("4.7", "4.9"))
     (found,) = find_merges(findings_of(tmp_path))
     assert {found.kept.id, found.gone.id} == {"a", "b"}

@@ -273,7 +273,7 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
     liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
     test = GeneratedTest(0, TEXT, "by-hand")
     summary, (data,) = run([test], [liar, find_solver("z3")], tmp_path, "model-cross-check")
-    assert (data["class"], data["guilty"], data["key"]) == ("invalid-model", "liar", "invalid-model|liar|Int")
+    assert (data["class"], data["guilty"], data["key"]) == ("invalid-model", "liar", "invalid-model|liar|Ints")
     told = list(data["evidence"])  # type: ignore[call-overload]
     assert told[:3] == [
         "z3 says unsat to the formula with the model of liar put in",
@@ -313,7 +313,7 @@ def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
     tests = [GeneratedTest(number, TEXT, "by-hand", known=("sat",)) for number in range(2)]
     summary, (data,) = run(tests, [find_solver("z3"), denier], tmp_path, "model-cross-check")
-    assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Int")
+    assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Ints")
     assert (len(summary.findings), summary.duplicates, summary.unconfirmed) == (1, 1, 0)
     told = list(data["evidence"])  # type: ignore[call-overload]
     assert told[0] == "denier says unsat to the formula with the model of z3 put in"
@@ -372,7 +372,7 @@ def culprit(
 def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
     data = culprit("say('sat' if 'define-fun' in text else 'unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
-    assert data["key"] == "soundness|accused|Int"
+    assert data["key"] == "soundness|accused|Ints"
     assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 put in"
     assert "against accused: " + str(data["reason"]) in data["evidence"]  # type: ignore[operator]
 

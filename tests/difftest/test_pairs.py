@@ -92,7 +92,7 @@ def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
     ]
     options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
     (summary,) = [e.summary for e in hunt(tests, [solver], options) if isinstance(e, HuntFinished)]
-    assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Int"]
+    assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Ints"]
     assert summary.duplicates == 2
 
 

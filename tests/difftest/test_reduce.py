@@ -165,7 +165,7 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
         reduced = data["reduced"]
         assert (reduced["size_after"], reduced["confirmed"]) == (report.size_after, True)
         # By the first key the hunt knows the finding, by the second one people do.
-        assert (data["key"], reduced["key"]) == ("soundness|liar|Int", "soundness|liar|Int|div")
+        assert (data["key"], reduced["key"]) == ("soundness|liar|Ints", "soundness|liar|Ints|div")
         assert [record.key for record in read_findings(folder.parent)] == [data["key"]]
         assert FindingFolder.read(folder).key == reduced["key"]
         assert reduced["safe_mode"] is None
@@ -177,8 +177,8 @@ def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
     left = replace(z3, checks=("smt.case_split=3",))
     expected = Expectation("crash", (left,), left.name, shape="signal SIGSEGV")
     text = "(declare-const x Int)\n(assert (= 0 (mod 1 x)))\n(check-sat)\n"
-    key = f"crash|{z3.name}|signal SIGSEGV|Int+Seq+String|mod,seq.len"
-    now = "crash|z3[smt.case_split=3]|signal SIGSEGV|Int+Nonlinear|mod"
+    key = f"crash|{z3.name}|signal SIGSEGV|Ints+Sequences+UnicodeStrings|mod,seq.len"
+    now = "crash|z3[smt.case_split=3]|signal SIGSEGV|Ints+Nonlinear|mod"
     assert reduced_key(key, expected, text) == now
     assert reduced_key(key.rpartition("|")[0], expected, text) == now
     assert reduced_key("crash|z3|a.cpp:7", expected, text) == "crash|z3|a.cpp:7"

@@ -19,7 +19,7 @@ from difftest.triage.kinds import rewrite_report, title_of, writer_of
 from difftest.triage.reduce import reduce
 from difftest.triage.report import logic_name
 from generator.strategy import GeneratedTest
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Piece
 
@@ -68,7 +68,7 @@ def write(folder: Path, formula: str = TEXT, stdout: str = "sat\n", **changes: A
         "guilty": entry["name"],
         "reason": entry["detail"],
         "check": None,
-        "key": "invalid-model|z3-4.8.5|Int",
+        "key": "invalid-model|z3-4.8.5|Ints",
         "theories": list(theories_in(formula)),
         "platform": "Linux x86_64",
         "solvers": [entry],
@@ -355,7 +355,7 @@ def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
 def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
     resembles = [{"issue": "z3#9", "why": "crash in the same file", "score": 0.6, "title": "A | title <b>"}]
     reduced = {
-        "confirmed": True, "size_before": 90, "size_after": 30, "theories": ["Real"],
+        "confirmed": True, "size_before": 90, "size_after": 30, "theories": ["Reals"],
         "options": {"z3-4.8.5": ["model_validate=true"]},
         "runs": {"z3-4.8.5": {"shown": "z3 model_validate=true reduced.smt2", "ending": "exit status 1"}},
     }  # fmt: skip
@@ -467,14 +467,15 @@ def test_every_form_has_the_pieces_that_a_report_cannot_do_without() -> None:
     ("found", "name"),
     [
         (["Core"], "QF_UF"),
-        (["Array", "BV", "UF"], "QF_AUFBV"),
-        (["Int", "Real", "Nonlinear"], "QF_NIRA"),
-        (["Int", "String"], "QF_SLIA"),
-        (["Quantifier", "UF", "Datatype", "Int"], "UFDTLIA"),
-        (["Quantifier"], "UF"),
-        (["Set"], "sets"),
-        (["Seq", "Int"], "QF_LIA with sequences"),
-        (["FP", "BV"], "QF_BVFP"),
+        (["ArraysEx", "FixedSizeBitVectors", "UF"], "QF_AUFBV"),
+        (["Ints", "Reals", "Nonlinear"], "QF_NIRA"),
+        (["Ints", "UnicodeStrings"], "QF_SLIA"),
+        (["Quantifiers", "UF", "Datatypes", "Ints"], "UFDTLIA"),
+        (["Quantifiers"], "UF"),
+        (["Sets"], "sets"),
+        (["Reals", "Transcendental"], "QF_NRA"),
+        (["Sequences", "Ints"], "QF_LIA with sequences"),
+        (["FloatingPoint", "FixedSizeBitVectors"], "QF_BVFP"),
     ],
 )
 def test_logics_are_called_by_the_names_that_people_use(found: list[str], name: str) -> None:

@@ -63,7 +63,7 @@ def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.Mo
         *_, last = hunt(tests, [culprit], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
         assert isinstance(last, HuntFinished)
         (found,) = last.summary.findings
-        assert found.key == "invalid-model|z3-4.20.0|Int|div"
+        assert found.key == "invalid-model|z3-4.20.0|Ints|div"
         return found.path, bisect(found.path)
 
     return make
@@ -80,7 +80,7 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     assert (other / "original.smt2").read_text() == whole
     assert "BitVec" not in (other / "reduced.smt2").read_text()
     data = json.loads((other / "finding.json").read_text())
-    assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Int|div|fixed in 4.25.0"
+    assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Ints|div|fixed in 4.25.0"
     told = (other / "report.md").read_text()
     assert "Affected since 4.10.0; fixed in 4.25.0." in told
     # A second time nothing is run, and the finding is not made again.
@@ -95,14 +95,14 @@ def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(8, "Real"))
     (other,) = split(folder, report).findings
     key = json.loads((other / "finding.json").read_text())["key"]
-    assert key == "invalid-model|z3-4.20.0|Int|div|since 4.12.0"
+    assert key == "invalid-model|z3-4.20.0|Ints|div|since 4.12.0"
 
 
 def test_what_was_never_mended_is_told_from_what_was(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(6, "Real"), text(8, "(_ BitVec 8)"))
     others = split(folder, report).findings
     keys = [json.loads((other / "finding.json").read_text())["key"] for other in others]
-    plain = "invalid-model|z3-4.20.0|Int|div"
+    plain = "invalid-model|z3-4.20.0|Ints|div"
     assert keys == [f"{plain}|still in 4.34.0", f"{plain}|since 4.12.0"]
 
 
@@ -182,9 +182,9 @@ def test_the_edges_are_the_neighbours_of_what_is_affected() -> None:
 
 
 def test_a_hunt_does_not_count_under_a_key_that_releases_made() -> None:
-    plain = "invalid-model|z3|Int|div"
+    plain = "invalid-model|z3|Ints|div"
     made = refined(plain, "since 4.8.7")
     assert made == f"{plain}|since 4.8.7"
-    assert fold(FoundKey("invalid-model|z3|Int+Real|div", "", False), [made]) != made
+    assert fold(FoundKey("invalid-model|z3|Ints+Reals|div", "", False), [made]) != made
     assert fold(FoundKey(plain, "", True), [made]) == plain
     assert fold(FoundKey(made, "", True), [plain]) == made

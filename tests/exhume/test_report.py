@@ -38,7 +38,7 @@ def campaign(out: Path, name: str = "skeletons", solver: str = "z3") -> None:
     counts = Changes(tests=30, decided=20, findings=1, solver_seconds=2.0)
     counts.outcomes[("strategy", name, solver, "ok")] = 20
     counts.outcomes[("strategy", name, solver, "timeout")] = 10
-    counts.outcomes[("theory", "Int", solver, "ok")] = 20
+    counts.outcomes[("theory", "Ints", solver, "ok")] = 20
     counts.outcomes[("crossing", "cvc5", solver, "confirmed")] = 7
     counts.outcomes[("crossing", "", solver, "no model was printed")] = 3
     identity = f"{1:012x}"
@@ -253,7 +253,7 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
         "solver": "z3-4.8.5",
         "key": "invalid-model|z3-4.8.5|Int2",
         "title": "Invalid model issue on QF_LIA",
-        "theories": ["Int"],
+        "theories": ["Ints"],
         "size": len((folder / "original.smt2").read_bytes()),
         "reduced_size": 30,
         "kind": "formula",
@@ -282,7 +282,7 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
 
 
 def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Path) -> None:
-    after = ["Real|/", "Int+Real|/", "Real|/,mod", None, "Real|/"]
+    after = ["Reals|/", "Ints+Reals|/", "Reals|/,mod", None, "Reals|/"]
     for number, left in enumerate(after):
         bisected = {"confirmed": number != 4, "size_before": 90, "size_after": 30}
         reduced = {**bisected, "key": f"invalid-model|z3-4.8.5|{left}"} if left else None
@@ -295,15 +295,18 @@ def test_findings_of_one_key_after_reduction_are_named(exhume: Any, tmp_path: Pa
     assert f"may have the same cause, by key: invalid-model-{0:012x}, invalid-model-{1:012x}" in out
     first = ", ".join(f"invalid-model-{number:012x}" for number in range(3))
     assert f"may have the same cause, by operators (all have those of the first): {first}" in out
-    assert "Real, /,mod" in out
+    assert "Reals, /,mod" in out
 
 
 def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ(
     exhume: Any, tmp_path: Path
 ) -> None:
-    keys = ["Seq|seq.nth,seq.unit", "BV+Seq|bvadd,seq.nth", "Seq|seq.nth", "Int|mod,seq.nth", "Seq|seq.len"]
-    missing = ["incompleteness|z3|implied|Int|*", "incompleteness|z3|implied|Int+Nonlinear"]
-    keys = [f"soundness|z3-4.8.5|{key}" for key in (*keys, "Seq")] + missing
+    keys = [
+        *("Sequences|seq.nth,seq.unit", "FixedSizeBitVectors+Sequences|bvadd,seq.nth", "Sequences|seq.nth"),
+        *("Ints|mod,seq.nth", "Sequences|seq.len"),
+    ]
+    missing = ["incompleteness|z3|implied|Ints|*", "incompleteness|z3|implied|Ints+Nonlinear"]
+    keys = [f"soundness|z3-4.8.5|{key}" for key in (*keys, "Sequences")] + missing
     for number, key in enumerate(keys):
         folder = finding(tmp_path, number, key=key)
         if number in (1, 2):
@@ -316,7 +319,7 @@ def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ
 
 def test_of_two_smaller_ones_the_one_with_the_same_releases_counts(exhume: Any, tmp_path: Path) -> None:
     for number, (operators, fixed) in enumerate([("mod", "1.0"), ("div", "2.0"), ("div,mod", "2.0")]):
-        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|Int|{operators}", theories=[f"T{number}"])
+        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|Ints|{operators}", theories=[f"T{number}"])
         bisected = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
         (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     rows = exhume("triage", tmp_path, "--json").json

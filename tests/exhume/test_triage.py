@@ -51,7 +51,7 @@ def test_a_file_is_reduced(exhume: Any, formula: Path, crasher: str) -> None:
 
 
 def test_a_reduction_that_was_cut_short_is_still_to_do(exhume: Any, tmp_path: Path) -> None:
-    key = "invalid-model|z3|Int|div"
+    key = "invalid-model|z3|Ints|div"
     whole = finding_of(tmp_path, "a", key, key)
     cut = finding_of(tmp_path, "b", f"{key},mod", f"{key},mod")
     data = json.loads((cut / "finding.json").read_text())

@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 THEORY = """
 (theory Gadgets
  :about "Made up"
- :labels (Gadget)
  :needs (Ints)
  :sorts ((Gadget 0))
  :funs (
@@ -46,7 +45,7 @@ from generator import StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.script import read_seed
 from generator.strategies.storm.openness import open_functions
 from smtlib import check_script, default_theories, print_script, read_script
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 
 folder = Path(sys.argv[1])
 text = (folder / "seed.smt2").read_text()
@@ -60,7 +59,7 @@ print(json.dumps({
     "errors": [str(error) for error in checked.errors],
     "printed": print_script(checked),
     "refused": [str(e) for e in check_script(read_script("(assert (gadget.on 1))")).errors],
-    "labels": theories_in(text),
+    "theories": theories_in(text),
     "essential": essential_operators(text, lambda shorter: False, float("inf"))[0],
     "read differently": sorted(n for n in totalise.read_differently() if n.startswith("gadget")),
     "storm": sorted(open_functions(read_seed(text))),
@@ -97,7 +96,7 @@ def test_a_new_operator_is_read_sort_checked_and_printed(seen: dict[str, Any]) -
     assert "(gadget.mix g (gadget.turn (gadget.spin (gadget.paint g)) i) (gadget.set g 3))" in seen["printed"]
     (refused,) = seen["refused"]
     assert "no rank of gadget.on" in refused
-    assert seen["labels"] == ["Gadget", "Int"]
+    assert seen["theories"] == ["Gadgets", "Ints"]
     assert seen["weight"] == 0.3
 
 

@@ -1,4 +1,4 @@
-"""The theories that a text uses, by the labels in theory files.
+"""The theories that a text uses, by the names of the theory files.
 
 Approximate on purpose: it must handle text that no parser reads, and is fast enough for every test of a hunt.
 """
@@ -14,13 +14,15 @@ from smtlib.scanner import lexemes
 from smtlib.theory import default_theories
 
 _FORMS = {
-    **dict.fromkeys(("forall", "exists"), "Quantifier"),
-    **dict.fromkeys(("declare-datatype", "declare-datatypes"), "Datatype"),
-    **dict.fromkeys(("declare-codatatype", "declare-codatatypes"), "Datatype"),
+    **dict.fromkeys(("forall", "exists"), "Quantifiers"),
+    **dict.fromkeys(("declare-datatype", "declare-datatypes"), "Datatypes"),
+    **dict.fromkeys(("declare-codatatype", "declare-codatatypes"), "Datatypes"),
     "declare-sort": "UF",
     "^": "Nonlinear",
 }
-_LITERALS = re.compile(r"(?P<BV>#[bx][0-9a-fA-F]|bv\d)|(?P<FF>#f-?\d)|(?P<Real>\d+\.\d+\Z)")
+_LITERALS = re.compile(
+    r"(?P<FixedSizeBitVectors>#[bx][0-9a-fA-F]|bv\d)|(?P<FiniteFields>#f-?\d)|(?P<Reals>\d+\.\d+\Z)"
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PRODUCTS = frozenset(("*", "/", "div", "mod"))
 # Applied to numbers, they give a number.
@@ -28,10 +30,14 @@ _OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
 
 
 def theories_in(text: str) -> tuple[str, ...]:
-    """The labels of the theories that a formula's text uses, sorted; ``("Core",)`` if none."""
+    """The theories that a formula's text uses, sorted; ``("Core",)`` if it uses no other.
+
+    Besides those of the theory files there are ``Datatypes``, ``UF`` (uninterpreted functions and sorts),
+    ``Quantifiers`` and ``Nonlinear`` (products of terms, powers).
+    """
     tokens = lexemes(text)
     found: set[str] = set()
-    sorts, functions = _labels()
+    sorts, functions = _shown_by()
     words = set(tokens)
     for word in words & sorts.keys():
         found |= sorts[word]
@@ -48,17 +54,17 @@ def theories_in(text: str) -> tuple[str, ...]:
 
 
 @cache
-def known_labels() -> frozenset[str]:
-    """Every label that :func:`theories_in` can return."""
-    of_theories = {label for theory in default_theories().theories.values() for label in theory.labels}
-    return frozenset((*of_theories, *_FORMS.values(), *_LITERALS.groupindex, "Core", "UF", "Nonlinear"))
+def known_theories() -> frozenset[str]:
+    """Every name that :func:`theories_in` can return."""
+    return frozenset((*default_theories().theories, *_FORMS.values(), "UF"))
 
 
 @cache
-def _labels() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """The labels for names of sorts, and for heads of terms."""
+def _shown_by() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """The theories that the name of a sort shows, and those that the head of a term shows."""
     theories = default_theories()
-    of_theory = {theory.name: frozenset(theory.labels) for theory in theories.theories.values()}
+    of_theory = {t.name: frozenset(t.combines or (t.name,)) for t in theories.theories.values()}
+    of_theory["Core"] = frozenset()
     sorts = {symbol.name: of_theory[symbol.theory] for symbol in theories.sorts.values()}
     sorts.update((name, sorts[sort.name]) for name, sort in theories.abbreviations.items())
     functions = {}
