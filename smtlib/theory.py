@@ -36,8 +36,8 @@ class Theory:
     """The attributes of a whole theory.
 
     ``combines`` names the theories between which it converts, ``needs`` those that it is used with,
-    ``weight`` says how often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded`` theory is used only in
-    formulas that already use it.
+    ``weight`` says how often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded``
+    theory is used only in formulas that already use it.
     """
 
     name: str

@@ -29,7 +29,7 @@ from tests.once import made_once
 # Workers hold hundreds of megabytes; a search for cycles after every 700 objects takes a tenth of their time.
 gc.set_threshold(20_000, 20, 20)
 
-# Typer builds the whole command line anew for each one it runs: 35 ms, a thousand times.
+# Typer builds the whole command line again for each one it runs: 35 ms, a thousand times.
 typer.main.get_command = functools.cache(typer.main.get_command)
 
 _create = store._create
@@ -68,7 +68,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     by line: that slows them down most, several times, and others go the same ways.
 
     pytest-cov's own ``no_cover`` does not do it in the workers of pytest-xdist: there it stops one of two
-    tracers, and the other goes on.
+    tracers, and the other continues.
     """
     if not (item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None))):
         return (yield)

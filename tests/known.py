@@ -59,9 +59,9 @@ def good(
     features: str = "",
 ) -> Known:
     """A well-sorted case."""
-    wanted = tuple(sorts.split("; ")) if sorts is not None else None
+    required = tuple(sorts.split("; ")) if sorts is not None else None
     text = re.sub(r"\n\n+", "\n", text.strip())
-    return Known(name, text, answer, printed, wanted, None, solvers, tuple(features.split()))
+    return Known(name, text, answer, printed, required, None, solvers, tuple(features.split()))
 
 
 def bad(
@@ -766,7 +766,7 @@ ARITHMETIC = (
         features="int",
     ),
     good(
-        "numeral where a real is wanted",
+        "numeral where a real is expected",
         "(declare-const r Real)\n(assert (= r 1))\n(assert (< (/ 1 3) r 5))",
         "sat",
         "(declare-const r Real)\n(assert (= r 1.0))\n(assert (< (/ 1.0 3.0) r 5.0))",

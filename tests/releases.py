@@ -13,7 +13,7 @@ REQUIRED = "EXHUME_REQUIRE_RELEASES"
 def no_release(problem: Exception | str) -> NoReturn:
     """Skip the test, and say why; fail where the environment has ``EXHUME_REQUIRE_RELEASES``.
 
-    Continuous integration sets it once releases could be fetched: there a skip cannot be told from success.
+    Continuous integration sets it once releases could be fetched: there a skip looks like success.
     """
     message = f"the release cannot be had (no network, no cache?): {problem}"
     if os.environ.get(REQUIRED):

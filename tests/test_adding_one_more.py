@@ -104,7 +104,7 @@ def test_a_package_that_cannot_be_used_is_named(
 
 
 LOUD = '''
-"""The oracle ``loud``: a solver that prints more than it was asked for."""
+"""The oracle ``loud``: a solver that prints more than it should."""
 
 from difftest.oracles.base import Candidate, Oracle
 

@@ -163,7 +163,7 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
     "z3-tree-order-edge-abort": UNREACHABLE,
 }
 
-# The same for minimised.trace: the kind of error, and its place, or the action where none is told.
+# The same for minimised.trace: the kind of error, and its place, or the action where no place is known.
 TRACES: dict[str, tuple[str, str]] = {
     "bitwuzla-array-equality-value": ("model", "get-value"),
     "bitwuzla-print-let-scope": ("print", "read-back"),
@@ -282,10 +282,10 @@ def test_a_report_on_cvc5_says_what_its_safe_mode_does(folder: str, safely: Call
     ended = expected if isinstance(expected, tuple) else (expected,)
     shows = expected in done.stdout if isinstance(expected, str) else done.signal in ended
     report = (FOLDER / folder / "report.md").read_text("utf-8")
-    told = re.search(r"^With `--safe-mode=safe` it (shows, too|does not show: `([^`]+)`)", report, re.M)
-    assert told is not None
-    assert shows == (told[2] is None), done
-    assert shows or told[2] in done.stdout + done.stderr
+    reported = re.search(r"^With `--safe-mode=safe` it (shows, too|does not show: `([^`]+)`)", report, re.M)
+    assert reported is not None
+    assert shows == (reported[2] is None), done
+    assert shows or reported[2] in done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

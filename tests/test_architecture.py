@@ -103,7 +103,7 @@ def test_private_modules_are_imported_by_their_own_package_only(package: str) ->
 
 @cache
 def import_graph() -> dict[str, set[str]]:
-    """Every module of ours with those that it imports: at its top, inside functions, for type checkers."""
+    """Every module with those that it imports: at its top, inside functions, for type checkers."""
     files = {
         file: ".".join(file.relative_to(ROOT).with_suffix("").parts) for p in PACKAGES for file in modules(p)
     }

@@ -149,8 +149,8 @@ def test_a_finding_folder_is_whole(folder: str) -> None:
 )
 def test_what_needs_an_option_for_experts_does_not_show_in_safe_mode(folder: str, option: str) -> None:
     refusal = f"expert option {option} cannot be set in safe mode."
-    told = f"With `--safe-mode=safe` it does not show: `{refusal}`"
-    assert told in (FOLDER / folder / "report.md").read_text("utf-8")
+    reported = f"With `--safe-mode=safe` it does not show: `{refusal}`"
+    assert reported in (FOLDER / folder / "report.md").read_text("utf-8")
     skip_unless_installed("cvc5")
     assert refusal in printed("cvc5", ["--safe-mode=safe", f"--{option}"], FOLDER / folder / "formula.smt2")
 

@@ -108,7 +108,7 @@ def corpus(exhume: Command, copy: Copy) -> Path:
     return made
 
 
-def test_a_corpus_is_whole_and_tells_what_it_told(exhume: Command, corpus: Path) -> None:
+def test_a_corpus_is_whole_and_says_what_it_said(exhume: Command, corpus: Path) -> None:
     assert exhume("corpus", "verify", "--corpus", corpus).code == 0
     assert exhume("stats", "--corpus", corpus, "--json").json == EXPECTED["stats"]
     for sql, rows in EXPECTED["queries"].items():
@@ -131,9 +131,7 @@ def test_a_corpus_answers_every_named_query(exhume: Command, corpus: Path) -> No
         assert ended.code == 0, ended.err
 
 
-def test_a_corpus_is_asked_for_what_is_like_and_what_is_behind(
-    exhume: Command, corpus: Path, stored: Path
-) -> None:
+def test_a_corpus_shows_what_is_like_and_what_is_behind(exhume: Command, corpus: Path, stored: Path) -> None:
     like = exhume("similar", V0 / "formulas/z3/1014/a.smt2", "--corpus", corpus, "--json")
     assert like.json[0]["likeness"] == pytest.approx(1.0), like.err
     behind = exhume("behind", stored / "batch/test-000001.smt2", "--corpus", corpus, "--json")
@@ -182,8 +180,8 @@ def test_an_archive_of_a_refresh_is_read_and_refreshed(
         config.write_text(re.sub(r"http://[\d.:]+", hub.url, config.read_text()))
         ended = exhume("refresh", "--config", config, "--json")
     assert ended.code == 0, ended.err
-    told = ended.json
-    assert [told[name] for name in ("new_issues", "new_formulas", "new_skeletons")] == [0, 0, 0]
+    reported = ended.json
+    assert [reported[name] for name in ("new_issues", "new_formulas", "new_skeletons")] == [0, 0, 0]
 
 
 def test_a_batch_is_written_again(exhume: Command, copy: Copy, stored: Path, corpus: Path) -> None:
@@ -236,7 +234,7 @@ def need_versions() -> None:
 
 
 def resume(exhume: Command, folder: Path, *options: object) -> Any:
-    """Go on with a hunt; what it tells at its end."""
+    """Resume a hunt; what it prints at its end."""
     ended = had(exhume("hunt", "--resume", "--out", folder, *options, "--json"))
     assert ended.code == 1, ended.err
     return ended.json
@@ -245,13 +243,16 @@ def resume(exhume: Command, folder: Path, *options: object) -> Any:
 def test_a_finished_hunt_has_nothing_left_to_do(exhume: Command, copy: Copy, corpus: Path) -> None:
     need_versions()
     folder = copy("hunt")
-    told = resume(exhume, folder, "--corpus", corpus)
-    assert (told["tests"], told["outcomes"]) == (EXPECTED["hunt"]["tests"], EXPECTED["hunt"]["outcomes"])
-    assert {finding["id"] for finding in told["findings"]} == ids(folder)
+    reported = resume(exhume, folder, "--corpus", corpus)
+    assert (reported["tests"], reported["outcomes"]) == (
+        EXPECTED["hunt"]["tests"],
+        EXPECTED["hunt"]["outcomes"],
+    )
+    assert {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
 @pytest.mark.parametrize("name", ["hunt-planted", "hunt-killed"])
-def test_a_killed_hunt_goes_on_and_keeps_its_findings(
+def test_a_killed_hunt_resumes_and_keeps_its_findings(
     name: str, exhume: Command, copy: Copy, corpus: Path
 ) -> None:
     if name != "hunt-planted":
@@ -259,13 +260,13 @@ def test_a_killed_hunt_goes_on_and_keeps_its_findings(
     folder = copy(name)
     before = ids(folder)
     done = EXPECTED["tests_done"][name]
-    told = resume(exhume, folder, "--corpus", corpus, "--tests", done + 8)
-    assert told["tests"] == done + 8
-    assert all(sum(counts.values()) == done + 8 for counts in told["outcomes"].values())
-    assert before <= {finding["id"] for finding in told["findings"]} == ids(folder)
+    reported = resume(exhume, folder, "--corpus", corpus, "--tests", done + 8)
+    assert reported["tests"] == done + 8
+    assert all(sum(counts.values()) == done + 8 for counts in reported["outcomes"].values())
+    assert before <= {finding["id"] for finding in reported["findings"]} == ids(folder)
     # What the killed run found and had not put into the corpus is there now.
     rows = exhume("query", "select key from finding", "--corpus", corpus, "--json").json
-    assert {finding["key"] for finding in told["findings"]} <= {row["key"] for row in rows}
+    assert {finding["key"] for finding in reported["findings"]} <= {row["key"] for row in rows}
 
 
 @pytest.mark.parametrize(("name", "kind"), [("hunt-planted", "soundness"), ("hunt", "invalid-model")])
@@ -312,33 +313,33 @@ def calls(out: Path, seed: int, runs: int, *options: object) -> list[object]:
 
 def test_finished_api_fuzzing_has_nothing_left_to_do(exhume: Command, copy: Copy) -> None:
     folder = copy("calls-planted")
-    told = exhume(*calls(folder, 4, 20)).json
-    before, counts = EXPECTED["calls"], told["statistics"]
-    assert (told["tests"], counts["calls"]["calls"], counts["runs"]) == (
+    reported = exhume(*calls(folder, 4, 20)).json
+    before, counts = EXPECTED["calls"], reported["statistics"]
+    assert (reported["tests"], counts["calls"]["calls"], counts["runs"]) == (
         *(before["runs"], before["calls"], before["outcomes"]),
     )
-    assert (told["duplicates"], told["unconfirmed"]) == (before["duplicates"], before["unconfirmed"])
-    assert {finding["id"] for finding in told["findings"]} == ids(folder)
+    assert (reported["duplicates"], reported["unconfirmed"]) == (before["duplicates"], before["unconfirmed"])
+    assert {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
-def test_killed_api_fuzzing_goes_on_and_keeps_its_findings(exhume: Command, copy: Copy) -> None:
+def test_killed_api_fuzzing_resumes_and_keeps_its_findings(exhume: Command, copy: Copy) -> None:
     folder = copy("calls-planted-killed")
     before = ids(folder)
     done = EXPECTED["tests_done"]["calls-planted-killed"]
-    told = exhume(*calls(folder, 9, done + 3)).json
-    assert told["tests"] == done + 3
-    assert before <= {finding["id"] for finding in told["findings"]} == ids(folder)
+    reported = exhume(*calls(folder, 9, done + 3)).json
+    assert reported["tests"] == done + 3
+    assert before <= {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
 def test_what_was_found_once_is_known_to_another_campaign(
     exhume: Command, copy: Copy, tmp_path: Path
 ) -> None:
     known = copy("calls-planted") / "known.json"
-    told = exhume(*calls(tmp_path / "new", 4, 20, "--known", known)).json
+    reported = exhume(*calls(tmp_path / "new", 4, 20, "--known", known)).json
     keys = {error["key"] for error in json.loads(known.read_text("utf-8"))["errors"]}
     # The third planted fault is in no list: it is a finding in whatever runs the seed draws today.
-    assert keys.isdisjoint(finding["key"] for finding in told["findings"])
-    assert sum(told["statistics"]["known"].values()) > 0
+    assert keys.isdisjoint(finding["key"] for finding in reported["findings"])
+    assert sum(reported["statistics"]["known"].values()) > 0
 
 
 @pytest.mark.parametrize("name", REPLAYED)
@@ -349,8 +350,8 @@ def test_a_finding_shows_again(name: str, exhume: Command, copy: Copy) -> None:
     kind = json.loads((finding / "finding.json").read_text("utf-8"))["class"]
     solver = {"calls-planted": ("--solver", PLANTED), "calls-old": ("--solver", old_z3(exhume))}.get(name, ())
     ended = exhume("apifuzz", "replay", finding / "minimised.trace", *solver, "--json")
-    told = ended.json
-    assert (ended.code, told["outcome"], told["fault"]["kind"]) == (1, "fault", kind), ended.out
+    reported = ended.json
+    assert (ended.code, reported["outcome"], reported["fault"]["kind"]) == (1, "fault", kind), ended.out
 
 
 def old_z3(exhume: Command) -> str:
@@ -376,10 +377,12 @@ def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored:
     ended = exhume("apifuzz", "replay", stored / "traces" / name, "--json")
     if "not installed" in ended.err:
         pytest.skip(ended.err)
-    told = ended.json
-    assert (told["outcome"], told["calls"], told["fault"]) == ("done", before["calls"], None)
-    assert len(told["answers"]) == len(before["answers"])
-    different = [pair for pair in zip(told["answers"], before["answers"], strict=True) if len(set(pair)) == 2]
+    reported = ended.json
+    assert (reported["outcome"], reported["calls"], reported["fault"]) == ("done", before["calls"], None)
+    assert len(reported["answers"]) == len(before["answers"])
+    different = [
+        pair for pair in zip(reported["answers"], before["answers"], strict=True) if len(set(pair)) == 2
+    ]
     assert all("unknown" in pair for pair in different)
 
 

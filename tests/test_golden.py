@@ -5,7 +5,7 @@ corpus's fingerprint in its header. The corpus is the stored one of ``tests/form
 on what the solvers of this machine accept, nor on its speed, hash seed or processes. What goes by the
 solvers' answers and models (``WITH_SOLVERS``) is compared where their versions are the same.
 
-``python -m tests.test_golden`` writes the file anew. Do that only where other tests are intended, and say so.
+``python -m tests.test_golden`` writes the file again. Do that only if other tests are intended, and say so.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def test_the_starter_tracker_is_read_and_learned_as_before(
 
 
 def write() -> None:
-    """Write the file anew."""
+    """Write the file again."""
 
     def run(*arguments: object) -> Ended:
         done = subprocess.run(["exhume", *map(str, arguments)], capture_output=True, text=True, check=False)
@@ -190,8 +190,8 @@ def write() -> None:
         lay_out(folder)
         make_starter(folder)
         batches, with_solvers = (
-            {batch: generated(run, folder, options, folder / batch) for batch, options in wanted.items()}
-            for wanted in (BATCHES, WITH_SOLVERS)
+            {batch: generated(run, folder, options, folder / batch) for batch, options in required.items()}
+            for required in (BATCHES, WITH_SOLVERS)
         )
         rows = {table: sorted(found) for table, found in learned(run, folder / "starter.duckdb").items()}
     versions = {name: importlib.metadata.version(name) for name in ("z3-solver", "cvc5")}

@@ -25,7 +25,7 @@ _kept: list[bytearray] = []
 
 
 class CrashesAfterPops(Around):
-    """The process dies of a real SIGSEGV after so many pops of one instance."""
+    """The process dies of a real SIGSEGV after this many pops of one instance."""
 
     def __init__(self, pops: int, inner: Engine) -> None:
         super().__init__(inner)
@@ -223,7 +223,7 @@ def honest() -> Engine:
 
 
 class AsksOnce(Around):
-    """Its version is the process in which it was first asked for its options, and the one it is now in."""
+    """Its version is the process in which its options were first read, and the one it is now in."""
 
     asked: ClassVar[list[int]] = []
 

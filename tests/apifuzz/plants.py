@@ -1,6 +1,6 @@
 """Planted errors for ``scripts/bench_apifuzz --minimise``: ``plant0`` to ``plant29`` make an engine each.
 
-Five kinds of six: a crash after so many pops; an abort at a term with one operator right below another; an
+Five kinds of six: a crash after this many pops; an abort at a term with one operator right below another; an
 assertion with an operator that is rejected while levels are open; a wrong answer to a check of an assertion
 with an operator after a level was closed; a term with an operator that reads back wrongly while another is
 asserted.

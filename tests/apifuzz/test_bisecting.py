@@ -85,7 +85,7 @@ def test_places_of_crashes_move_from_release_to_release(planted: Plant, tmp_path
     assert (report.first_affected, report.first_fixed) == ("0.5.0", None)
 
 
-def test_what_cannot_be_bisected_is_told(planted: Plant, tmp_path: Path) -> None:
+def test_what_cannot_be_bisected_is_reported(planted: Plant, tmp_path: Path) -> None:
     planted({5: GOES})
     with pytest.raises(NotShown, match=r"bitwuzla 0\.5\.0 does not show the finding"):
         bisect(finding(tmp_path / "a", REJECTED))

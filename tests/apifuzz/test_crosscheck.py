@@ -81,7 +81,7 @@ def run(engine: Engine, text: str = TRACE) -> Ending:
 
 
 class Says(Around):
-    """Answers what it is told to, whatever the question."""
+    """Gives the answers that it is given, whatever the question."""
 
     def __init__(self, inner: Engine, answer: Answer) -> None:
         super().__init__(inner)
@@ -222,7 +222,7 @@ def test_neither_solver_has_its_own_actions_in_lockstep() -> None:
     model.check()
 
 
-def test_values_can_be_asked_for_where_the_first_has_models_by_default() -> None:
+def test_values_can_be_requested_where_the_first_has_models_by_default() -> None:
     text = TRACE[: TRACE.index("check-sat")] + "check-sat\n99 get-value t1\n"
     text = "\n".join(line for line in text.splitlines() if "set-option" not in line) + "\n"
     assert "get-value" in text

@@ -545,7 +545,7 @@ def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool)
         engine.perform(calls.UnsatCore())
 
 
-def test_a_core_of_assumptions_is_not_asked_for_after_a_simplification(kit: Kit) -> None:
+def test_a_core_of_assumptions_is_not_requested_after_a_simplification(kit: Kit) -> None:
     x = kit.constant(BOOL)
     never = kit.term("and", BOOL, x, kit.term("not", BOOL, x))
     engine = kit.engine
@@ -631,7 +631,7 @@ def test_values_that_are_no_terms_are_refused(kit: Kit) -> None:
         kit.perform(calls.Equate(u, value))
 
 
-def test_errors_are_told_apart() -> None:
+def test_errors_are_distinguished() -> None:
     kit = Kit(logic="ALL")
     with pytest.raises(Rejected, match="kind"):
         kit.apply(Head(HeadKind.OPERATOR, "bvadd"), bit_vector(8), kit.constant(bit_vector(8)))

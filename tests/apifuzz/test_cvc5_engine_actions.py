@@ -156,7 +156,7 @@ def test_the_heap_is_declared_once_and_has_values() -> None:
     assert "declared already" in replay(Cvc5Engine(), read_trace(twice)).refused[0][1]
 
 
-def test_what_an_action_needs_is_asked_for() -> None:
+def test_what_an_action_needs_is_requested() -> None:
     text = trace("", UNSAT + "cvc5:get-proof full none")
     ((_, reason),) = replay(Cvc5Engine(), read_trace(text)).refused
     assert "without produce-proofs=true" in reason

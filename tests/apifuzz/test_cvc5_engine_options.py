@@ -31,7 +31,7 @@ def test_every_option_takes_the_values_that_may_be_drawn(expert: bool) -> None:
             solver.setOption(option.name, value)
 
 
-def test_experts_options_are_left_out_unless_asked_for() -> None:
+def test_experts_options_are_left_out_unless_requested() -> None:
     usual = {option.name for option in Cvc5Engine().options()}
     assert "produce-models" in usual and "ackermann" not in usual
     assert "ackermann" in {option.name for option in Cvc5Engine(expert=True).options()}
@@ -95,13 +95,13 @@ def test_conflicts_are_those_of_the_solver(conflict: object) -> None:
     assert isinstance(conflict, Conflict)
     manager = cvc5.TermManager()
     solver = cvc5.Solver(manager)
-    told = {o.name: o for o in describe_options(True)}
+    reported = {o.name: o for o in describe_options(True)}
     settings = {conflict.option: conflict.value, conflict.other: conflict.other_value}
     logic = {"!QF_*": "ALL", "!QF_BV": "ALL", "HO_*": "HO_ALL"}.get(settings.pop("logic", ""), "ALL")
     with pytest.raises(RuntimeError):
         for name, value in settings.items():
             if value == "*":
-                value = next(v for v in told[name].choices if v != told[name].default)
+                value = next(v for v in reported[name].choices if v != reported[name].default)
             solver.setOption(name, value)
         solver.setLogic(logic)
         eight = manager.mkBitVectorSort(8)

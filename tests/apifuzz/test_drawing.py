@@ -29,8 +29,8 @@ EVERYTHING = frozenset(Feature)
 
 
 def scopes(count: int = 300, **asked: object) -> list[Scope]:
-    wanted = {"theories": (), "quantifiers": None, **asked}
-    return [draw_scope(KNOWN, EVERYTHING, chance=Chance(i), **wanted) for i in range(count)]  # type: ignore[arg-type]
+    expected = {"theories": (), "quantifiers": None, **asked}
+    return [draw_scope(KNOWN, EVERYTHING, chance=Chance(i), **expected) for i in range(count)]  # type: ignore[arg-type]
 
 
 def test_every_theory_is_drawn_alone_and_with_others() -> None:
@@ -47,7 +47,7 @@ def test_a_theory_brings_what_it_needs() -> None:
             assert set(default_theories().theories[theory].needs) & KNOWN <= scope.theories
 
 
-def test_theories_and_quantifiers_can_be_asked_for() -> None:
+def test_theories_and_quantifiers_can_be_requested() -> None:
     for scope in scopes(20, theories=("UnicodeStrings", "Nonsense"), quantifiers=True):
         assert scope.theories == {"Core", "UnicodeStrings", "Ints"} and scope.quantifiers
     assert not any(s.quantifiers for s in scopes(50, quantifiers=False))
@@ -150,6 +150,6 @@ def test_heads_of_members_read_back(kind: HeadKind) -> None:
 @pytest.mark.parametrize(
     "text", ["()", "(as (as x))", "(_ f)", "(_ f -1)", "(_ f 99999999999)", "(is c)", "(as (apply))"]
 )
-def test_what_is_no_head_is_told(text: str) -> None:
+def test_what_is_no_head_is_reported(text: str) -> None:
     with pytest.raises(TraceError):
         read_head(text)

@@ -136,7 +136,7 @@ def run_with(engine: Engine, seed: int = 1) -> tuple[Run, list[str]]:
 
 
 @pytest.fixture
-def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "_REUSED_SHARE", 0)
 
 
@@ -154,7 +154,7 @@ def answer_of(text: str) -> str:
     return said
 
 
-@pytest.mark.usefixtures("_anew")
+@pytest.mark.usefixtures("_fresh")
 @pytest.mark.parametrize(
     ("text", "answer"), [*((f"{DATATYPES}(assert {formula})", said) for formula, said in ASKED), *OF_FIELDS]
 )
@@ -191,7 +191,7 @@ def test_solvers_take_what_is_fed(solver: str) -> None:
         assert made.operators[f"Datatypes {kind}"] > 1
 
 
-@pytest.mark.usefixtures("_anew")
+@pytest.mark.usefixtures("_fresh")
 @pytest.mark.parametrize("spec", ["z3", "cvc5", "both"])
 @pytest.mark.parametrize(("text", "answer"), OF_FIELDS)
 def test_solvers_take_fields_that_are_made_of_parameters(text: str, answer: str, spec: str) -> None:
@@ -262,7 +262,7 @@ FEW = (
 )
 
 
-@pytest.mark.usefixtures("_anew")
+@pytest.mark.usefixtures("_fresh")
 @pytest.mark.parametrize(("formula", "meant"), FEW)
 def test_operators_of_fewer_than_two_arguments_are_what_they_stand_for(formula: str, meant: str) -> None:
     class OfTwo(TextEngine):

@@ -148,15 +148,15 @@ def test_the_picture_is_of_the_model_as_it_is() -> None:
             assert title is not None
             texts = [(text.text or "").strip("\u00a0 ") for text in group.iter(f"{SVG}text")]
             drawn[group.attrib["class"]][title] = texts
-    assert drawn == {"node": boxes, "edge": arrows}, "make it anew, as docs/apifuzz.md says"
+    assert drawn == {"node": boxes, "edge": arrows}, "regenerate it, as docs/apifuzz.md says"
 
 
-def test_the_model_has_the_actions_that_were_asked_for() -> None:
-    wanted = """
+def test_the_model_has_the_actions_that_were_requested() -> None:
+    expected = """
         new delete set-logic set-option set-required-option make-sort declare-sort declare-datatypes
         make-value make-special-value make-constant make-variable make-term make-binder make-function
         define-function define-recursive inspect-sort inspect-term read-back simplify substitute
         assert check-sat check-sat-assuming unsat-assumptions unsat-core get-value print-model
         push pop reset reset-assertions feed-term
     """
-    assert set(default_model(TextEngine()).actions) == set(wanted.split())
+    assert set(default_model(TextEngine()).actions) == set(expected.split())

@@ -129,7 +129,7 @@ def test_sorts_of_terms_are_read_off(small: Trace) -> None:
     assert Facts.of(small.lines).sorts == dict.fromkeys(("t1", "t2", "t3", "t4"), "s1")
 
 
-def test_ids_are_given_out_anew_and_mean_the_same(small: Trace) -> None:
+def test_ids_are_numbered_again_and_mean_the_same(small: Trace) -> None:
     tidy = renumbered(without(small, [3]))
     assert [i for line in tidy.lines for i in line.returns] == ["s1", "t1"]
     script = make_engine("smtlib")
@@ -140,7 +140,7 @@ def test_ids_are_given_out_anew_and_mean_the_same(small: Trace) -> None:
 
 
 @pytest.mark.parametrize("step", [*GRAINED, *SINGLE], ids=lambda step: step.__name__)
-def test_passes_go_on_to_their_end(step: Callable[..., object], small: Trace) -> None:
+def test_passes_continue_to_their_end(step: Callable[..., object], small: Trace) -> None:
     for trace in (small, drawn(3)):
         position, rounds = 0, 0
         while chosen := list(itertools.islice(step(trace, position, 2), 1)):  # type: ignore[call-overload]
@@ -257,7 +257,7 @@ def test_what_is_needed_of_a_datatype_is_left() -> None:
 # In processes
 
 
-def test_a_trace_without_an_error_is_told(small: Trace) -> None:
+def test_a_trace_without_an_error_is_reported(small: Trace) -> None:
     with pytest.raises(NotShown, match="does not show the error"):
         minimise(small, Setup("smtlib"))
 
@@ -307,7 +307,7 @@ def test_the_script_is_reduced_where_it_shows_the_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_minimisation_goes_on(tmp_path: Path) -> None:
+def test_a_killed_minimisation_resumes(tmp_path: Path) -> None:
     file, setup = planted(tmp_path)
     result = tmp_path / "small.trace"
     code = (

@@ -45,7 +45,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     return make
 
 
-def test_a_new_fault_is_told_by_the_release_before(plant: Plant) -> None:
+def test_a_new_fault_is_shown_by_the_release_before(plant: Plant) -> None:
     fetched = plant(dict.fromkeys(range(7), GOES))
     asked = ask_older(FAULT, PROGRAM, "bitwuzla")
     # The one before cannot be had, so the next is asked, and no other.
@@ -101,7 +101,7 @@ def test_no_more_are_asked_than_there_is_time_for(plant: Plant) -> None:
     ]
 
 
-def test_a_network_that_goes_away_is_told(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_goes_away_is_reported(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant({7: RAISES})
     fetch = releases.fetch_release
 

@@ -82,9 +82,9 @@ def test_answers_are_s_expressions_however_they_arrive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [("success", "success"), ("", "success"), ('(error "no")', '(error "no")')]
+    ("answer", "reported"), [("success", "success"), ("", "success"), ('(error "no")', '(error "no")')]
 )
-def test_what_is_not_always_answered_is_not_waited_for(answer: str, told: str) -> None:
+def test_what_is_not_always_answered_is_not_waited_for(answer: str, reported: str) -> None:
     conversation = talk(
         f"""
         import sys
@@ -92,12 +92,12 @@ def test_what_is_not_always_answered_is_not_waited_for(answer: str, told: str) -
             print({answer!r} if line == "(reset)\\n" else "exhume" if "echo" in line else "next", flush=True)
         """
     )
-    assert conversation.ask_perhaps("(reset)") == told
+    assert conversation.ask_perhaps("(reset)") == reported
     assert conversation.ask("(push 1)") == "next"
     conversation.close()
 
 
-def test_a_processor_is_used_for_so_many_seconds_only() -> None:
+def test_a_processor_is_used_for_a_number_of_seconds_only() -> None:
     conversation = talk("input()\nwhile True: pass", 60.0, 1)
     with pytest.raises(Ended) as ended:
         conversation.ask("(check-sat)")
@@ -111,7 +111,7 @@ def test_long_commands_and_answers_do_not_block_each_other() -> None:
     conversation.close()
 
 
-def test_how_a_solver_ended_is_told() -> None:
+def test_how_a_solver_ended_is_reported() -> None:
     with pytest.raises(Ended, match=r"exit status 3\): oh no") as caught:
         talk("import sys; input(); print('oh no', file=sys.stderr); sys.exit(3)").ask("(x)")
     assert caught.value.signal is None
@@ -300,8 +300,8 @@ def test_crashes_errors_and_floods(command: str, name: str, kind: str, detail: s
         "10 check-sat",
     )
     assert ending.kind == kind
-    told = ending.detail or "".join(why for _, why in ending.refused)
-    assert detail in told
+    reported = ending.detail or "".join(why for _, why in ending.refused)
+    assert detail in reported
     assert ending.error == ("crash" if kind == "misbehaviour" else "")
 
 
@@ -314,7 +314,7 @@ def test_a_model_is_a_list(command: str) -> None:
     assert caught.value.kind == "print"
 
 
-def test_a_hanging_solver_is_stopped_and_the_run_goes_on_without_it(
+def test_a_hanging_solver_is_stopped_and_the_run_continues_without_it(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apifuzz.engines.pipe.Conversation", lambda argv: Conversation(argv, 0.3))

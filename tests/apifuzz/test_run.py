@@ -233,7 +233,7 @@ def test_a_misbehaviour_ends_the_run_and_has_a_kind() -> None:
     assert (ending.kind, ending.error, ending.detail) == ("misbehaviour", "sort", "another")
 
 
-def test_a_refused_call_is_taken_back_and_the_run_goes_on() -> None:
+def test_a_refused_call_is_taken_back_and_the_run_continues() -> None:
     text, ending = drawn(3, Faulty(Unsupported("not with me")))
     assert ending.kind == "done"
     assert "make-term: not with me" in [reason for _, reason in ending.refused]
@@ -479,7 +479,7 @@ def test_options_of_a_solvers_own_are_not_left_out() -> None:
     assert (ending.kind, ending.detail) == ("rejected", "unrecognized option odd")
 
 
-def test_sorts_that_no_line_declares_are_told_as_such() -> None:
+def test_sorts_that_no_line_declares_are_reported_as_such() -> None:
     text = FOREIGN.format("other").replace("6 make-sort D", "6 make-sort F")
     with pytest.raises(TraceError, match="line 9: make-sort: unknown sort F"):
         replay(Plain(), read_trace(text))
@@ -491,7 +491,7 @@ def test_sorts_that_no_line_declares_are_told_as_such() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5")])
 def test_every_operator_of_the_theory_files_is_reached(families: tuple[str, ...]) -> None:
-    """100 % of what the text engine takes: most in any runs, the rest when its theory is asked for."""
+    """100 % of what the text engine takes: most in any runs, the rest when its theory is requested."""
     known = operators_for(families, TextEngine().capabilities(), TextEngine().capabilities().theories)
     missing = {f"{s.theory} {s.name}" for s in known.signatures}
     total = len(missing)

@@ -1,4 +1,4 @@
-"""Runs in processes, errors told apart, campaigns: planted bugs are found, nothing is in honest solvers."""
+"""Runs in processes, errors distinguished, campaigns: planted bugs are found, honest solvers have none."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def bare(*_: object) -> Description:
 
 
 def summary_of(out: Path, setup: Setup, runs: int, enough: int = 1000, **given: Any) -> HuntSummary:
-    """Run a campaign to its end, or until so many findings are filed."""
+    """Run a campaign to its end, or until this many findings are filed."""
     stop = threading.Event()
     found = 0
     for event in events_of(out, setup, runs, stop=stop, **given):
@@ -192,7 +192,7 @@ return t4
     assert (seen.outcome, len(seen.resident), seen.fault) == ("done", REPEATS, None)
 
 
-def test_an_error_of_ours_is_told_with_its_traceback() -> None:
+def test_our_own_error_is_reported_with_its_traceback() -> None:
     with Runner(double("breaks")) as runner:
         result = runner.replay(PUSHES)
     assert result.fault is not None
@@ -279,7 +279,7 @@ def test_lists_of_known_errors(tmp_path: Path) -> None:
             KnownErrors.read([file])
 
 
-def test_shipped_lists_are_read_and_told_apart_by_solver() -> None:
+def test_shipped_lists_are_read_and_distinguished_by_solver() -> None:
     assert not shipped("smtlib").notes
     key = "crash|bitwuzla|read-back: x"
     assert shipped("bitwuzla").match(key) is None
@@ -401,7 +401,7 @@ def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["apifuzz.running.strategy.run_seed"])
-def test_a_full_disk_is_told_with_where_it_is(
+def test_a_full_disk_is_reported_with_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     def no_room(*_: object) -> None:
@@ -445,9 +445,9 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
         "from apifuzz.running.setup import Setup\n"
         "from difftest import FindingConfirmed\n"
         "from tests.apifuzz.test_runs import events_of\n"
-        "for told in events_of(Path(sys.argv[2]), Setup.from_json(sys.argv[1]), 40, leaks=0, quick=30.0):\n"
-        "    if isinstance(told, FindingConfirmed):\n"
-        "        print('Finding', told.record.id, flush=True)\n"
+        "for seen in events_of(Path(sys.argv[2]), Setup.from_json(sys.argv[1]), 40, leaks=0, quick=30.0):\n"
+        "    if isinstance(seen, FindingConfirmed):\n"
+        "        print('Finding', seen.record.id, flush=True)\n"
     )
     setup = double("crashes_at_first_pop")
     started = subprocess.Popen(
@@ -457,15 +457,15 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
         text=True,
     )
     assert started.stdout is not None
-    told = next(line for line in started.stdout if line.startswith("Finding"))
+    seen = next(line for line in started.stdout if line.startswith("Finding"))
     started.send_signal(signal.SIGKILL)
     started.wait()
     started.stdout.close()
-    assert [finding.id for finding in read_findings(tmp_path / "findings")] == [told.split()[1]]
+    assert [finding.id for finding in read_findings(tmp_path / "findings")] == [seen.split()[1]]
     time.sleep(0.2)
     came = summary_of(tmp_path, setup, 40, leaks=0, quick=30.0)
     assert came.tests == 40
-    assert [(f.id, f.known) for f in came.findings] == [(told.split()[1], True)]
+    assert [(f.id, f.known) for f in came.findings] == [(seen.split()[1], True)]
 
 
 # Campaigns of earlier versions
@@ -511,7 +511,7 @@ def test_a_campaign_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"format": 9}', '{"format": 1, "settings": {}, "counts": {}}'])
-def test_an_unreadable_state_is_told(text: str, tmp_path: Path) -> None:
+def test_an_unreadable_state_is_reported(text: str, tmp_path: Path) -> None:
     (tmp_path / migration.FILE).write_text(text)
     with pytest.raises(DifftestError, match="no campaign can be read"):
         migration.upgrade(tmp_path)

@@ -37,8 +37,8 @@ REFUSES = "Fatal error in option parsing: expert option fp-exp cannot be set in 
     ],
 )
 def test_the_program_is_run_in_safe_mode(fault: Fault, option: str, stands: bool, refuses: str) -> None:
-    told = ask_safe_mode(fault, PROGRAM.format(option=option))
-    assert told == {"safe_mode": stands, "safe_mode_refuses": refuses}
+    safe = ask_safe_mode(fault, PROGRAM.format(option=option))
+    assert safe == {"safe_mode": stands, "safe_mode_refuses": refuses}
 
 
 class _Programmed(Runner):

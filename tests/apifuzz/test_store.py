@@ -41,7 +41,7 @@ def test_ids_are_not_given_twice() -> None:
         constant(store)
 
 
-def test_unknown_ids_and_lost_ones_are_told_apart() -> None:
+def test_unknown_ids_and_lost_ones_are_distinguished() -> None:
     store = Store()
     constant(store)
     with pytest.raises(TraceError, match="unknown term t9"):

@@ -1,4 +1,4 @@
-"""Values: what is drawn is a value of its sort for us and for our checker; what is none is told."""
+"""Values: what is drawn is a value of its sort for us and for our checker; what is none is reported."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_special_values_are_the_boundaries() -> None:
         (make_sort("Array", (), (INT, INT)), "0"),
     ],
 )
-def test_what_is_no_value_is_told(sort: Sort, text: str) -> None:
+def test_what_is_no_value_is_reported(sort: Sort, text: str) -> None:
     with pytest.raises(TraceError, match="is no value of sort"):
         check_value(sort, text)
 

@@ -118,7 +118,7 @@ def test_engines_are_made_by_spec() -> None:
             make_engine(spec)
 
 
-def test_a_missing_wheel_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wheel_is_reported_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     def without(name: str) -> None:
         raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
 
@@ -127,7 +127,7 @@ def test_a_missing_wheel_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) 
         make_engine("bitwuzla")
 
 
-def test_a_fault_of_ours_is_not_taken_for_a_missing_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_fault_is_not_taken_for_a_missing_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> None:
         raise ImportError("cannot import name", name="apifuzz.trace")
 
@@ -359,8 +359,8 @@ def test_simplified_and_substituted_terms_mean_what_they_did(seed: int) -> None:
     simple = kit.keep(INT, kit.perform(calls.Simplify(term)))
     assert kit.is_valid(kit.equal(simple, term))
     swapped = kit.keep(INT, kit.perform(calls.Substitute(term, [a, b], [b, a])))
-    wanted = kit.term("+", INT, kit.term("*", INT, b, kit.value("2", INT)), a, a)
-    assert kit.is_valid(kit.equal(swapped, wanted))
+    expected = kit.term("+", INT, kit.term("*", INT, b, kit.value("2", INT)), a, a)
+    assert kit.is_valid(kit.equal(swapped, expected))
 
 
 def test_terms_are_held_in_both_ways_and_let_go_of() -> None:
@@ -428,7 +428,7 @@ def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS)))
-def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
+def test_failed_assumptions_are_reported_without_tracking(kind: str) -> None:
     kit = Kit()
     kit.engine.solving.kind = kind
     p, q = kit.constant("p", BOOL), kit.constant("q", BOOL)
@@ -438,7 +438,7 @@ def test_failed_assumptions_are_told_without_tracking(kind: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_core_that_is_minimised_is_told_again(seed: int) -> None:
+def test_a_core_that_is_minimised_is_reported_again(seed: int) -> None:
     kit = Kit(seed, produce_unsat_cores="true")
     kit.perform(calls.SetOption("core.minimize", "true"))
     p = kit.constant("p", BOOL)
@@ -598,8 +598,8 @@ def test_a_context_made_before_a_fork_is_used_in_the_fork_alone() -> None:
     if not (pid := os.fork()):
         spare = _spares[0][1]
         first, second = Session(Z3Engine(), {}).context, Session(Z3Engine(), {}).context
-        told = first is spare and second is not spare and z3.Solver(ctx=first).check() == z3.sat
-        os.write(writer, b"as it should" if told else b"another way")
+        reported = first is spare and second is not spare and z3.Solver(ctx=first).check() == z3.sat
+        os.write(writer, b"as it should" if reported else b"another way")
         os._exit(0)
     os.waitpid(pid, 0)
     assert os.read(reader, 100) == b"as it should"

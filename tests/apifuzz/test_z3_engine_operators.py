@@ -98,9 +98,9 @@ def _all_instances(signature: Signature) -> Iterator[tuple[tuple[int, ...], tupl
     if len(choices) > 3:
         choices = [[2] for _ in choices]
     for sorts in itertools.product(*candidates):
-        for wanted in results:
+        for expected in results:
             for indices in itertools.product(*choices):
-                result = signature.apply(indices, sorts, wanted)
+                result = signature.apply(indices, sorts, expected)
                 if result is not None:
                     yield indices, sorts, result
                     break

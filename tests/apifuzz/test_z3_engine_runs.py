@@ -361,7 +361,7 @@ def test_sorts_that_are_printed_without_arguments_are_not_read_back() -> None:
     assert "without arguments" in ending.refused[0][1]
 
 
-def test_no_model_after_sat_is_told() -> None:
+def test_no_model_after_sat_is_reported() -> None:
     # Two relations over reals.
     text = """exhume-trace 1 z3 1
     3406528918 new
@@ -387,7 +387,7 @@ def test_no_model_after_sat_is_told() -> None:
 
 
 @pytest.mark.parametrize("name", ["z3:simplifiers", "z3:eliminate", "z3:tactic", "z3:optimise"])
-def test_no_model_after_sat_is_told_by_actions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_after_sat_is_reported_by_actions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(context: Any, solver: Any) -> None:
         raise z3.Z3Exception(b"Sort mismatch at argument #1")
 
@@ -525,7 +525,7 @@ def test_no_function_takes_a_rounding_mode_to_a_float() -> None:
         assert (ending.kind, len(ending.refused)) == ("done", count)
 
 
-def test_a_wrong_run_is_told_by_the_witness(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_run_is_shown_by_the_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + "50 assert t7\n51 check-sat\n52 get-value t3\n"
     engine = Z3Engine()
     monkeypatch.setattr(z3.ModelRef, "eval", lambda self, term, **keywords: z3.IntVal(99, self.ctx))

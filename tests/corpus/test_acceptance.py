@@ -143,7 +143,7 @@ def test_close_leaves_no_process() -> None:
     assert running and not any(process.is_running() for process in running)
 
 
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert version_of("z3")
     monkeypatch.setitem(acceptance.DISTRIBUTIONS, "z3", "no-such-package-at-all")
     with pytest.raises(SolverMissing):

@@ -85,7 +85,7 @@ def test_what_was_answered_is_stored_as_it_goes_and_progress_counts_texts() -> N
     assert (report.asked, report.sat, report.unsat) == (35, 30, 30)
 
 
-def test_contradictions_are_told_and_not_trusted() -> None:
+def test_contradictions_are_reported_and_not_trusted() -> None:
     store = Memory()
     store.store("z3", version_of("z3"), {"a": "sat", "b": "unknown"})
     store.store("cvc5", version_of("cvc5"), {"a": "unsat", "b": "sat"})

@@ -134,7 +134,7 @@ def test_too_many_rules_are_cut_alike_on_both_sides(
     assert found.to_json()["rules"][0]["rules_of_at_most"] == 2
 
 
-def test_what_cannot_be_compared_is_told(bugs: Path, normal: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_reported(bugs: Path, normal: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusMissing):
         compare_corpora(bugs, tmp_path / "none")
     with Corpus.open(tmp_path / "empty", write=True):

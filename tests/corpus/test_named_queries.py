@@ -221,7 +221,7 @@ def solvers_of(tables: Tables, issue: Row) -> set[str | None]:
 
 @pytest.mark.parametrize("by", ["class,theory,year,solver", "class", "solver, year", "theory"])
 def test_bugs(path: Path, tables: Tables, by: str) -> None:
-    wanted = [word.strip() for word in by.split(",")]
+    required = [word.strip() for word in by.split(",")]
     counts: Counter[tuple[Any, ...]] = Counter()
     for issue in tables.issue.values():
         parts: dict[str, Iterable[Any]] = {
@@ -230,7 +230,7 @@ def test_bugs(path: Path, tables: Tables, by: str) -> None:
             "year": [issue["created_at"].year if issue["created_at"] else None],
             "solver": solvers_of(tables, issue),
         }
-        keys = [parts[name] if name in wanted else [None] for name in parts]
+        keys = [parts[name] if name in required else [None] for name in parts]
         counts.update(set(itertools.product(*keys)))
     found = asked(path, "bugs", by=by)
     assert {row[:4]: row[4] for row in found.rows} == counts
@@ -513,9 +513,11 @@ def test_signatures(path: Path, tables: Tables) -> None:
 
 def test_skeletons(path: Path, tables: Tables) -> None:
     found = {row[0]: row[1] for row in asked(path, "skeletons", holes=2, like="%and%").rows}
-    wanted = {key: row for key, row in tables.skeleton.items() if row["holes"] >= 2 and "and" in row["text"]}
-    assert set(found) == set(wanted)
-    assert found == {key: row["formulas"] for key, row in wanted.items()}
+    required = {
+        key: row for key, row in tables.skeleton.items() if row["holes"] >= 2 and "and" in row["text"]
+    }
+    assert set(found) == set(required)
+    assert found == {key: row["formulas"] for key, row in required.items()}
 
 
 def test_bug_prone_options(path: Path, tables: Tables) -> None:

@@ -68,7 +68,7 @@ def test_nothing_is_written_over(tmp_path: Path, path: Path) -> None:
 
 
 @pytest.mark.parametrize("manifest", [None, "{", "[]", '{"format": "other"}', '{"format": "exhume-corpus"}'])
-def test_what_is_no_export_is_told(tmp_path: Path, manifest: str | None) -> None:
+def test_what_is_no_export_is_reported(tmp_path: Path, manifest: str | None) -> None:
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(CorpusError, match="not an exported corpus"):
@@ -99,7 +99,7 @@ def test_a_damaged_export_makes_no_corpus(tmp_path: Path, path: Path, harm: str)
     assert not [p for p in tmp_path.iterdir() if "made" in p.name]
 
 
-def test_an_export_of_another_schema_is_told(tmp_path: Path, path: Path) -> None:
+def test_an_export_of_another_schema_is_reported(tmp_path: Path, path: Path) -> None:
     with Corpus.open(path) as corpus:
         export_parquet(corpus, tmp_path / "out")
     said = json.loads((tmp_path / "out" / "manifest.json").read_text())

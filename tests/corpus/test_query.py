@@ -134,7 +134,7 @@ def test_writes_settings_and_several_statements_are_refused(path: Path, tmp_path
         "select * from frame",
     ],
 )
-def test_files_network_and_variables_of_ours_are_out_of_reach(path: Path, tmp_path: Path, sql: str) -> None:
+def test_files_network_and_our_variables_are_out_of_reach(path: Path, tmp_path: Path, sql: str) -> None:
     (tmp_path / "secret.csv").write_text("a,b\nsecret,2\n")
     frame = [("secret",)]
     with pytest.raises(QueryError):
@@ -145,7 +145,7 @@ def test_files_network_and_variables_of_ours_are_out_of_reach(path: Path, tmp_pa
 @pytest.mark.parametrize(
     "sql", ["", "-- nothing", "selekt 1", "select * from formulae", "select 1 +", "select 1/0 + 'x'"]
 )
-def test_wrong_sql_is_told_as_the_users_mistake(path: Path, sql: str) -> None:
+def test_wrong_sql_is_reported_as_the_users_mistake(path: Path, sql: str) -> None:
     with pytest.raises(QueryError):
         run_query(path, sql)
 
@@ -172,7 +172,7 @@ def test_parameters_are_values_not_text(path: Path) -> None:
             parse_parameters([wrong])
 
 
-def test_what_is_no_corpus_is_told(tmp_path: Path, path: Path) -> None:
+def test_what_is_no_corpus_is_reported(tmp_path: Path, path: Path) -> None:
     with pytest.raises(CorpusMissing):
         run_query(tmp_path / "none", "select 1")
     (tmp_path / "text").write_text("text" * 5000)
@@ -212,7 +212,7 @@ def test_issues_with_several_formulas_count_once(path: Path) -> None:
     assert run_query(path, find_query("bug-classes"), {"tracker": "cvc5"}).rows == []
 
 
-def test_wrong_names_and_parameters_are_told_with_help(path: Path) -> None:
+def test_wrong_names_and_parameters_are_reported_with_help(path: Path) -> None:
     with pytest.raises(QueryError, match="did you mean formulas-with"):
         find_query("formula-with")
     with pytest.raises(QueryError, match="did you mean rules-by-lift or rules-new-since"):
@@ -228,7 +228,7 @@ def test_wrong_names_and_parameters_are_told_with_help(path: Path) -> None:
         run_query(path, find_query("rules-by-lift"), {"support": "many"})
 
 
-def test_a_malformed_header_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_header_is_our_own_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bad.sql").write_text(
         "-- about: X.\n--   More.\n-- parameter: nonsense\n-- example: e\nselect 1"
     )

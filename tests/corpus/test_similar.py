@@ -99,12 +99,12 @@ def test_the_named_query_agrees(path: Path) -> None:
         ("\0\udcff", "cannot be read|has no assertion"),
     ],
 )
-def test_what_is_no_formula_is_told(path: Path, text: str, message: str) -> None:
+def test_what_is_no_formula_is_reported(path: Path, text: str, message: str) -> None:
     with Corpus.open(path) as corpus, pytest.raises(QueryError, match=message):
         similar_to(corpus, text)
 
 
-def test_files_that_cannot_be_read_are_told(path: Path, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_reported(path: Path, tmp_path: Path) -> None:
     with Corpus.open(path) as corpus:
         for file in (tmp_path / "none.smt2", tmp_path):
             with pytest.raises(QueryError, match="cannot read"):

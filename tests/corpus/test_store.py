@@ -104,7 +104,7 @@ def test_a_failing_migration_leaves_the_corpus_as_it_was(
         assert corpus.scalar("select count(*) from duckdb_tables() where table_name = 'extra'") == 0
 
 
-def test_a_gap_in_the_migrations_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gap_in_the_migrations_is_our_own_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "0002_late.sql").write_text("")
     monkeypatch.setattr(schema, "MIGRATIONS", tmp_path)
     with pytest.raises(RuntimeError, match="0002_late"):
@@ -120,7 +120,7 @@ def test_reading_a_missing_corpus_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-def test_a_place_that_cannot_be_written_is_told() -> None:
+def test_a_place_that_cannot_be_written_is_reported() -> None:
     with pytest.raises(CorpusError, match=r"cannot create the corpus /proc/c: (?!.*\.c\.)"):
         Corpus.open("/proc/c", write=True)
 
@@ -295,7 +295,7 @@ def test_verify_finds_references_to_nothing(tmp_path: Path) -> None:
         ]
 
 
-def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "c"
     code = """
 import resource, sys

@@ -55,7 +55,7 @@ def test_warm_and_fresh_runs_of_generated_tests_say_the_same(starter: Path, tmp_
     assert report["under options"] >= 3
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     got = bench("--tests", str(tmp_path / "none"))
     assert got.returncode == 2
     assert "no such folder" in got.stderr
@@ -74,7 +74,7 @@ def test_the_driver_and_its_recorder_are_measured_without_workers() -> None:
     assert (figures["not_stored"], figures["recorder_ms_per_finding"] > 0) == (0, True)
 
 
-def test_a_corpus_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_corpus_that_is_not_there_is_reported(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPT.with_name("bench_scale")), "--corpus", str(tmp_path / "none")]
     got = subprocess.run(command, capture_output=True, text=True, check=False)
     assert got.returncode == 2

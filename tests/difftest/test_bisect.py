@@ -63,8 +63,8 @@ def test_both_edges_are_found_with_few_tries_and_kept(planted: Planted) -> None:
     assert (report.last_affected, report.since_the_oldest) == ("4.30.0", False)
     assert len(tried) == len(set(tried)) <= 14
     assert [release for release, _ in report.tried] == sorted(tried, key=RELEASES.index)
-    told = (folder / "report.md").read_text()
-    assert "Affected since 4.7.0; fixed in 4.31.0. It worked in 4.6.0." in told
+    reported = (folder / "report.md").read_text()
+    assert "Affected since 4.7.0; fixed in 4.31.0. It worked in 4.6.0." in reported
     count = len(tried)
     assert bisect(folder) == report
     assert len(tried) == count
@@ -85,13 +85,13 @@ def test_releases_that_cannot_run_are_skipped(planted: Planted) -> None:
     assert dict(report.tried)["4.0.0"] is State.SKIPPED
 
 
-def test_a_release_that_does_not_show_it_is_told(planted: Planted) -> None:
+def test_a_release_that_does_not_show_it_is_reported(planted: Planted) -> None:
     folder, _ = planted(25, 31)
     with pytest.raises(NotShown, match=r"4\.20\.0 does not show"):
         bisect(folder)
 
 
-def test_a_search_that_broke_off_goes_on(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_broke_off_resumes(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, tried = planted(7, 31)
     find = bisecting.find_release
 
@@ -108,7 +108,7 @@ def test_a_search_that_broke_off_goes_on(planted: Planted, monkeypatch: pytest.M
     assert len(tried) == len(set(tried))
 
 
-def test_another_formula_is_searched_anew(planted: Planted) -> None:
+def test_another_formula_is_searched_again(planted: Planted) -> None:
     folder, tried = planted(7, 31)
     bisect(folder)
     count = len(tried)
@@ -134,7 +134,7 @@ def test_the_list_is_pips_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list_releases("z3-solver") == ["1.9.post1", "1.10", "2.0"]
 
 
-def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(command, 1, "", "ERROR: no route")
 

@@ -1,4 +1,4 @@
-"""The book of findings, told by hand what workers saw."""
+"""The book of findings, given by hand what workers saw."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> 
         assert not confirmer("(declare-const x Int)(check-sat)")
 
 
-def test_a_class_that_is_not_known_is_told_plainly(tmp_path: Path) -> None:
+def test_a_class_that_is_not_known_is_reported_plainly(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", **{"class": "nothing-known"})
     assert "nothing-known on the formula below" in rewrite_report(folder)
     assert class_of("nothing-known").name == "nothing-known"

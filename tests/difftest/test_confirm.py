@@ -133,7 +133,7 @@ def test_the_command_says_it_by_its_exit_code(
     assert "no finding can be read" in capsys.readouterr().err
 
 
-def test_a_folder_that_holds_no_finding_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_holds_no_finding_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no finding can be read"):
         expectation_of_finding(tmp_path)
 

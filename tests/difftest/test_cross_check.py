@@ -1,4 +1,4 @@
-"""Models of one solver in another: read whole, put over exactly, no false alarm where SMT-LIB leaves things
+"""Models of one solver in another: read and carried over exactly, no false alarm where SMT-LIB leaves things
 open.
 """
 
@@ -30,7 +30,7 @@ LIMITS = Limits(seconds=20)
 Z3, CVC5 = find_solvers(["z3", "cvc5"])
 HEAD = "(set-logic ALL)"
 
-# What a model has to hold, and the solvers that can be asked for it.
+# What a model has to hold, and the solvers that print one.
 BOTH = ("z3", "cvc5")
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "numbers": (
@@ -209,7 +209,7 @@ def test_what_a_model_says_is_what_is_checked(model: str, answer: str, fake: Fak
         ("say('sat', '((define-fun x () Int (root-obj x 9)))')", "an algebraic number that cannot be read"),
     ],
 )
-def test_what_cannot_be_put_over_has_a_cause(body: str, cause: str, fake: Fake, runner: Runner) -> None:
+def test_what_cannot_be_carried_over_has_a_cause(body: str, cause: str, fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const x Int)(declare-fun f (Int) Int)(assert (= (f x) 4))(check-sat)"
     found = cross_check(fake(body), text, runner, [Z3])
     assert (found.cause, found.answers) == (cause.replace("\\", ""), {})
@@ -326,6 +326,6 @@ def test_both_solvers_spellings_are_the_same_number() -> None:
 @pytest.mark.parametrize(
     "text", ["(root-obj (sin x) 1)", "(root-obj 5 1)", "(root-obj x)", "(root-obj (^ x 99) 1)"]
 )
-def test_what_is_no_algebraic_number_is_told(text: str) -> None:
+def test_what_is_no_algebraic_number_is_reported(text: str) -> None:
     with pytest.raises(NotAlgebraic):
         from_root_object(read_sexps(text)[0])

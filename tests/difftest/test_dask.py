@@ -106,7 +106,7 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
     assert_gone(str(liar.argv[-1]))
 
 
-def test_a_driver_that_is_started_again_goes_on(
+def test_a_driver_that_is_started_again_resumes(
     cluster: Any, fake: Fake, library: Library, tmp_path: Path
 ) -> None:
     solvers = [fake("say('sat')", "yes"), fake("say('unsat')", "no")]
@@ -132,24 +132,24 @@ def test_a_driver_that_is_started_again_goes_on(
             events.close()  # type: ignore[attr-defined]
     assert set(seen) == set(range(40))
     assert len(found) == 1
-    told = read_campaign(tmp_path)
-    assert sum(bucket.tests for bucket in told.buckets) == 40
-    assert [row.id for row in told.findings] == found
-    assert 0 < told.findings[0].duplicates < 40
+    reported = read_campaign(tmp_path)
+    assert sum(bucket.tests for bucket in reported.buckets) == 40
+    assert [row.id for row in reported.findings] == found
+    assert 0 < reported.findings[0].duplicates < 40
 
 
-def test_workers_without_the_solver_are_told_once_and_stop_the_hunt_when_there_are_no_others(
+def test_workers_without_the_solver_are_reported_once_and_stop_the_hunt_when_there_are_no_others(
     cluster: Any, fake: Fake, make_test: Make, tmp_path: Path
 ) -> None:
     there = fake("say('sat')", "there")
     gone = Solver("gone=no-such-program", "gone", "other", ("/no/such/program",), (), None, ["1.0"])
-    told: list[str] = []
+    reported: list[str] = []
     tests = [make_test(TEXT, n) for n in range(9)]
     with DaskExecutor(cluster.scheduler_address, [there, gone]) as executor:
         events = hunt(tests, [there, gone], HuntOptions(tmp_path, stages=QUICK), executor=executor)
         with pytest.raises(EnvironmentProblem, match=r"no worker can run the solvers.*no program"):
-            told.extend(event.text for event in events if isinstance(event, WorkerNotice))
-    assert len(told) == len(set(told)) <= 4
+            reported.extend(event.text for event in events if isinstance(event, WorkerNotice))
+    assert len(reported) == len(set(reported)) <= 4
 
 
 def test_a_worker_with_another_version_gets_no_tests(cluster: Any, fake: Fake) -> None:
@@ -188,7 +188,7 @@ def test_what_never_comes_back_is_sent_again(
         assert executor.next_result(2.0) is None
 
 
-def test_no_scheduler_is_told(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> None:
+def test_no_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> None:
     monkeypatch.setattr("difftest.campaign.dask_executor._CONNECT_SECONDS", 0.5)
     with pytest.raises(EnvironmentProblem, match=r"no dask scheduler at tcp://127.0.0.1:9"):
         DaskExecutor("tcp://127.0.0.1:9", [fake("say('sat')")])

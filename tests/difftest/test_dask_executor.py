@@ -25,16 +25,16 @@ class Sending:
         self.tasks = tasks
         self.workers = workers
         self.cancelled = False
-        self._told: list[Callable[[Sending], None]] = []
+        self._reported: list[Callable[[Sending], None]] = []
         self._answer: Any = None
 
-    def add_done_callback(self, told: Callable[[Sending], None]) -> None:
-        self._told.append(told)
+    def add_done_callback(self, reported: Callable[[Sending], None]) -> None:
+        self._reported.append(reported)
 
     def end(self, answer: Any) -> None:
         self._answer = answer
-        for told in self._told:
-            told(self)
+        for reported in self._reported:
+            reported(self)
 
     def work(self) -> None:
         self.end([RunResult(task, {}, 0.1) for task in self.tasks])

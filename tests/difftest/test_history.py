@@ -46,8 +46,8 @@ def names(path: Path, folder: Path) -> dict[str, float]:
 
 
 def crash(folder: Path, **entry: Any) -> Path:
-    told = {"outcome": "crash", "location": None, "detail": "ASSERTION VIOLATION", **entry}
-    return write(folder, formula="(check-sat)\n", entry=told, **{"class": "crash"})
+    reported = {"outcome": "crash", "location": None, "detail": "ASSERTION VIOLATION", **entry}
+    return write(folder, formula="(check-sat)\n", entry=reported, **{"class": "crash"})
 
 
 def test_a_crash_resembles_those_at_its_place(path: Path, tmp_path: Path) -> None:
@@ -107,6 +107,6 @@ def test_it_is_written_into_the_finding_and_its_report(path: Path, tmp_path: Pat
     assert not list(first.glob(".*"))
 
 
-def test_what_is_no_finding_is_told(path: Path, tmp_path: Path) -> None:
+def test_what_is_no_finding_is_reported(path: Path, tmp_path: Path) -> None:
     with Corpus.open(path) as corpus, pytest.raises(DifftestError, match="no finding can be read"):
         compare_with_history(corpus, [tmp_path])

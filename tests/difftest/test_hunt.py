@@ -1,4 +1,4 @@
-"""Hunts with solvers of ours that lie, crash and hang, each bug planted and found."""
+"""Hunts with our own solvers that lie, crash and hang, each bug planted and found."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_a_second_hunt_into_the_folder_knows_what_is_there(
     assert [(finding.known, finding.id) for finding in second.findings] == [(True, first.findings[0].id)]
 
 
-def test_a_hanging_solver_is_a_timeout_and_the_rest_goes_on(
+def test_a_hanging_solver_is_a_timeout_and_the_rest_continues(
     make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, assert_gone: Callable[[str], None]
 ) -> None:
     marker = uuid.uuid4().hex
@@ -302,10 +302,10 @@ def test_which_tests_get_more_time_depends_on_the_seed_alone(
     assert any(retried(1, 1) != retried(seed, 1) for seed in (2, 3, 4))
 
 
-def test_models_put_over_are_counted_with_why_others_are_not(
+def test_models_carried_over_are_counted_with_why_others_are_not(
     make_test: Make, fake: Fake, tmp_path: Path
 ) -> None:
-    """Models of ours go into z3 and z3's into ours, which is at a loss about some of either."""
+    """Our models go into z3 and z3's into ours, which is at a loss about some of either."""
     wrong, right = "((define-fun x () Int 0))", "((define-fun x () Int 5))"
     body = (
         f"model = {wrong!r} if 'wrong' in text else '(' if 'lost' in text else {right!r}\n"
@@ -328,9 +328,9 @@ def test_models_put_over_are_counted_with_why_others_are_not(
         ("z3", "ours", "confirmed"): 3,
         ("z3", "ours", "unknown"): 1,
     }
-    told = {"owner": "ours", "judge": None, "result": "the model cannot be read", "count": 1}
-    assert told in summary.to_json()["models_crossed"]
-    # Who goes on with the campaign goes on with its counts.
+    reported = {"owner": "ours", "judge": None, "result": "the model cannot be read", "count": 1}
+    assert reported in summary.to_json()["models_crossed"]
+    # Who resumes the campaign continues its counts.
     assert Tally(["ours", "z3"], read_campaign(out)).cross_checks == summary.cross_checks
 
 
@@ -358,7 +358,7 @@ def test_the_first_limit_follows_the_tests_and_changes_no_test(
     assert paced[15] == 1
 
 
-def test_as_many_tests_are_taken_as_asked_for(make_test: Make, honest: Solver, tmp_path: Path) -> None:
+def test_as_many_tests_are_taken_as_requested(make_test: Make, honest: Solver, tmp_path: Path) -> None:
     taken = []
 
     def endless() -> Iterator[GeneratedTest]:
@@ -462,7 +462,7 @@ def test_a_hunt_that_is_left_early_leaves_no_process(
     assert_gone(solver.name)
 
 
-def test_an_output_folder_that_cannot_be_made_is_told_before_anything_runs(
+def test_an_output_folder_that_cannot_be_made_is_reported_before_anything_runs(
     make_test: Make, honest: Solver, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -472,7 +472,7 @@ def test_an_output_folder_that_cannot_be_made_is_told_before_anything_runs(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_output_folder_without_write_permission_is_told(
+def test_an_output_folder_without_write_permission_is_reported(
     make_test: Make, honest: Solver, tmp_path: Path
 ) -> None:
     tmp_path.chmod(0o500)
@@ -518,7 +518,7 @@ def test_a_finding_appears_whole_or_not_at_all(
     }
 
 
-def test_a_finding_is_told_though_a_full_disk_keeps_it_from_being_committed(
+def test_a_finding_is_reported_though_a_full_disk_keeps_it_from_being_committed(
     make_test: Make, fake: Fake, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = CampaignState.commit
@@ -534,16 +534,16 @@ def test_a_finding_is_told_though_a_full_disk_keeps_it_from_being_committed(
     with CampaignState.open(tmp_path, {}) as state, pytest.raises(OSError, match="No space left"):
         for event in hunt([make_test(TEXT)], solvers, HuntOptions(tmp_path, stages=QUICK), state=state):
             events.append(event)  # noqa: PERF402 - what came before the error stays
-    (told,) = of(FindingConfirmed, events)
+    (reported,) = of(FindingConfirmed, events)
     (ended,) = of(HuntFinished, events)
-    assert [told.record] == list(ended.summary.findings)  # type: ignore[union-attr]
-    assert [told.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
+    assert [reported.record] == list(ended.summary.findings)  # type: ignore[union-attr]
+    assert [reported.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
     "place", ["difftest.campaign.book.write_finding", "difftest.campaign.executor.perform"]
 )
-def test_a_full_disk_is_told_with_where_it_is(
+def test_a_full_disk_is_reported_with_where_it_is(
     make_test: Make,
     fake: Fake,
     honest: Solver,

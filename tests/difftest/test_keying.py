@@ -25,7 +25,11 @@ from smtlib.mentions import theories_in
 THEORIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "Ints": ("(declare-fun i{n} () Int)", "(= (div i{n} i{n}) 1)", ("(> i{n} 3)", "(= (+ i{n} 1) 2)")),
     "Reals": ("(declare-fun r{n} () Real)", "(= (/ r{n} 2.5) r{n})", ("(< r{n} 1.5)", "(= (- r{n}) 0.5)")),
-    "FixedSizeBitVectors": ("(declare-fun b{n} () (_ BitVec 8))", "(= (bvurem b{n} #x07) b{n})", ("(bvult b{n} #x10)",)),
+    "FixedSizeBitVectors": (
+        "(declare-fun b{n} () (_ BitVec 8))",
+        "(= (bvurem b{n} #x07) b{n})",
+        ("(bvult b{n} #x10)",),
+    ),
     "UnicodeStrings": ("(declare-fun s{n} () String)", '(str.prefixof s{n} "ab")', ('(= s{n} "x")',)),
     "FloatingPoint": ("(declare-fun f{n} () Float32)", "(fp.isSubnormal f{n})", ("(fp.isZero f{n})",)),
     "UF": (
@@ -93,7 +97,7 @@ def candidate(finding_class: str, text: str) -> Candidate:
 
 
 def fold_all(triggers: int) -> tuple[set[str], set[str]]:
-    """Coarse and fine keys of so many triggers of the planted causes."""
+    """Coarse and fine keys of this many triggers of the planted causes."""
     coarse: set[str] = set()
     fine: set[str] = set()
     for number in range(triggers):
@@ -199,7 +203,10 @@ def test_an_answer_that_is_missing_is_counted_by_theories() -> None:
     left = key_of(found, text, lambda tried: "(* x x)" in tried)
     assert left.key == "incompleteness|bad|implied|Ints+Nonlinear"
     assert fold(left, ["incompleteness|bad|implied|Ints"]) == "incompleteness|bad|implied|Ints"
-    assert fold(left, ["incompleteness|bad|implied|Ints+UnicodeStrings", "soundness|bad|implied|Ints"]) == left.key
+    assert (
+        fold(left, ["incompleteness|bad|implied|Ints+UnicodeStrings", "soundness|bad|implied|Ints"])
+        == left.key
+    )
 
 
 def test_a_complete_key_folds_into_nothing_else() -> None:
@@ -255,8 +262,8 @@ def test_an_operator_that_a_function_can_stand_for_is_not_in_the_key() -> None:
     def check(trial: str) -> bool:
         return "(div " in trial and "check-sat" in trial
 
-    found, told = essential_operators(text, check, time.monotonic() + 60)
-    assert (found, told) == (("div",), True)
+    found, reported = essential_operators(text, check, time.monotonic() + 60)
+    assert (found, reported) == (("div",), True)
     assert essential_operators(text, check, 0.0) == (("+", "abs", "div", "str.len"), False)
     assert essential_operators("(((", check, 0.0) == ((), True)
 

@@ -109,7 +109,7 @@ class Campaign:
         return process
 
     def wait(self, driver: subprocess.Popen[bytes], lines: int) -> None:
-        """Wait until the driver has told so many things more, but not for long."""
+        """Wait until the driver has printed this many more lines, but not for long."""
         before = self.log.read_bytes().count(b"\n")
         deadline = time.monotonic() + 2
         while driver.poll() is None and time.monotonic() < deadline:

@@ -30,8 +30,8 @@ def finding(
     out: Path, name: str, key: str, reduced: str, releases: tuple[str, str] | None = None, **more: Any
 ) -> Path:
     """A finding with a key of its own, and the one of its reduced formula."""
-    told = {"confirmed": True, "key": reduced, "size_before": 90, "size_after": 40, "theories": ["Ints"]}
-    folder = write(out / "findings" / name, id=name, key=key, reduced=told, **more)
+    reported = {"confirmed": True, "key": reduced, "size_before": 90, "size_after": 40, "theories": ["Ints"]}
+    folder = write(out / "findings" / name, id=name, key=key, reduced=reported, **more)
     (folder / "reduced.smt2").write_text("(check-sat)\n")
     if releases:
         report = {

@@ -101,7 +101,7 @@ def test_tactics_are_for_z3_only_and_mixed_in() -> None:
     assert set(under) == {"z3"}
 
 
-def test_unfinished_options_are_tried_only_when_asked_for() -> None:
+def test_unfinished_options_are_tried_only_when_requested() -> None:
     def classes(kinds: ModeKind) -> set[OptionClass | None]:
         modes = Modes([SOLVERS[1]], kinds, seed=3, share=1.0)
         return {
@@ -128,7 +128,7 @@ def test_a_solver_of_the_users_own_keeps_its_command_line() -> None:
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1])
-def test_a_share_that_is_none_is_told(share: float) -> None:
+def test_a_share_that_is_none_is_reported(share: float) -> None:
     with pytest.raises(DifftestError, match="from 0 to 1"):
         Modes(SOLVERS, ModeKind.ALL, share=share)
 
@@ -214,7 +214,7 @@ def test_options_of_one_test_do_not_stay_for_the_next(runners: tuple[Runner, Run
     assert warm.run(SOLVERS[0], text, LIMITS).stdout == "unsat\n2\n"
 
 
-def test_a_tactic_asks_where_z3s_own_setting_is_passed_over(runners: tuple[Runner, Runner]) -> None:
+def test_a_tactic_asks_where_z3s_own_setting_is_skipped(runners: tuple[Runner, Runner]) -> None:
     """z3 leaves its default tactic aside once there is a push; ``skip`` decides nothing."""
     text = Script(
         b"(declare-const x Int)(push 1)(assert (> x 3))(check-sat)(pop 1)\n(assert (< x x)) (check-sat)"

@@ -1,4 +1,4 @@
-"""Oracles, each with its planted bug: chosen by name, seen, confirmed afresh, never a false alarm."""
+"""Oracles, each with its planted bug: seen, confirmed in a fresh process, never a false alarm."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_defaults_depend_on_the_solvers() -> None:
     assert set(default_oracles([NEW, replace(OLD, checks=("a=b",))])) == {*plain, "model-cross-check"}
 
 
-def test_hunts_cross_models_on_a_share_of_the_tests_unless_told() -> None:
+def test_hunts_cross_models_on_a_share_of_the_tests_by_default() -> None:
     drawn = [hunting_oracles((), [NEW, OTHER], f"{TEXT};{i}") for i in range(400)]
     assert 60 < sum("model-cross-check" in names for names in drawn) < 140
     assert hunting_oracles(("crash",), [NEW, OTHER], TEXT) == ("crash",)
@@ -273,9 +273,13 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
     liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
     test = GeneratedTest(0, TEXT, "by-hand")
     summary, (data,) = run([test], [liar, find_solver("z3")], tmp_path, "model-cross-check")
-    assert (data["class"], data["guilty"], data["key"]) == ("invalid-model", "liar", "invalid-model|liar|Ints")
-    told = list(data["evidence"])  # type: ignore[call-overload]
-    assert told[:3] == [
+    assert (data["class"], data["guilty"], data["key"]) == (
+        "invalid-model",
+        "liar",
+        "invalid-model|liar|Ints",
+    )
+    reported = list(data["evidence"])  # type: ignore[call-overload]
+    assert reported[:3] == [
         "z3 says unsat to the formula with the model of liar put in",
         "liar itself says sat to that",
         "cvc5 says unsat to that",
@@ -315,10 +319,10 @@ def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake
     summary, (data,) = run(tests, [find_solver("z3"), denier], tmp_path, "model-cross-check")
     assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Ints")
     assert (len(summary.findings), summary.duplicates, summary.unconfirmed) == (1, 1, 0)
-    told = list(data["evidence"])  # type: ignore[call-overload]
-    assert told[0] == "denier says unsat to the formula with the model of z3 put in"
+    reported = list(data["evidence"])  # type: ignore[call-overload]
+    assert reported[0] == "denier says unsat to the formula with the model of z3 put in"
     against = "against denier: it says unsat to a formula with the model of z3 put in, and z3 and cvc5 "
-    assert any(line.startswith(against) for line in told)
+    assert any(line.startswith(against) for line in reported)
     folder = summary.findings[0].path
     formula = (folder / "original.smt2").read_text()
     assert "(define-fun x () Int " in formula
@@ -348,12 +352,12 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
     file = tmp_path / "a.smt2"
     file.write_text(TEXT)
     solvers = [liar, find_solver("z3")]
-    (told,) = replay([file], solvers, Limits(20), oracles=("model-cross-check",))
-    assert [(c.finding_class, c.culprit) for c in told.findings] == [("invalid-model", "liar")]
+    (reported,) = replay([file], solvers, Limits(20), oracles=("model-cross-check",))
+    assert [(c.finding_class, c.culprit) for c in reported.findings] == [("invalid-model", "liar")]
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
-    (told,) = replay([file], [denier, find_solver("z3")], Limits(20), oracles=("model-cross-check",))
-    assert [(c.finding_class, c.culprit) for c in told.findings] == [("soundness", "denier")]
-    assert re.search("confirms? the model of z3", told.findings[0].reason)
+    (reported,) = replay([file], [denier, find_solver("z3")], Limits(20), oracles=("model-cross-check",))
+    assert [(c.finding_class, c.culprit) for c in reported.findings] == [("soundness", "denier")]
+    assert re.search("confirms? the model of z3", reported.findings[0].reason)
     (quiet,) = replay([file], solvers, Limits(20), oracles=("crash", "soundness"))
     assert quiet.findings == ()
 

@@ -10,7 +10,7 @@ from difftest.campaign.pace import Pace
 
 
 def settle(pace: Pace, slowness: float, tests: int = 3000) -> float:
-    """Where it comes to rest when only what is decided within the limit is seen."""
+    """Where it settles when only what is decided within the limit is seen."""
     chance = random.Random(3)
     limits = []
     for _ in range(tests):
@@ -25,7 +25,7 @@ def settle(pace: Pace, slowness: float, tests: int = 3000) -> float:
     ("slowness", "least", "most"),
     [(0.2, 0.049, 0.051), (1, 0.049, 0.06), (3, 0.06, 0.1), (6, 0.099, 0.101), (60, 0.099, 0.101)],
 )
-def test_it_comes_to_rest_where_most_is_decided(slowness: float, least: float, most: float) -> None:
+def test_it_settles_where_most_is_decided(slowness: float, least: float, most: float) -> None:
     assert least <= settle(Pace(0.1), slowness) <= most
 
 

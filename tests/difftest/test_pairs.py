@@ -96,7 +96,7 @@ def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
     assert summary.duplicates == 2
 
 
-def test_a_pair_is_reduced_and_told(finding: Path) -> None:
+def test_a_pair_is_reduced_and_reported(finding: Path) -> None:
     report = reduce(finding, seconds=30)
     assert report.confirmed and not report.with_ddsmt
     needed = "(declare-fun x () Int) (declare-fun y () Int) (assert (>= x 5)) (assert (> y 1)) (check-sat)"

@@ -151,7 +151,7 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
 ) -> None:
     liar = fake("say('unsat' if '(div ' in text else 'sat')", "liar")
     folder = finding(tmp_path, make_test(SMALL), fake("say('sat')", "honest"), liar)
-    for _ in range(2):  # the second one goes on from the first and changes nothing
+    for _ in range(2):  # the second one resumes from the first and changes nothing
         report = reduce(folder, seconds=60, ddsmt=False)
         assert (folder / "original.smt2").read_text() == SMALL
         assert (folder / "reduced.smt2").read_text() == report.text
@@ -200,13 +200,13 @@ def test_an_option_that_was_left_out_does_not_come_back_in_safe_mode() -> None:
     assert safe.checks == ("--safe-mode=safe", "--check-models")
 
 
-def test_an_interrupted_reduction_goes_on_from_what_it_had(fake: Fake, tmp_path: Path) -> None:
+def test_an_interrupted_reduction_resumes_from_what_it_had(fake: Fake, tmp_path: Path) -> None:
     file = tmp_path / "big.smt2"
     file.write_text(SMALL)
     short = "(assert (= 0 (div 0 0)))\n(check-sat)\n"
     (tmp_path / "big.reduced.smt2").write_text(short)
     assert reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text == short
-    # What does not show it any more is not gone on from.
+    # What does not show it any more is not resumed from.
     (tmp_path / "big.reduced.smt2").write_text("(check-sat)\n")
     assert "(div " in reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text
 
@@ -226,7 +226,7 @@ def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
     assert report.options == {"s": ("--bad",)}
 
 
-def test_what_is_a_matter_of_chance_takes_several_tries(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+def test_what_is_flaky_takes_several_tries(fake: Fake, make_test: Make, tmp_path: Path) -> None:
     """The solver crashes but in every third run; the hunt sees it."""
     count = tmp_path / "count"
     count.write_text("x")
@@ -251,7 +251,7 @@ say('sat')
     assert reduce(folder, seconds=20.0, ddsmt=False).tries == 3
 
 
-def test_a_file_on_which_nothing_goes_wrong_is_told(fake: Fake, tmp_path: Path) -> None:
+def test_a_file_on_which_nothing_goes_wrong_is_reported(fake: Fake, tmp_path: Path) -> None:
     file = tmp_path / "good.smt2"
     file.write_text("(check-sat)")
     with pytest.raises(NotShown):

@@ -1,4 +1,4 @@
-"""Replay of files: rows in order, what is wrong told, bad input survived."""
+"""Replay of files: rows in order, what is wrong reported, bad input survived."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ else: say('sat')
     assert found == [[], ["crash"], ["invalid-model"], ["soundness"]]
 
 
-def test_what_does_not_show_in_a_fresh_process_is_not_told(tmp_path: Path, fake: Fake) -> None:
+def test_what_does_not_show_in_a_fresh_process_is_not_reported(tmp_path: Path, fake: Fake) -> None:
     once = tmp_path / "once"
     flaky = fake(f"if not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); os.abort()\nsay('sat')")
     (result,) = replay(write(tmp_path, a=SAT), [flaky], Limits(20))
@@ -97,7 +97,7 @@ def test_files_are_found_below_folders_in_order(tmp_path: Path) -> None:
     assert list(map(Path, FoundFiles([c, tmp_path]).files)) == [c, a, b, c]
 
 
-def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no such file or folder"):
         FoundFiles([tmp_path / "none"])
 

@@ -136,7 +136,7 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("reported", "words"),
     [
         ({}, "Z3 version 4.8.5 - 64 bit\n"),
         ({"commit": None}, "Z3 version 4.8.5 - 64 bit (release build, no commit printed)\n"),
@@ -149,9 +149,9 @@ def test_cvc5_gets_those_of_its_template(tmp_path: Path) -> None:
     ],
 )
 def test_the_version_comes_with_the_commit_or_with_that_there_is_none(
-    told: dict[str, Any], words: str, tmp_path: Path
+    reported: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    assert f"### Z3 Version\n\n{words}" in _text(write(tmp_path / "f", entry=told))
+    assert f"### Z3 Version\n\n{words}" in _text(write(tmp_path / "f", entry=reported))
 
 
 CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
@@ -192,11 +192,15 @@ def test_issues_below_are_mentioned_only_if_there_are_some(tmp_path: Path) -> No
     assert "Look whether the issues named below are" in _text(write(tmp_path / "g", resembles=near))
 
 
-def test_evidence_and_what_it_is_about_are_told(tmp_path: Path) -> None:
+def test_evidence_and_what_it_is_about_are_reported(tmp_path: Path) -> None:
     reason = "cvc5 refutes the model"
     entry = {"name": "cvc5", "spec": "cvc5", "family": "cvc5", "version": "cvc5 1.4.2"}
-    told = {"oracle": "model-cross-check", "reason": reason, "evidence": [reason, "z3 says `unsat` to it"]}
-    folder = write(tmp_path / "f", entry=entry, safe_mode=False, **told)
+    reported = {
+        "oracle": "model-cross-check",
+        "reason": reason,
+        "evidence": [reason, "z3 says `unsat` to it"],
+    }
+    folder = write(tmp_path / "f", entry=entry, safe_mode=False, **reported)
     (folder / "with-model.smt2").write_text("(assert (= x 7))\n")
     text = _text(folder)
     assert "A model that satisfies the assertions. cvc5 refutes the model.\n\n- z3 says `unsat` to it" in text
@@ -259,7 +263,7 @@ OLDER = {
         ),
     ],
 )
-def test_two_releases_of_one_solver_are_told_apart(
+def test_two_releases_of_one_solver_are_distinguished(
     tmp_path: Path, changes: dict[str, Any], own: str, description: str, expected: str
 ) -> None:
     folder = write(tmp_path / "f", stdout=f"{own}\n", entry={**OWN, "answers": [own]}, **changes)
@@ -302,8 +306,8 @@ def test_programs_of_their_own_names_need_no_labels(tmp_path: Path) -> None:
 )
 def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: str, expected: str) -> None:
     reason = f"it says {follows} to the formula that this one was {kind} from, and unknown to this one"
-    told = {"class": "incompleteness", "oracle": "implication", "reason": reason, "evidence": [reason]}
-    folder = write(tmp_path / "f", check=0, entry={**OWN, "answers": ["unknown"]}, **told)
+    reported = {"class": "incompleteness", "oracle": "implication", "reason": reason, "evidence": [reason]}
+    folder = write(tmp_path / "f", check=0, entry={**OWN, "answers": ["unknown"]}, **reported)
     (folder / "parent.smt2").write_text("(check-sat)\n")
     text = _text(folder)
     assert f"z3 5.4.0 gives up on the formula below, whose answer follows from another: {reason}." in text
@@ -312,7 +316,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
 
 
 @pytest.mark.parametrize(
-    ("family", "culprit", "told", "words"),
+    ("family", "culprit", "reported", "words"),
     [
         ("cvc5", "s", {"safe_mode": True}, "With `--safe-mode=safe` it shows, too."),
         ("cvc5", "s", {"safe_mode": False}, "With `--safe-mode=safe` it does not show."),
@@ -341,11 +345,11 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
     ],
 )
 def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
-    tmp_path: Path, family: str, culprit: str | None, told: dict[str, Any], words: str
+    tmp_path: Path, family: str, culprit: str | None, reported: dict[str, Any], words: str
 ) -> None:
-    if "reduced" in told:
-        told["reduced"]["size_after"] = 5
-    folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**told, "guilty": culprit})
+    if "reduced" in reported:
+        reported["reduced"]["size_after"] = 5
+    folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**reported, "guilty": culprit})
     (folder / "reduced.smt2").write_text("(check-sat)\n")
     text = _text(folder)
     assert words in text
@@ -436,7 +440,9 @@ def test_nothing_gets_out_of_its_code_block(tmp_path: Path, hostile: str) -> Non
 
 
 @given(formula=st.text(max_size=60), printed=st.text(max_size=60))
-def test_any_text_is_told_whole(tmp_path_factory: pytest.TempPathFactory, formula: str, printed: str) -> None:
+def test_any_text_is_printed_whole(
+    tmp_path_factory: pytest.TempPathFactory, formula: str, printed: str
+) -> None:
     folder = write(tmp_path_factory.mktemp("f"), formula=formula, stdout=printed)
     tokens = MarkdownIt("commonmark").parse(_text(folder))
     fences = {token.info: token.content for token in tokens if token.type == "fence"}

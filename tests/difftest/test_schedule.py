@@ -1,4 +1,4 @@
-"""Which test comes next: turns, shares of the time, and going on after a kill."""
+"""Which test comes next: turns, shares of the time, and resuming after a kill."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def names(schedule: Schedule | ListedTests, count: int, made: bool = True) -> li
 
 
 def spend(schedule: Schedule, seconds: float, cost: dict[str, float], pays: dict[str, int]) -> Counter[str]:
-    """Run tests for so long; an arm's tests cost what ``cost`` says; every so many of them find something."""
+    """Run tests for ``seconds``; by arm: ``cost`` of a test, and every ``pays``-th finds something."""
     spent: Counter[str] = Counter()
     count: Counter[str] = Counter()
     while sum(spent.values()) < seconds:
@@ -165,10 +165,10 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
             schedule.paid(name, 0.1, 1, 1, 0)
         state.commit(Changes(tests=20), 1.0, schedule.arms(), handed_out(unfinished))
     loaded = read_campaign(tmp_path)
-    gone_on = Schedule(strategies, 1, bandit, 40, loaded)
-    assert set(gone_on.reopened()) == set(unfinished)
-    again = names(gone_on, 100)
-    assert gone_on.reopened() == ()
+    resumed = Schedule(strategies, 1, bandit, 40, loaded)
+    assert set(resumed.reopened()) == set(unfinished)
+    again = names(resumed, 100)
+    assert resumed.reopened() == ()
     assert set(again[:5]) == set(unfinished)
     assert len(again) == 20
     everything = {(name.strategy, name.index) for name in (*done, *again)}

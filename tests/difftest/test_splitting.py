@@ -1,4 +1,4 @@
-"""Splitting over planted releases: two faults of one key that were mended in different releases."""
+"""Splitting over planted releases: two faults of one key that were fixed in different releases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 
 RELEASES = [f"4.{number}.0" for number in range(5, 35)]
-# Each fault has to do with a number and shows from one release on up to another; that of 6 was never mended.
+# Each fault has to do with a number and shows from one release on up to another; that of 6 was never fixed.
 FAULTS = [(7, 7, 31), (8, 12, 31), (9, 10, 25), (6, 12, 99)]
 SOLVER = """
 wrong = 'div' in text and any(f' {n})' in text and a <= 20 < b for n, a, b in FAULTS)
@@ -44,7 +44,7 @@ def text(number: int, sort: str = "String") -> str:
 
 @pytest.fixture
 def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bisected:
-    """The one finding of a hunt through the tests given, bisected. What other releases do, is told here."""
+    """The one finding of a hunt through the tests given, bisected. What other releases do, is said here."""
 
     def tried(text: str, expected: object, solver: Solver, family: str, release: str) -> State:
         number = int(release.split(".")[1])
@@ -81,8 +81,8 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     assert "BitVec" not in (other / "reduced.smt2").read_text()
     data = json.loads((other / "finding.json").read_text())
     assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Ints|div|fixed in 4.25.0"
-    told = (other / "report.md").read_text()
-    assert "Affected since 4.10.0; fixed in 4.25.0." in told
+    reported = (other / "report.md").read_text()
+    assert "Affected since 4.10.0; fixed in 4.25.0." in reported
     # A second time nothing is run, and the finding is not made again.
     kept = (folder / "split.json").read_text()
     assert split(folder, report) == done
@@ -98,7 +98,7 @@ def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
     assert key == "invalid-model|z3-4.20.0|Ints|div|since 4.12.0"
 
 
-def test_what_was_never_mended_is_told_from_what_was(bisected: Bisected) -> None:
+def test_what_was_never_fixed_is_distinguished_from_what_was(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(6, "Real"), text(8, "(_ BitVec 8)"))
     others = split(folder, report).findings
     keys = [json.loads((other / "finding.json").read_text())["key"] for other in others]
@@ -107,7 +107,7 @@ def test_what_was_never_mended_is_told_from_what_was(bisected: Bisected) -> None
 
 
 @pytest.mark.parametrize("place", ["reduce", "bisect"])
-def test_a_split_that_was_cut_short_goes_on(
+def test_a_split_that_was_cut_short_resumes(
     bisected: Bisected, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     folder, report = bisected(text(7), text(9, "Real"))
@@ -143,7 +143,7 @@ def test_a_test_that_does_not_show_it_any_more_says_nothing(bisected: Bisected) 
     assert split(folder, report) == SplitReport(1, ())
 
 
-def test_few_tests_are_kept_and_bad_lines_passed_over(
+def test_few_tests_are_kept_and_bad_lines_skipped(
     bisected: Bisected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(book, "MOST_KEPT", 2)

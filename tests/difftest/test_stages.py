@@ -48,7 +48,7 @@ def result(stage: int, **verdicts: Verdict) -> RunResult:
         (UNKNOWN, QUICK, (), False),
     ],
 )
-def test_a_test_goes_on_where_an_oracle_may_see_something_then(
+def test_a_test_continues_where_an_oracle_may_see_something_then(
     new: Verdict, old: Verdict, oracles: tuple[str, ...], more: bool
 ) -> None:
     """Whatever a third solver says."""

@@ -44,11 +44,11 @@ def test_what_is_committed_is_read_again(tmp_path: Path) -> None:
     arm = ArmState("skeletons", "Ints", 9, False, 3, 2, 1, 0.5, 0.25, {"found": 1.5})
     again = Again("skeletons", "Ints", 4, 1, {"z3": "timeout"}, "later")
     with CampaignState.open(tmp_path, {"seed": 1}, "dask", 4) as opened:
-        told = changes(tests=3, decided=2, findings=1, duplicates=4, unconfirmed=1)
-        told.new.append(FOUND)
-        told.again_seen["id1"] += 4
-        told.folded["first"] = ("folded", 2)
-        opened.commit(told, 12.5, [arm], [("skeletons", "Ints", 5, 8)], [again])
+        reported = changes(tests=3, decided=2, findings=1, duplicates=4, unconfirmed=1)
+        reported.new.append(FOUND)
+        reported.again_seen["id1"] += 4
+        reported.folded["first"] = ("folded", 2)
+        opened.commit(reported, 12.5, [arm], [("skeletons", "Ints", 5, 8)], [again])
         opened.mark_stored(["id1"])
         seen = read_campaign(tmp_path)
     assert seen == read_campaign(tmp_path)
@@ -111,7 +111,7 @@ def test_two_hunts_do_not_share_a_folder_and_a_dead_one_holds_nothing(tmp_path: 
     assert {path.name for path in tmp_path.iterdir()} == {FILE}
 
 
-def test_no_campaign_or_a_damaged_one_is_told(tmp_path: Path) -> None:
+def test_no_campaign_or_a_damaged_one_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoCampaign, match="no campaign there"):
         read_campaign(tmp_path)
     (tmp_path / FILE).write_bytes(os.urandom(5000))
@@ -123,7 +123,7 @@ def test_no_campaign_or_a_damaged_one_is_told(tmp_path: Path) -> None:
         CampaignState.open(tmp_path / "file", {})
 
 
-def test_a_newer_format_is_told(tmp_path: Path) -> None:
+def test_a_newer_format_is_reported(tmp_path: Path) -> None:
     CampaignState.open(tmp_path, {}).close()
     with sqlite3.connect(tmp_path / FILE) as opened:
         opened.execute("update setting set value = '99' where name = 'format'")

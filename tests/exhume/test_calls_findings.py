@@ -57,7 +57,7 @@ def finding(
 
 @pytest.fixture(autouse=True)
 def no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No solver is asked for its version."""
+    """No solver has to say its version."""
 
     def missing(spec: str) -> None:
         raise DifftestError(spec)

@@ -1,4 +1,4 @@
-"""Campaigns from the command line: going on, several strategies, what the screen shows, a full disk."""
+"""Campaigns from the command line: resuming, several strategies, what the screen shows, a full disk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def hunting(corpus: Path, out: Path, *solvers: str) -> list[object]:
     return ["hunt", "--corpus", corpus, *specs, "--out", out, "--json"]
 
 
-def test_a_killed_hunt_goes_on_with_the_same_command(
+def test_a_killed_hunt_resumes_with_the_same_command(
     exhume: Any, start: Callable[..., subprocess.Popen[str]], corpus: Path, fake: Fake, tmp_path: Path
 ) -> None:
     slow = fake("slow", "time.sleep(0.03); print('sat')")

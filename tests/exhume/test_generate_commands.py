@@ -31,7 +31,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(
     assert [f.read_bytes() for f in one] == [f.read_bytes() for f in two]
 
 
-def test_a_batch_goes_on_where_another_ended(exhume: Any, starter: Path, tmp_path: Path) -> None:
+def test_a_batch_continues_where_another_ended(exhume: Any, starter: Path, tmp_path: Path) -> None:
     exhume("generate", "--corpus", starter, "--count", 10, "--out", tmp_path / "all")
     exhume("generate", "--corpus", starter, "--count", 4, "--start", 6, "--out", tmp_path / "rest")
     rest = sorted((tmp_path / "rest").glob("*.smt2"))
@@ -59,7 +59,7 @@ def test_the_rate_is_printed(exhume: Any, starter: Path, tmp_path: Path) -> None
 def test_variants(exhume: Any, starter: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     ended = exhume("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t", *options)
     assert ended.code == 0
-    # A skeleton may have fewer fillings than were asked for.
+    # A skeleton may have fewer fillings than were requested.
     assert 1 <= len(list((tmp_path / "t").glob("*.smt2"))) <= 5
 
 

@@ -1,4 +1,4 @@
-"""hunt, replay and solvers, with solvers of ours that lie and crash and with the real ones."""
+"""hunt, replay and solvers, with our own solvers that lie and crash and with the real ones."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
     assert f"warning: {line}" in shown.out.splitlines()
     page = Path(exhume("report", out, "--json").json["path"]).read_text("utf-8")
     assert f"<p>Warning: {html.escape(line)}</p>" in page.replace("&#34;", "&quot;")
-    # Going on with the campaign knows what was said before.
+    # A resumed campaign knows what was said before.
     resumed = exhume("hunt", "--resume", "--out", out, "--tests", 5, "--json").json
     assert resumed["refusals"] == [
         {"solver": "refuses", "refused": 5, "tests": 5, "message": '(error "line 1 <b>:x: [red]")'}

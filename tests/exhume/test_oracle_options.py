@@ -46,7 +46,7 @@ def test_oracles_are_switched_off_and_the_others_stay(
         assert ended.code == (name == "dies"), ended.out + ended.err
 
 
-def test_a_hunt_goes_on_with_what_is_switched_off(
+def test_a_hunt_continues_with_what_is_switched_off(
     exhume: Any, corpus: Path, yes: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"

@@ -56,13 +56,13 @@ def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: st
     assert (process.returncode, err) == (0, "")
 
 
-@pytest.mark.parametrize("json_wanted", [True, False])
+@pytest.mark.parametrize("as_json", [True, False])
 def test_ctrl_c_ends_a_hunt_with_its_summary(
-    start: Any, corpus: Path, no: str, fake: Callable[[str, str], str], tmp_path: Path, json_wanted: bool
+    start: Any, corpus: Path, no: str, fake: Callable[[str, str], str], tmp_path: Path, as_json: bool
 ) -> None:
     out = tmp_path / "h"
     slow = fake("slow", SLOW)
-    options = ("--json",) if json_wanted else ()
+    options = ("--json",) if as_json else ()
     with start(
         "hunt", "--corpus", corpus, "--solver", slow, "--solver", no, "--out", out, *options
     ) as process:
@@ -75,7 +75,7 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     folders = sorted(str(folder) for folder in out.glob("findings/*"))
     assert folders
     assert not any(".tmp" in folder for folder in folders)
-    if json_wanted:
+    if as_json:
         assert sorted(f["path"] for f in json.loads(printed)["findings"]) == folders
     else:
         assert "decided by every solver" in printed

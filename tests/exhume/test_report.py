@@ -319,7 +319,9 @@ def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ
 
 def test_of_two_smaller_ones_the_one_with_the_same_releases_counts(exhume: Any, tmp_path: Path) -> None:
     for number, (operators, fixed) in enumerate([("mod", "1.0"), ("div", "2.0"), ("div,mod", "2.0")]):
-        folder = finding(tmp_path, number, key=f"soundness|z3-4.8.5|Ints|{operators}", theories=[f"T{number}"])
+        folder = finding(
+            tmp_path, number, key=f"soundness|z3-4.8.5|Ints|{operators}", theories=[f"T{number}"]
+        )
         bisected = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
         (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
     rows = exhume("triage", tmp_path, "--json").json

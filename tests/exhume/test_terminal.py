@@ -1,4 +1,4 @@
-"""What people see on a terminal: a pseudo-terminal of ours reads it."""
+"""What people see on a terminal: our own pseudo-terminal reads it."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_disk_that_fills_up_ends_the_batch_and_room_lets_it_go_on(
+def test_a_disk_that_fills_up_ends_the_batch_and_room_lets_it_continue(
     strategy: SkeletonStrategy, small_disk: Path, tmp_path: Path, jobs: int
 ) -> None:
     ballast = small_disk / "ballast"
@@ -203,7 +203,7 @@ def test_a_disk_that_fills_up_ends_the_batch_and_room_lets_it_go_on(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_is_told_in_one_line(
+def test_a_full_disk_is_reported_in_one_line(
     strategy: SkeletonStrategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     def full(handle: int, data: bytes) -> int:
@@ -214,7 +214,7 @@ def test_a_full_disk_is_told_in_one_line(
         write_batch(strategy, 300, tmp_path / "out", {}, jobs)
 
 
-def test_a_write_that_takes_part_of_a_test_is_gone_on_with(
+def test_a_write_that_takes_part_of_a_test_is_completed(
     strategy: SkeletonStrategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
@@ -255,17 +255,17 @@ def test_a_manifest_cut_short_by_a_kill_does_not_spoil_the_folder(
 
 
 class _Failing:
-    """A strategy of ours that breaks."""
+    """Our own strategy that breaks."""
 
     name = "failing"
     fingerprint = "none"
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
-        raise RuntimeError("a bug of ours")
+        raise RuntimeError("our own bug")
         yield
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_bug_in_a_strategy_looks_like_one(tmp_path: Path, jobs: int) -> None:
-    with pytest.raises(RuntimeError, match="a bug of ours"):
+    with pytest.raises(RuntimeError, match="our own bug"):
         write_batch(_Failing(), 3, tmp_path / "out", {}, jobs)

@@ -45,7 +45,7 @@ def test_a_small_corpus_is_measured(corpus_path: Path, tmp_path: Path) -> None:
     assert [found["solvers"][s]["accepted"] for s in ("z3", "cvc5")] == [1, 1]
 
 
-def test_targets_that_are_missed_are_told(bench: Any) -> None:
+def test_targets_that_are_missed_are_reported(bench: Any) -> None:
     solvers = {"z3": {"accepted": 1.0}, "cvc5": {"accepted": 0.99}}
     peer = {
         "distinct, 30 a seed": {"ours_times": 9.9},

@@ -1,4 +1,4 @@
-"""Seeds of hostile size are used, or passed over with a reason, in bearable time by every strategy."""
+"""Seeds of hostile size are used, or skipped with a reason, in bearable time by every strategy."""
 
 from __future__ import annotations
 

@@ -229,10 +229,10 @@ def test_settings_reach_the_strategies(library: Library) -> None:
     made = make_strategy("skeletons", library, StrategySettings(seed=9, incremental=True))
     assert isinstance(made, SkeletonStrategy)
     assert (made.seed, made.options.incremental) == (9, True)
-    wanted = library.skeletons[-1].id
-    enumeration = make_strategy("enumerate", library, StrategySettings(skeleton=wanted))
+    expected = library.skeletons[-1].id
+    enumeration = make_strategy("enumerate", library, StrategySettings(skeleton=expected))
     assert isinstance(enumeration, EnumerationStrategy)
-    assert enumeration.skeleton.id == wanted
+    assert enumeration.skeleton.id == expected
 
 
 def test_an_unknown_strategy_or_skeleton_is_refused_with_help(library: Library) -> None:

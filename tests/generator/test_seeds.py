@@ -1,4 +1,4 @@
-"""Seeds: their one form, where they come from, what is passed over."""
+"""Seeds: their one form, where they come from, what is skipped."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_files_of_a_folder_come_in_the_order_of_their_names(tmp_path: Path) -> N
     assert len(source) == 3
 
 
-def test_what_a_folder_cannot_give_is_told(tmp_path: Path) -> None:
+def test_what_a_folder_cannot_give_is_reported(tmp_path: Path) -> None:
     write(tmp_path, good=PLAIN)
     (tmp_path / "large.smt2").write_bytes(b";" * (MAX_BYTES + 1))
     (tmp_path / "binary.smt2").write_bytes(b"\xff\xfe")
@@ -213,7 +213,7 @@ def test_draws_follow_from_seed_and_number_only(tmp_path: Path) -> None:
     assert len({draw(n) for n in range(20)}) > 4
 
 
-def test_seeds_with_an_answer_can_be_asked_for(tmp_path: Path) -> None:
+def test_seeds_with_an_answer_can_be_requested(tmp_path: Path) -> None:
     plain = seeds_of_folder(write(tmp_path, a=PLAIN, b="(assert false)(check-sat)"))
     source = seeds_of_folder(tmp_path, {plain.digest(1): "unsat"})
     assert {source.draw(random_for(1, n), "unsat").origin for n in range(9)} == {"b.smt2"}

@@ -35,7 +35,7 @@ class Fault:
 
 
 class FakeTracker:
-    """Issues and comments of a repository; made when asked for."""
+    """Issues and comments of a repository; made when requested."""
 
     def __init__(
         self, name: str = "ada/solver", issues: int = 60, comments: int = 120, size: int = 1, number: int = 77

@@ -40,7 +40,7 @@ from miner.references import references_of
 FOLDER = Path(__file__).parent / "labelled"
 # How many times a template is filled, with other formulas each time.
 FILLINGS = 3
-# Flags that a label decides on; the others are told by the text.
+# Flags that a label decides on; the text decides the others.
 CHECKED_FLAGS = frozenset(
     {"incomplete", "joined", "continued", "check-sat-added", "loose", "foreign", "undeclared"}
 )
@@ -274,8 +274,10 @@ def score(cases: list[Case]) -> Scores:
 def _score_case(case: Case, extraction: Extraction, scores: Scores) -> None:
     found = list(extraction.formulas)
     for label in case.labels:
-        wanted = tokens(label.text)
-        match = next((one for one in found if one.where == label.where and tokens(one.text) == wanted), None)
+        required = tokens(label.text)
+        match = next(
+            (one for one in found if one.where == label.where and tokens(one.text) == required), None
+        )
         if match is None:
             scores.formulas.missing += 1
             scores.formulas.mistakes.append(f"{case.name}: missing in {label.where}: {label.text[:300]}")
@@ -289,17 +291,17 @@ def _score_case(case: Case, extraction: Extraction, scores: Scores) -> None:
 
 
 def _score_facts(name: str, label: Label, formula: Formula, facts: Score) -> None:
-    wanted, got = _wanted_facts(label), _facts(formula)
-    facts.right += (wanted & got).total()
-    for fact in (wanted - got).elements():
+    required, got = _expected_facts(label), _facts(formula)
+    facts.right += (required & got).total()
+    for fact in (required - got).elements():
         facts.missing += 1
         facts.mistakes.append(f"{name}: missing {fact}")
-    for fact in (got - wanted).elements():
+    for fact in (got - required).elements():
         facts.extra += 1
         facts.mistakes.append(f"{name}: extra {fact}")
 
 
-def _wanted_facts(label: Label) -> Counter[tuple[str, str]]:
+def _expected_facts(label: Label) -> Counter[tuple[str, str]]:
     marks = label.marks
     facts: list[tuple[str, str]] = [(key, marks[key]) for key in ("file", "expected") if key in marks]
     facts += [("run", run) for run in marks["run"].split("|")] if "run" in marks else []
@@ -337,8 +339,8 @@ def score_threads(cases: list[Case]) -> dict[str, Score]:
                 _compare(case, kind, case.marks.get(kind), value, scores[kind])
         formulas = list(extraction.formulas)
         for label in case.labels:
-            wanted = tokens(label.text)
-            match = next((f for f in formulas if f.where == label.where and tokens(f.text) == wanted), None)
+            required = tokens(label.text)
+            match = next((f for f in formulas if f.where == label.where and tokens(f.text) == required), None)
             _compare(case, "formula", "there", "there" if match else None, scores["formula"])
             if match is None:
                 continue
@@ -379,10 +381,10 @@ def _said(issue: Issue, extraction: Extraction, found: Classification) -> dict[s
     return said | {"duplicate": next(iter(repeats), None), "crash": place, "code": code or None}
 
 
-def _compare(case: Case, kind: str, wanted: str | None, got: str | None, score: Score) -> None:
-    if wanted == got:
-        score.right += wanted is not None
+def _compare(case: Case, kind: str, required: str | None, got: str | None, score: Score) -> None:
+    if required == got:
+        score.right += required is not None
         return
     score.extra += got is not None
-    score.missing += wanted is not None
-    score.mistakes.append(f"{case.name}: {kind} is {got!r}, not {wanted!r}")
+    score.missing += required is not None
+    score.mistakes.append(f"{case.name}: {kind} is {got!r}, not {required!r}")

@@ -226,7 +226,7 @@ def test_a_damaged_archive_raises_nothing(seed: bytes, harm: list[tuple[int, int
     read("a.zip", bytes(data))
 
 
-def test_names_of_one_issue_are_told_apart() -> None:
+def test_names_of_one_issue_are_distinguished() -> None:
     body = json.dumps({"base64": base64.b64encode(b"x").decode()})
     links = [Link(f"https://github.com/a/b/files/{n}/a.txt", "body") for n in (1, 2)]
     assert [f.name for f in texts_of(links, {link.address: body for link in links})] == ["a.txt", "a.txt~2"]

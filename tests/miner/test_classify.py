@@ -61,7 +61,7 @@ def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] =
 
 
 @pytest.mark.parametrize(
-    ("title", "body", "wanted"),
+    ("title", "body", "required"),
     [
         ("Soundness bug in NIA logic", "", "soundness"),
         ("Invalid model with arrays", "```\nsat\n```", "invalid-model"),
@@ -79,9 +79,9 @@ def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] =
         ("How do I install it?", "Thanks for the tool.", "none"),
     ],
 )
-def test_class_of_an_issue(title: str, body: str, wanted: str) -> None:
+def test_class_of_an_issue(title: str, body: str, required: str) -> None:
     issue = _issue(title, body)
-    assert classify(issue, extract_issue(issue)).bug_class.value == wanted
+    assert classify(issue, extract_issue(issue)).bug_class.value == required
 
 
 def test_all_that_is_said_comes_with_its_words() -> None:

@@ -199,7 +199,7 @@ def test_gitlabs_objects_are_read_too_and_notes_belong_to_the_only_project(tmp_p
     take(tmp_path / "d", tmp_path / "notes.json", place=project.name, host="gitlab")
 
 
-def test_objects_that_do_not_name_their_tracker_take_the_one_that_was_asked_for(tmp_path: Path) -> None:
+def test_objects_that_do_not_name_their_tracker_take_the_one_that_was_requested(tmp_path: Path) -> None:
     (tmp_path / "dump.json").write_text(json.dumps([{"number": 3, "title": "segfault", "body": SCRIPT}]))
     with pytest.raises(BadInput, match="which tracker it is from; add OWNER/NAME"):
         take(tmp_path / "c", tmp_path / "dump.json")
@@ -317,10 +317,10 @@ def test_a_damaged_dump_is_one_line_and_loses_nothing(
     before = read(tmp_path / "c")
     capsys.readouterr()
     assert run(["mine", "--all", "--corpus", str(corpus), "--from", str(tmp_path / name)]) == Exit.USAGE
-    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("exhume: ")]
-    assert len(told) == 1
-    assert words in told[0]
-    assert name in told[0]
+    reported = [line for line in capsys.readouterr().err.splitlines() if line.startswith("exhume: ")]
+    assert len(reported) == 1
+    assert words in reported[0]
+    assert name in reported[0]
     after = read(tmp_path / "c")
     assert all(set(map(repr, rows)) <= set(map(repr, after[table])) for table, rows in before.items())
     if name in ("cut.json", "prose.json", "latin.json"):
@@ -334,26 +334,26 @@ def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     outside.mkdir()
     (outside / "secret.json").write_text("[]")
 
-    def told(source: Path) -> str:
+    def reported(source: Path) -> str:
         assert run(["mine", "--corpus", corpus, "--from", str(source)]) == Exit.USAGE
         line = capsys.readouterr().err
         assert line.count("\n") == 1
         return line
 
-    assert "there is no file or folder" in told(tmp_path / "nothing.json")
-    assert "contains no files ending in .json" in told(folder)
+    assert "there is no file or folder" in reported(tmp_path / "nothing.json")
+    assert "contains no files ending in .json" in reported(folder)
     (folder / "linked").symlink_to(outside)
-    assert "contains no files ending in .json" in told(folder)
+    assert "contains no files ending in .json" in reported(folder)
     (folder / "linked.json").symlink_to(outside / "secret.json")
-    assert "linked.json is not a regular file" in told(folder)
-    assert "is the corpus itself" in told(tmp_path / "c")
+    assert "linked.json is not a regular file" in reported(folder)
+    assert "is the corpus itself" in reported(tmp_path / "c")
     (tmp_path / "broken.duckdb").write_bytes(b"12345678DUCK" + bytes(5000))
-    assert "broken.duckdb" in told(tmp_path / "broken.duckdb")
+    assert "broken.duckdb" in reported(tmp_path / "broken.duckdb")
     (folder / "raw_record.parquet").write_bytes(b"PAR1")
-    assert "is not a complete export of a corpus" in told(folder)
+    assert "is not a complete export of a corpus" in reported(folder)
     with Corpus.open(tmp_path / "bare", write=True):
         pass
-    assert "contains no mined tracker" in told(tmp_path / "bare")
+    assert "contains no mined tracker" in reported(tmp_path / "bare")
 
 
 def test_a_large_dump_is_not_read_whole(tmp_path: Path) -> None:

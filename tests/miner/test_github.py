@@ -1,4 +1,4 @@
-"""The client: limits and faults are waited out, and what cannot be is told."""
+"""The client: limits and faults are waited out, and what cannot be is reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def hub() -> Iterator[FakeGitHub]:
         yield running
 
 
-def test_an_answer_has_its_data_and_etag_and_may_be_asked_for_again(hub: FakeGitHub) -> None:
+def test_an_answer_has_its_data_and_etag_and_may_be_requested_again(hub: FakeGitHub) -> None:
     client, clock, _ = client_of(hub.url)
     first = client.get(REPOSITORY)
     assert first.data["full_name"] == "ada/solver"
@@ -116,7 +116,7 @@ def test_the_last_request_of_a_limit_makes_the_next_wait(hub: FakeGitHub) -> Non
     assert "used up" in said[0].why
 
 
-def test_a_limit_of_days_is_told_instead(hub: FakeGitHub) -> None:
+def test_a_limit_of_days_is_reported_instead(hub: FakeGitHub) -> None:
     hub.faults = [Fault(429, {"Retry-After": "864000"})]
     client, clock, _ = client_of(hub.url)
     with pytest.raises(RateLimited, match=r"240\.0 hours") as caught:
@@ -125,14 +125,14 @@ def test_a_limit_of_days_is_told_instead(hub: FakeGitHub) -> None:
     assert clock.slept == []
 
 
-def test_a_limit_without_end_is_told(hub: FakeGitHub) -> None:
+def test_a_limit_without_end_is_reported(hub: FakeGitHub) -> None:
     hub.faults = [Fault(429, {"Retry-After": "0"})] * 50
     client, _, _ = client_of(hub.url)
     with pytest.raises(RateLimited, match="does not end"):
         client.get(REPOSITORY)
 
 
-def test_a_bad_token_and_a_refusal_are_told_at_once(hub: FakeGitHub) -> None:
+def test_a_bad_token_and_a_refusal_are_reported_at_once(hub: FakeGitHub) -> None:
     client, clock, _ = client_of(hub.url, "secret-token")
     hub.faults = [Fault(401)]
     with pytest.raises(Denied, match="gh auth login") as caught:

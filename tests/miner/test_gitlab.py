@@ -164,10 +164,11 @@ def test_a_web_page_instead_of_json_is_one_line_and_loses_nothing(
     hub.faults = [None, page]
     arguments = ["mine", "--host", "gitlab", NAME, "--corpus", str(tmp_path / "c"), "--api-url", hub.url]
     assert run(arguments) == Exit.ENVIRONMENT
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1
     assert (
-        "a web page instead of JSON: check the API's address; that of GitLab is https://HOST/api/v4" in told
+        "a web page instead of JSON: check the API's address; that of GitLab is https://HOST/api/v4"
+        in reported
     )
     assert contents(tmp_path / "c") == before
 

@@ -116,7 +116,7 @@ def _issue(body: str, *comments: str, title: str = "Soundness bug") -> Issue:
     )
 
 
-def test_affected_last_good_and_fixed_in_are_told_apart() -> None:
+def test_affected_last_good_and_fixed_in_are_distinguished() -> None:
     issue = _issue("z3 4.8.7 returns unsat, 4.8.5 works.\n```\n" + SCRIPT + "\n```", "Fixed in 4.8.9.")
     found = classify(issue, extract_issue(issue))
     versions = [one and one.value for one in (found.version, found.last_good, found.fixed_in)]

@@ -408,7 +408,7 @@ def test_a_replay_after_many_refreshes_changes_nothing(
     assert rows(tmp_path / "c", said) == rows(tmp_path / "d", said)
 
 
-def test_a_replay_of_nothing_is_told(tmp_path: Path) -> None:
+def test_a_replay_of_nothing_is_reported(tmp_path: Path) -> None:
     with (
         Corpus.open(tmp_path / "c", write=True) as corpus,
         pytest.raises(NothingStored, match="mine it first"),
@@ -416,7 +416,7 @@ def test_a_replay_of_nothing_is_told(tmp_path: Path) -> None:
         replay_tracker(corpus, "ada/solver")
 
 
-def test_a_run_that_gives_up_is_gone_on_with(hub: FakeGitHub, tmp_path: Path) -> None:
+def test_a_run_that_gives_up_is_resumed(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "calm", hub.url)
     for good in range(1, 12):
         hub.faults = [*([None] * good), *([Fault(500)] * 8)]
@@ -429,11 +429,11 @@ def test_a_run_that_gives_up_is_gone_on_with(hub: FakeGitHub, tmp_path: Path) ->
     assert contents(tmp_path / "c") == contents(tmp_path / "calm")
 
 
-def test_progress_is_told(hub: FakeGitHub, tmp_path: Path) -> None:
+def test_progress_is_reported(hub: FakeGitHub, tmp_path: Path) -> None:
     pages: list[tuple[str, int, int]] = []
     read: list[tuple[int, int]] = []
-    told = Listener(lambda *said: pages.append(said), lambda *said: read.append(said))
-    mine(tmp_path / "c", hub.url, listener=told)
+    reported = Listener(lambda *said: pages.append(said), lambda *said: read.append(said))
+    mine(tmp_path / "c", hub.url, listener=reported)
     assert {what for what, _, _ in pages} == {"issues", "comments"}
     assert max(items for what, _, items in pages if what == "comments") >= 120
     assert read[-1] == (55, 55)
@@ -468,7 +468,7 @@ def test_trackers_are_named_as_people_name_them(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "z3", "a/b/c", "a/..", "../b", "a/b c", "https://github.com/a", "a/b?x"]
 )
-def test_what_is_no_repository_is_told(text: str) -> None:
+def test_what_is_no_repository_is_reported(text: str) -> None:
     with pytest.raises(BadInput, match="OWNER/NAME"):
         locate(text)
 

@@ -55,7 +55,7 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
     assert named(text) == []
 
 
-def test_each_is_told_once_a_text_and_with_its_words() -> None:
+def test_each_is_reported_once_a_text_and_with_its_words() -> None:
     issue = Issue("a/b", 1, "", "see #2 and #2, later fixed by #2", comments=(Comment(7, "duplicate of #2"),))
     found = references_of(issue, GITHUB)
     assert [(r.where, r.fixes) for r in found] == [("body", True), ("comment:7", False)]

@@ -79,9 +79,9 @@ def test_a_tracker_that_is_gone_does_not_stop_the_others(
 ) -> None:
     hub.gone["ada/solver"] = 404
     assert run(["refresh", "--config", str(config)]) == Exit.USAGE
-    told = capsys.readouterr()
-    assert "1 problems" in told.out
-    assert "ada/solver" in told.err
+    reported = capsys.readouterr()
+    assert "1 problems" in reported.out
+    assert "ada/solver" in reported.err
     with Corpus.open(config.parent / "c.duckdb") as corpus:
         assert corpus.scalar("select count(*) from issue") > 0
 
@@ -98,10 +98,10 @@ def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.
     corpus = str(tmp_path / "c")
     hub.faults = [Fault(429, {"Retry-After": "1"})]
     assert run(["mine", "ada/solver", "--corpus", corpus, "--api-url", hub.url]) == Exit.DONE
-    told = capsys.readouterr()
-    assert "ada/solver: " in told.out
-    assert "resumes at" in told.err
-    assert "exhume learn" in told.err
+    reported = capsys.readouterr()
+    assert "ada/solver: " in reported.out
+    assert "resumes at" in reported.err
+    assert "exhume learn" in reported.err
     assert run(["mine", "--replay", "--corpus", corpus, "--json"]) == Exit.DONE
     said = json.loads(capsys.readouterr().out)
     assert said["trackers"][0]["issues_read"] == 55
@@ -121,7 +121,7 @@ def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.
         (["corpus", "verify", "--corpus", "c"], "no corpus"),
     ],
 )
-def test_mistakes_are_told(
+def test_mistakes_are_reported(
     arguments: list[str],
     words: str,
     tmp_path: Path,
@@ -134,14 +134,14 @@ def test_mistakes_are_told(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_repository_is_told(
+def test_an_unknown_repository_is_reported(
     hub: FakeGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["mine", "no/such", "ada/solver", "--corpus", str(tmp_path / "c"), "--api-url", hub.url]
     assert run(arguments) == Exit.USAGE
-    told = capsys.readouterr()
-    assert "no/such" in told.err
-    assert "ada/solver: " in told.out
+    reported = capsys.readouterr()
+    assert "no/such" in reported.err
+    assert "ada/solver: " in reported.out
 
 
 def test_a_corpus_is_exported_imported_verified_and_vacuumed(
@@ -186,7 +186,7 @@ def test_a_corpus_is_exported_imported_verified_and_vacuumed(
         ("corpus = ", "cannot be read"),
     ],
 )
-def test_a_wrong_configuration_is_told(tmp_path: Path, text: str, words: str) -> None:
+def test_a_wrong_configuration_is_reported(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "exhume.toml"
     path.write_text(text)
     with pytest.raises(BadInput) as caught:
@@ -195,10 +195,10 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, text: str, words: str) ->
 
 
 def test_a_configuration_is_read(config: Path) -> None:
-    told = read_config(config)
-    assert told.corpus == config.parent / "c.duckdb"
-    assert [tracker.place.name for tracker in told.trackers] == ["ada/solver", "bob/z3"]
-    assert [tracker.options.everything for tracker in told.trackers] == [False, True]
-    assert told.trackers[1].options.since == date(2015, 1, 2)
-    assert told.min_support == 5
+    reported = read_config(config)
+    assert reported.corpus == config.parent / "c.duckdb"
+    assert [tracker.place.name for tracker in reported.trackers] == ["ada/solver", "bob/z3"]
+    assert [tracker.options.everything for tracker in reported.trackers] == [False, True]
+    assert reported.trackers[1].options.since == date(2015, 1, 2)
+    assert reported.min_support == 5
     assert parse_date("2024-05-31T01:02:03") == date(2024, 5, 31)

@@ -216,7 +216,7 @@ def test_a_sort_declared_twice_with_two_meanings_is_skipped() -> None:
     assert reasons == [("a sort is declared twice with different meanings",)] * 2
 
 
-def test_redeclared_symbols_are_told_apart() -> None:
+def test_redeclared_symbols_are_distinguished() -> None:
     checked = check(
         "(push 1)(declare-const x Int)(assert (= x 0))(pop 1)(declare-const x Real)(assert (= x 0.0))"
     )

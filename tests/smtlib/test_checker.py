@@ -156,7 +156,7 @@ def test_a_named_term_in_a_definition_is_not_captured() -> None:
     assert print_script(checked).endswith("(define-fun f ((x!1 Int)) Bool (and (> x 0) (> x!1 1)))\n")
 
 
-def test_overloaded_functions_are_told_apart_by_their_arguments() -> None:
+def test_overloaded_functions_are_distinguished_by_their_arguments() -> None:
     checked = check("(declare-fun f (Int) Int)(declare-fun f (Bool) Bool)(assert (f (= (f 1) 2)))")
     root = checked.assertions[0]
     assert root.sort is BOOL

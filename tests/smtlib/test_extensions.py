@@ -139,7 +139,7 @@ def test_what_a_solver_accepts_is_checked_and_printed_so_that_it_accepts_it_agai
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_what_is_wrong_in_them_is_told(text: str, message: str) -> None:
+def test_what_is_wrong_in_them_is_reported(text: str, message: str) -> None:
     errors = check_script(read_script(text)).errors
     assert len(errors) == 1
     assert message in errors[0].message

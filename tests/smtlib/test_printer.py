@@ -304,7 +304,7 @@ def test_codatatypes_are_printed() -> None:
     assert print_script(check(text)) == text + "\n"
 
 
-def test_a_literal_of_an_integer_where_a_real_is_wanted_prints_as_a_real() -> None:
+def test_a_literal_of_an_integer_where_a_real_is_expected_prints_as_a_real() -> None:
     checked = check("(declare-const r Real)(assert (= r 1))")
     literal = checked.assertions[0].args[1]
     assert print_term(literal) == "1.0"

@@ -57,8 +57,8 @@ class Application:
         head = f"(_ {name} {' '.join(self.indices)})" if self.indices else name
         if self.signature.needs_as:
             head = f"(as {head} {self.result})"
-        wanted = _WANT_VALUES.get(self.signature.name)
-        arguments = [_VALUES[s] if i == wanted else _constant(s) for i, s in enumerate(self.sorts)]
+        expected = _WANT_VALUES.get(self.signature.name)
+        arguments = [_VALUES[s] if i == expected else _constant(s) for i, s in enumerate(self.sorts)]
         return f"({head} {' '.join(arguments)})" if arguments else head
 
 

@@ -66,7 +66,7 @@ def test_what_it_does_not_take_is_refused_with_its_words(boolector: Solver, text
 
 
 @pytest.mark.parametrize("option", ["no-such", "engine=smt", "rewrite-level=9", "rewrite-level=x"])
-def test_options_that_it_does_not_have_are_told(boolector: Solver, option: str) -> None:
+def test_options_that_it_does_not_have_are_reported(boolector: Solver, option: str) -> None:
     command = [*boolector.argv, f"--{option}", "-"]
     done = subprocess.run(command, input="(check-sat)", capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -85,7 +85,7 @@ def test_its_models_of_arrays_are_put_into_others(boolector: Solver) -> None:
     assert "(define-fun a () (Array (_ BitVec 4) (_ BitVec 8))" in cross_check.formula
 
 
-def test_a_wheel_without_its_library_is_told(tmp_path: Path) -> None:
+def test_a_wheel_without_its_library_is_reported(tmp_path: Path) -> None:
     command = [sys.executable, "-I", driver.__file__, "--wheel", str(tmp_path), "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (

@@ -135,7 +135,7 @@ def test_what_differs_between_builds_and_runs_is_not_in_a_place(one: str, other:
             report(SEGV, VECTOR, "(anonymous namespace)::imp::operator()() (/b/z3+0x1)"),
             "{anonymous}::imp::operator()",
         ),
-        # A function of ours with a file and without a name of its own.
+        # Our function with a file and without a name of its own.
         (report(SEGV, STD_VECTOR, "operator() ../src/smt/smt_parallel.cpp:140"), "smt_parallel.cpp:140"),
         (
             "thread 'main' panicked at src/simplify.rs:31:9:\nindex out of bounds\n",
@@ -260,7 +260,7 @@ def test_a_name_is_without_types(function: str, name: str) -> None:
     assert plain_name(function) == name
 
 
-def test_the_file_of_a_place_is_told() -> None:
+def test_the_file_of_a_place_is_reported() -> None:
     assert file_of("a.cpp:12") == "a.cpp"
     assert file_of("smt::context::check") == "smt::context::check"
 

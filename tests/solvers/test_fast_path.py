@@ -178,7 +178,7 @@ def test_the_cvc5_driver_prints_what_the_program_would() -> None:
     assert driver(text, "--produce-models") == (0, "sat\n(\n(define-fun x () Int 1)\n)\n")
 
 
-def test_the_cvc5_driver_stops_at_an_error_but_goes_on_after_a_query() -> None:
+def test_the_cvc5_driver_stops_at_an_error_but_continues_after_a_query() -> None:
     head = "(set-logic QF_LIA)(check-sat)"
     code, said = driver(head + "(get-value (1))(check-sat)", "-i")
     assert (code, said.count("sat\n"), said.count("(error")) == (1, 2, 1)

@@ -106,8 +106,8 @@ def test_every_file_reads_and_repeats_nothing(family: str) -> None:
     assert len(tried) == len(set(tried)) > 0
     assert len(set(table.first_tactics)) == len(table.first_tactics)
     for option_class in (OptionClass.UNSOUND, OptionClass.CHANGES_MEANING):
-        told = [known for known in table.options if known.option_class is option_class]
-        assert all(known.why for known in told), f"{option_class} options want a reason"
+        reported = [known for known in table.options if known.option_class is option_class]
+        assert all(known.why for known in reported), f"{option_class} options want a reason"
 
 
 @pytest.mark.parametrize("family", PROFILES)
@@ -185,7 +185,7 @@ def test_an_option_that_is_a_flag_is_written_without_a_value() -> None:
     assert {"ucopt", "no-var-subst"} <= set(option_table("boolector").tried())
 
 
-def test_what_a_solver_does_not_take_is_told_with_the_reason() -> None:
+def test_what_a_solver_does_not_take_is_reported_with_the_reason() -> None:
     asked = PROFILES["cvc5"].ask_options(find_solver("cvc5").argv)
     assert why_refused("nope=1", asked) == "no such option"
     assert why_refused("sat-solver=nope", asked) == "does not accept 'nope'"
@@ -195,7 +195,7 @@ def test_what_a_solver_does_not_take_is_told_with_the_reason() -> None:
 
 
 def test_the_parameters_z3_describes_are_read() -> None:
-    told = """Global parameters
+    reported = """Global parameters
     auto_config (bool) use heuristics (default: true)
 
 [module] smt, description: smt solver based on lazy smt
@@ -203,7 +203,7 @@ def test_the_parameters_z3_describes_are_read() -> None:
     string_solver (symbol) options are: 'seq', 'auto' (default: seq)
     logic (symbol) logic used to setup the SMT solver
 """
-    asked = parse_parameters(told)
+    asked = parse_parameters(reported)
     assert [(o.name, o.kind, o.default) for o in asked.values()] == [
         ("auto_config", "bool", "true"),
         ("smt.arith.solver", "int", "6"),

@@ -122,7 +122,7 @@ def test_a_timeout_keeps_the_answers_before_it() -> None:
 
 
 @pytest.mark.parametrize("ended", ["memory", "output"])
-def test_limits_of_ours_are_memouts(ended: Ended) -> None:
+def test_our_limits_are_memouts(ended: Ended) -> None:
     got = verdict(TWO, "sat\n", number=signal.SIGKILL, ended=ended)
     assert (got.outcome, got.answers) == (Outcome.MEMOUT, ("sat", None))
 
@@ -237,12 +237,12 @@ def test_z3s_own_exit_codes_for_faults_are_crashes_for_z3_only() -> None:
     assert verdict(ONE, "sat\n", code=110, family="other").outcome is Outcome.OK
 
 
-def test_z3s_invalid_model_is_told_from_an_error_and_keeps_the_answer() -> None:
+def test_z3s_invalid_model_is_distinguished_from_an_error_and_keeps_the_answer() -> None:
     got = verdict(ONE, 'sat\n(error "line 2 column 10: an invalid model was generated")\n', code=1)
     assert (got.outcome, got.answers) == (Outcome.INVALID_MODEL, ("sat",))
 
 
-def test_cvc5s_invalid_model_is_told_from_a_crash() -> None:
+def test_cvc5s_invalid_model_is_distinguished_from_a_crash() -> None:
     said = (
         "Fatal failure within void f() at x.cpp:1\nInternal error detected\n"
         "SolverEngine::checkModel(): ERRORS SATISFYING ASSERTIONS WITH MODEL:\n"
@@ -258,7 +258,7 @@ def test_a_part_that_was_left_out_of_the_build_is_no_crash() -> None:
 
 
 @pytest.mark.parametrize("said", ["model check failed\n", "[bzla] model check failed\n"])
-def test_bitwuzlas_invalid_model_is_told_from_its_abort(said: str) -> None:
+def test_bitwuzlas_invalid_model_is_distinguished_from_its_abort(said: str) -> None:
     seen = verdict(ONE, "sat\n", said, number=signal.SIGABRT, family="bitwuzla")
     assert (seen.outcome, seen.answers) == (Outcome.INVALID_MODEL, ("sat",))
 
@@ -290,6 +290,6 @@ def test_the_shape_of_a_message_forgets_what_differs_between_runs() -> None:
     assert message_shape("other") != one
 
 
-def test_a_message_from_inside_is_told_from_a_complaint() -> None:
+def test_a_message_from_inside_is_distinguished_from_a_complaint() -> None:
     assert tells_of_a_crash("Fatal failure within void cvc5::f() at theory_engine.cpp:90")
     assert not tells_of_a_crash("Sort mismatch at argument #1 for function (declare-fun f (Int) Int)")

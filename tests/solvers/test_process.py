@@ -46,7 +46,7 @@ def test_odd_bytes_in_the_output_are_replaced(supervisor: Supervisor) -> None:
     assert got.stdout == "a\ufffd\ufffdb"
 
 
-def test_death_by_signal_is_told(supervisor: Supervisor) -> None:
+def test_death_by_signal_is_reported(supervisor: Supervisor) -> None:
     got = supervisor.execute([*PYTHON, "import os; os.kill(os.getpid(), 11)"], LONG)
     assert (got.ended, got.code, got.signal) == ("exit", None, signal.SIGSEGV)
 
@@ -169,7 +169,7 @@ def test_nothing_is_left_of_a_program_that(kind: str, supervisor: Supervisor) ->
     assert supervisor.execute(["true"], LONG).code == 0
 
 
-def test_a_missing_program_is_told_and_harms_nothing(supervisor: Supervisor) -> None:
+def test_a_missing_program_is_reported_and_harms_nothing(supervisor: Supervisor) -> None:
     got = supervisor.execute(["/nowhere/solver"], LONG)
     assert got.code == 127
     assert "cannot start /nowhere/solver: No such file" in got.stderr
@@ -261,7 +261,7 @@ def test_closing_a_runner_ends_what_runs_within_it_and_lets_nothing_begin(
     assert_gone(sleepy.name)
 
 
-def test_a_test_that_kills_its_supervisor_is_told_and_the_next_one_runs() -> None:
+def test_a_test_that_kills_its_supervisor_is_reported_and_the_next_one_runs() -> None:
     with Supervisor() as supervisor:
         with pytest.raises(RunnerLost):
             supervisor.execute([*PYTHON, "import os; os.kill(os.getppid(), 9)"], LONG)

@@ -1,4 +1,4 @@
-"""Releases fetched into the cache, from a folder of wheels of ours in place of an index."""
+"""Releases fetched into the cache, from our own folder of wheels in place of an index."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_release_is_fetched_once(index: Path, monkeypatch: pytest.MonkeyPatch)
     assert releases.fetch_release("z3-solver", "1.2.3") == first
 
 
-def test_a_release_that_is_not_there_is_told_with_those_that_are(index: Path) -> None:
+def test_a_release_that_is_not_there_is_reported_with_those_that_are(index: Path) -> None:
     fake_release(index, "1.2.3")
     with pytest.raises(ReleaseNotFound, match=r"no z3-solver==9\.9.* Available: 1\.2\.3") as caught:
         find_solver("z3==9.9")
@@ -77,7 +77,7 @@ def test_a_release_that_is_not_there_is_told_with_those_that_are(index: Path) ->
     assert not list((releases.cache_folder() / "wheels").glob("z3*"))
 
 
-def test_pip_that_fails_otherwise_is_told_with_its_last_words(
+def test_pip_that_fails_otherwise_is_reported_with_its_last_words(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
@@ -88,7 +88,7 @@ def test_pip_that_fails_otherwise_is_told_with_its_last_words(
         releases.fetch_release("z3-solver", "1.2.3")
 
 
-def test_a_python_without_pip_is_told(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_pip_is_reported(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(command, 1, "", "python: No module named pip")
 
@@ -128,7 +128,7 @@ def test_a_refused_wheel_leaves_nothing_in_the_cache(index: Path) -> None:
     assert left == []
 
 
-def test_a_wheel_that_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_a_wheel_that_is_no_archive_is_reported(tmp_path: Path) -> None:
     wheel = tmp_path / "x.whl"
     wheel.write_text("no zip")
     with pytest.raises(SolverMissing, match="not a wheel"):
@@ -141,13 +141,13 @@ def test_a_wheel_that_claims_too_much_is_refused(tmp_path: Path, monkeypatch: py
         releases.unpack_wheel(make_wheel(tmp_path, "1", {"a": "x" * 100}), tmp_path / "out")
 
 
-def test_a_wheel_without_the_program_is_told(index: Path) -> None:
+def test_a_wheel_without_the_program_is_reported(index: Path) -> None:
     make_wheel(index, "1.2.3", {"z3/__init__.py": ""})
     with pytest.raises(SolverMissing, match="not contain the program z3"):
         find_solver("z3==1.2.3")
 
 
-def test_a_cache_that_cannot_be_written_is_told(
+def test_a_cache_that_cannot_be_written_is_reported(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocked = tmp_path / "file"

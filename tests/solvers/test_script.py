@@ -71,7 +71,7 @@ def test_a_status_of_unknown_says_nothing() -> None:
         ("(set-option :sat.dimacs.prefix x)", "set-option :sat.dimacs.prefix"),
     ],
 )
-def test_commands_that_name_files_are_told(text: str, named: str | None) -> None:
+def test_commands_that_name_files_are_reported(text: str, named: str | None) -> None:
     assert Script(text.encode()).file_command == named
 
 

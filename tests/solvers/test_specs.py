@@ -43,7 +43,7 @@ def test_specs_are_taken_apart() -> None:
         ("a/b=cmd", "the name before"),
     ],
 )
-def test_a_bad_spec_is_told_with_what_was_meant(spec: str, said: str) -> None:
+def test_a_bad_spec_is_reported_with_what_was_meant(spec: str, said: str) -> None:
     with pytest.raises(UnknownSolver) as caught:
         parse_spec(spec)
     assert said in str(caught.value)
@@ -135,13 +135,13 @@ def test_cvc5_gets_incremental_mode_only_where_needed() -> None:
     assert solver.shown(TWO, "f") == "cvc5 --check-models --incremental f"
 
 
-def test_releases_whose_interface_reads_no_smtlib_are_told() -> None:
+def test_releases_whose_interface_reads_no_smtlib_are_reported() -> None:
     with pytest.raises(EnvironmentProblem, match="cannot read SMT-LIB"):
         find_solver("cvc5==1.1.0")
 
 
 @pytest.mark.parametrize("family", ["z3", "cvc5"])
-def test_a_wheel_that_is_not_installed_is_told(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_that_is_not_installed_is_reported(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 

@@ -18,7 +18,7 @@ def test_what_is_read_is_printed_again(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "()", "(", ")", "(then a", "then a)", "a b", "(then a))("])
-def test_what_is_no_expression_is_told(text: str) -> None:
+def test_what_is_no_expression_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is not a tactic"):
         read_tactic(text)
     assert list(shorter_rows(text)) == []

@@ -35,7 +35,7 @@ def renamed(text: str) -> str:
 def test_every_filling_of_a_tiny_skeleton_comes_once() -> None:
     """Brute force: all ways to name the slots of both atoms over three names per sort, up to renaming."""
     ints, reals = ("a", "b", "c"), ("q", "r", "s")
-    wanted = set()
+    expected = set()
     instances = [f"(> {x} {y})" for x, y in itertools.product(ints, ints)]
     instances += [f"(= {r} (to_real {i}))" for r, i in itertools.product(reals, ints)]
     for first, second in itertools.product(instances, instances):
@@ -45,10 +45,10 @@ def test_every_filling_of_a_tiny_skeleton_comes_once() -> None:
             lambda m, known=numbers: known.setdefault(m[0], f"n{len(known)}"),
             f"(and {first} {second})",
         )
-        wanted.add(f"(assert {body})")
+        expected.add(f"(assert {body})")
     found = [renamed(t.text) for t in enumeration("(and (hole 0) (hole 1))").generate()]
     assert len(found) == len(set(found))
-    assert set(found) == wanted
+    assert set(found) == expected
 
 
 def test_binders_range_over_the_variables_below_them_in_every_order_and_one_that_is_not_there() -> None:

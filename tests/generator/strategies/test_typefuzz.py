@@ -100,7 +100,7 @@ def test_the_header_tells_seed_formula_settings_and_chain(source: SeedSource) ->
     assert lines[9] == "(set-logic ALL)"
 
 
-def test_a_chain_starts_at_its_seed_and_goes_on_link_by_link(source: SeedSource) -> None:
+def test_a_chain_starts_at_its_seed_and_continues_link_by_link(source: SeedSource) -> None:
     made = make_strategy("opfuzz", None, StrategySettings(given=("chain=5",)), source)
     texts = [test.text for test in made.generate(0, 5)]
     origin = texts[0].split("; from ")[1].split("\n")[0]
@@ -211,9 +211,9 @@ def test_the_worked_examples_of_the_documentation_are_what_comes_out(tmp_path: P
     seed, typefuzz, opfuzz = (part.split("```")[0] for part in page.split("```smt2\n")[1:])
     (tmp_path / "replace.smt2").write_text(seed)
     source = seeds_of_folder(tmp_path / "replace.smt2")
-    for wanted, (made,) in (
+    for required, (made,) in (
         (typefuzz, mutants_of(source, "typefuzz", 2, 3)),
         (opfuzz, mutants_of(source, "opfuzz", 2, 3, seed=3)),
     ):
         # All but exhume's version.
-        assert made.split(" ", 3)[3] == wanted.split(" ", 3)[3]
+        assert made.split(" ", 3)[3] == required.split(" ", 3)[3]

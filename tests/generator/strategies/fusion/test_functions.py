@@ -93,7 +93,7 @@ def test_every_theory_that_is_fused_has_functions() -> None:
     assert any("bvadd" in str(f.of) for f in fusion_functions())
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_distinguished() -> None:
     names = [f.name for f in fusion_functions()]
     assert len(set(names)) == len(names) >= 30
 
@@ -110,12 +110,12 @@ def test_names_are_told_apart() -> None:
         "fusion",
     ],
 )
-def test_a_malformed_file_is_told_in_one_line(text: str) -> None:
+def test_a_malformed_file_is_reported_in_one_line(text: str) -> None:
     with pytest.raises(GenerationError, match=r"^user.smt2: [^\n]+$"):
         read_functions(text, "user.smt2")
 
 
-def test_an_ill_sorted_function_is_told() -> None:
+def test_an_ill_sorted_function_is_reported() -> None:
     (function,) = read_functions("(fusion odd (x Int) (y Int) (z Int) :of (str.len x) :x z)", "test")
     with pytest.raises(GenerationError, match="fusion function odd"):
         instantiate(function, {}, NAMES, {})

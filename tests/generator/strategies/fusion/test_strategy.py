@@ -180,7 +180,7 @@ def test_seeds_without_variables_are_counted(tmp_path: Path) -> None:
     assert set(strategy.counts) == {"seed: no variables"}
 
 
-def test_one_answer_can_be_asked_for(seeds: SeedSource) -> None:
+def test_one_answer_can_be_requested(seeds: SeedSource) -> None:
     for answer in ("sat", "unsat"):
         settings = StrategySettings(seed=2, given=(f"answer={answer}", "pairs=1"))
         strategy = make_strategy("fusion", None, settings, seeds)
@@ -266,14 +266,14 @@ def test_every_pair_has_its_turn_before_one_comes_again(seeds: SeedSource) -> No
     assert len(set(pairs)) == count * count
 
 
-def test_large_formulas_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_formulas_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategy_module, "MAX_TERMS", 8)
     strategy = FusionStrategy(write_seeds(tmp_path, ["unsat-int.smt2", "unsat-bv-too.smt2"]), 1)
     assert {t.text.count("unsat-bv-too") for t in strategy.generate(0, 20)} == {0}
     assert strategy.counts["seed: too large to fuse"] > 0
 
 
-def test_what_a_target_solver_refuses_is_passed_over(tmp_path: Path) -> None:
+def test_what_a_target_solver_refuses_is_skipped(tmp_path: Path) -> None:
     text = """(declare-fun s () String)(declare-fun p () Bool)
     (assert (str.in_re s (re.range (str.at s 0) "z")))(assert p)(check-sat)"""
     (tmp_path / "a.smt2").write_text(text, "utf-8")

@@ -80,7 +80,7 @@ def test_a_shared_term_is_one_place_where_it_is_printed_once() -> None:
     assert len(chain_of(text)[1].sites) < 40
 
 
-def test_patterns_and_wanted_values_stay() -> None:
+def test_patterns_and_required_values_stay() -> None:
     text = (
         "(declare-fun f (Int) Int)(declare-fun g (Int) Int)(declare-fun s () String)"
         "(assert (forall ((x Int)) (! (> (^ x 2) 0) :pattern ((f x)))))"
@@ -117,7 +117,7 @@ def test_functions_of_the_seed_change_places() -> None:
     assert "((_ is b) d)" in said and "(g 1)" in said
 
 
-def test_what_is_told_names_heads_as_they_were_then() -> None:
+def test_what_is_printed_names_heads_as_they_were_then() -> None:
     chain, _ = chain_of("(declare-fun x () Int)(assert (< (+ x 1) 50))(check-sat)")
     chance = random.Random(6)
     before = "<"
@@ -125,8 +125,8 @@ def test_what_is_told_names_heads_as_they_were_then() -> None:
         assert chain.change(0, chance)
         line = chain.log.text().splitlines()[-1]
         after = chain.text().split("(assert (")[1].split()[0]
-        wanted = f"; mutation {step} (operator) in assertion 1: ({before} (+ ..) 50) -> ({after} (+ ..) 50)"
-        assert line == wanted
+        expected = f"; mutation {step} (operator) in assertion 1: ({before} (+ ..) 50) -> ({after} (+ ..) 50)"
+        assert line == expected
         before = after
     chain.change(1, chance)
     chain.change(0, chance)

@@ -74,7 +74,7 @@ def test_a_place_knows_what_is_bound_there_and_is_replaced_alone() -> None:
     }
 
 
-def test_patterns_and_wanted_values_stay() -> None:
+def test_patterns_and_required_values_stay() -> None:
     text = (
         "(declare-fun f (Int) Int)(declare-fun s () String)"
         "(assert (forall ((x Int)) (! (> (^ x 2) 0) :pattern ((f x)))))"
@@ -174,7 +174,7 @@ def test_some_sorts_have_no_literals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "sorts", "wanted", "unwanted"),
+    ("result", "sorts", "expected", "excluded"),
     [
         (INT, (INT,), {"+", "-", "div", "abs"}, {"str.len", "to_int", "rem"}),
         (BOOL, (INT, REAL), {"<", "=", "is_int"}, {"and", "fp.lt"}),
@@ -191,11 +191,11 @@ def test_some_sorts_have_no_literals() -> None:
     ],
 )
 def test_operators_are_found_by_result_and_arguments(
-    result: Sort, sorts: tuple[Sort, ...], wanted: set[str], unwanted: set[str]
+    result: Sort, sorts: tuple[Sort, ...], expected: set[str], excluded: set[str]
 ) -> None:
     names = {group[0].name for group in BOTH.shapes(result, frozenset(sorts))}
-    assert wanted <= names
-    assert not unwanted & names
+    assert expected <= names
+    assert not excluded & names
 
 
 def test_transcendental_functions_are_for_seeds_that_have_some() -> None:
@@ -275,6 +275,6 @@ def test_values_are_literals_and_negated_numbers() -> None:
         "(+ 1 2)": False,
         "(abs 5)": False,
     }
-    for text, wanted in texts.items():
+    for text, expected in texts.items():
         (assertion,) = check_script(read_script(f"(assert (= {text} {text}))")).assertions
-        assert is_value(assertion.args[0]) == wanted
+        assert is_value(assertion.args[0]) == expected

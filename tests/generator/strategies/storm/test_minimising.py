@@ -73,7 +73,7 @@ def test_a_text_that_nothing_smaller_shows_stays() -> None:
     assert found.text == text and found.amax == 8
 
 
-def test_it_stops_when_told() -> None:
+def test_it_stops_when_requested() -> None:
     asked = iter([False] * 5)
     found = minimise(large_test(), shows, lambda: next(asked, True))
     assert not found.finished and shows(found.text)
@@ -93,7 +93,7 @@ def test_the_same_seed_finds_the_same() -> None:
         "(declare-fun r () Real)(assert (> (^ r r) 2.0))(check-sat)",
     ],
 )
-def test_what_cannot_be_used_is_told(text: str) -> None:
+def test_what_cannot_be_used_is_reported(text: str) -> None:
     with pytest.raises(GenerationError, match="storm cannot minimise this formula: "):
         minimise(text, shows)
 

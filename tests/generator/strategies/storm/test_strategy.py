@@ -98,7 +98,7 @@ def test_the_header_tells_seed_formula_settings_and_model(folder: Path) -> None:
     assert re.search(r"instance 0 of pool 0, model \d of (assertions|negation|part|any); pools of", head[4])
 
 
-def test_seeds_that_give_nothing_are_passed_over_and_counted(folder: Path) -> None:
+def test_seeds_that_give_nothing_are_skipped_and_counted(folder: Path) -> None:
     strategy = StormStrategy(seeds_of_folder(folder), 1)
     list(strategy.generate(0, 200))
     assert strategy.counts["seed: cannot be read"] >= 1

@@ -160,7 +160,7 @@ def test_values_hold_together_for_cvc5_in_many_theories(process: SolvingProcess)
     assert len(valuation.values) >= 12 and not valuation.disagreements
 
 
-def test_a_value_that_cvc5_rejects_is_taken_out_and_told(process: SolvingProcess) -> None:
+def test_a_value_that_cvc5_rejects_is_taken_out_and_reported(process: SolvingProcess) -> None:
     class Liar(SolvingProcess):
         def ask(self, request: dict[str, object]) -> dict[str, object]:
             reply = process.ask(request)
@@ -175,7 +175,7 @@ def test_a_value_that_cvc5_rejects_is_taken_out_and_told(process: SolvingProcess
     assert valuation.contradictions == 1, "z3 said that its model satisfies it"
 
 
-def test_a_seed_that_z3_refuses_or_that_is_of_higher_order_is_told(process: SolvingProcess) -> None:
+def test_a_seed_that_z3_refuses_or_that_is_of_higher_order_is_reported(process: SolvingProcess) -> None:
     with pytest.raises(NoValuation, match="higher order"):
         values_of("(declare-fun f () (-> Int Int))(assert (= (f 1) 2))(check-sat)", process)
 
@@ -210,7 +210,7 @@ def test_answers_kept_by_earlier_versions_are_still_found(process: SolvingProces
     assert (cache_folder() / "valuations" / digest[:2] / f"{digest[2:]}.json").is_file()
 
 
-def test_a_spoiled_answer_is_asked_for_again(process: SolvingProcess) -> None:
+def test_a_spoiled_answer_is_requested_again(process: SolvingProcess) -> None:
     script = script_of("(declare-fun x () Int)(assert (> x 5502))(check-sat)")
     first = value_terms(script, process, cross_check=False)
     newest = max((cache_folder() / "valuations").rglob("*.json"), key=lambda p: p.stat().st_mtime_ns)

@@ -125,6 +125,6 @@ def test_obligations_are_well_sorted_and_say_when_they_are_bounded() -> None:
         ("(rule w (=> x x) :colour red)", "unknown attribute :colour"),
     ],
 )
-def test_a_mistake_in_a_rule_is_told(text: str, message: str) -> None:
+def test_a_mistake_in_a_rule_is_reported(text: str, message: str) -> None:
     with pytest.raises(GenerationError, match=re.escape(message)):
         list(rewrites_of(one_rule(text)))

@@ -129,7 +129,7 @@ def test_rewriting_what_is_ambiguous_forgets_the_answer(folder: Path) -> None:
     assert parents and not any("xor" in p or "(= a c)" in p for p in parents)
 
 
-def test_a_direction_without_seeds_is_told(tmp_path: Path) -> None:
+def test_a_direction_without_seeds_is_reported(tmp_path: Path) -> None:
     (tmp_path / "unsat.smt2").write_text(UNSAT)
     with pytest.raises(GenerationError, match=r"no seed .* is sat"):
         strategy(tmp_path, "direction=weaken")
