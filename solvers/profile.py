@@ -100,7 +100,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     options_in_comments: bool = False
     """Whether its regression files give options in a comment (``; COMMAND-LINE: --incremental``)."""
     theories: frozenset[str]
-    """The theories it supports, named as in ``smtlib/theories``."""
+    """The theories it supports in scripts, named as in ``smtlib/theories``; none if it reads no scripts."""
 
     prefix: str = "--"
     """Prefix of option names on its command line."""
@@ -123,6 +123,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     plumbing: tuple[Plumbing, ...] = ()
     tracker: Form
     """Its tracker, and the form of a report there."""
+
+    @property
+    def reads_scripts(self) -> bool:
+        """Whether it reads SMT-LIB scripts; if not, only its programming interface can be tested."""
+        return bool(self.theories)
 
     @property
     def kin(self) -> str:

@@ -368,9 +368,18 @@ def find_solver(spec: str | SolverSpec) -> Solver:
     return Solver(spec.text, spec.name, "other", (str(Path(program).absolute()), *rest))
 
 
-def find_solvers(specs: Iterable[str]) -> list[Solver]:
-    """``find_solver`` for each spec, then start each solver; UnknownSolver if two have the same name."""
-    solvers = [find_solver(spec) for spec in specs]
+def find_solvers(specs: Iterable[str], texts: bool = False) -> list[Solver]:
+    """``find_solver`` for each spec, then start each solver.
+
+    UnknownSolver if two have the same name, or, with ``texts``, if one reads no SMT-LIB scripts.
+    """
+    parsed = [parse_spec(spec) for spec in specs]
+    for spec in parsed:
+        if texts and spec.family in PROFILES and not PROFILES[spec.family].reads_scripts:
+            raise UnknownSolver(
+                spec.text, f"reads no SMT-LIB text: use 'exhume apifuzz run --solver {spec.text}'"
+            )
+    solvers = [find_solver(spec) for spec in parsed]
     for solver in solvers:
         solver.check_starts()
     seen: set[str] = set()

@@ -4,7 +4,7 @@ One solver alone contradicts itself. Of two in lockstep the one is wrong that sh
 Where their answers differ there are, in order of weight:
 
 1. the same calls without options: a solver that then answers otherwise contradicts itself;
-2. what ``difftest.triage.evidence`` finds out where SMT-LIB can say the calls: models put into the other
+2. what ``difftest.triage.evidence`` finds out where SMT-LIB can say the calls: models checked by the other
    solver, third solvers;
 3. the same calls on a third solver.
 

@@ -123,9 +123,9 @@ class Campaign:
 
         Raises an ExhumeError where one cannot be found or made.
         """
-        solvers = find_solvers(settings.solver)
         names = list(dict.fromkeys(settings.strategy))
         others = others or {}
+        solvers = find_solvers(settings.solver, texts=any(name not in others for name in names))
         made = [
             others[name]() if name in others else _strategy(name, len(names) == 1, settings) for name in names
         ]

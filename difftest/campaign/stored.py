@@ -209,7 +209,7 @@ class Bucket:
 @dataclass(frozen=True, slots=True)
 class OutcomeCount:
     """How often ``solver`` came to ``outcome`` on tests of strategy or theory ``name`` from ``start`` on; or
-    its models, put into the solver ``name``.
+    its models, as checked by the solver ``name``.
     """
 
     start: int

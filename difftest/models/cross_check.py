@@ -41,7 +41,7 @@ _MODELS = b"(set-option :produce-models true)\n"
 
 @dataclass(frozen=True, slots=True)
 class WithModel:
-    """A formula with a model put in.
+    """A formula with a model inserted.
 
     ``loose`` is the same with sorts that may have more elements than the model names; None where there are no
     such sorts. ``open_operators`` could not be made total: an unsat to a script that has them says nothing
@@ -58,7 +58,7 @@ class CrossCheck:
     """The model of the solver ``owner`` at check-sat number ``check`` in other solvers.
 
     ``answers`` by solver name: ``sat`` (the model is confirmed), ``unsat`` (refuted), or a word for what came
-    instead. ``cause`` is why the model could not be put in; ``formula`` is what the others were given.
+    instead. ``cause`` is why the model could not be inserted; ``formula`` is what the others were given.
     """
 
     owner: str
@@ -124,7 +124,7 @@ def check_model(
 
 
 def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple[str, float]:
-    """What ``judge`` says to a formula with a model put in, spelled as it takes it: sat, unsat or a word for
+    """``judge``'s answer to a formula with a model inserted, in its spelling: sat, unsat or a word for
     what came instead; and the seconds it took.
     """
     profile = PROFILES.get(judge.family)
@@ -296,7 +296,7 @@ class _State:
         ]
 
     def text(self, model: Model, closed: bool) -> str:
-        """The script with the model put in, as raw text."""
+        """The script with the model inserted, as raw text."""
         lines = list(self._sorts(model, closed))
         lines += self._values(model)
         lines += [print_command(c) for c in self.commands if c.definitions]

@@ -59,7 +59,7 @@ def look(seen: Observation) -> list[Candidate]:
         for judge in cross_check.refuted_by:
             if judge == cross_check.owner:
                 continue
-            reason = f"{judge} says unsat to the formula with its model put in"
+            reason = f"{judge} says unsat to the formula with its model inserted"
             evidence = (f"{cross_check.owner}: {reason}",)
             found.append(
                 seen.accuse(

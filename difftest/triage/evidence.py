@@ -16,7 +16,7 @@ from solvers.registry import PROFILES
 from solvers.specs import Solver, find_solver, parse_spec
 
 WITH_MODEL = "with-model.smt2"
-"""Beside a finding: its formula with the model put in."""
+"""Beside a finding: its formula with the model inserted."""
 PARENT = "parent.smt2"
 """Beside a finding: the formula that it follows from."""
 
@@ -25,7 +25,7 @@ PARENT = "parent.smt2"
 class Evidence:
     """Who is wrong (None: not known), why in one sentence, and all that was found out.
 
-    ``formula`` is the test with a model put in, where that says something. ``thirds`` are the solvers that
+    ``formula`` is the test with a model inserted, where that says something. ``thirds`` are the solvers that
     were asked and take no part. ``seconds`` were spent in solvers. ``dismissed``: nothing is wrong on this
     test after all. ``confirmers``: what is wrong is the answer of the solver that refutes the model, to
     ``formula``; these solvers say sat to it.
@@ -52,10 +52,12 @@ class Evidence:
             self.sentences.append(sentence)
 
     def note_answers(self, cross_check: CrossCheck) -> None:
-        """Note what solvers say of a formula with a model put in."""
+        """Note what solvers say of a formula with a model inserted."""
         for name, answer in cross_check.answers.items():
             if answer in ("sat", "unsat"):
-                self.note(f"{name} says {answer} to the formula with the model of {cross_check.owner} put in")
+                self.note(
+                    f"{name} says {answer} to the formula with the model of {cross_check.owner} inserted"
+                )
 
 
 def those(names: Sequence[str], verb: str) -> str:

@@ -28,7 +28,7 @@ _MOST_RESEMBLED = 5
 _MOST_BESIDE = 3_000
 # What evidence keeps beside a finding.
 _BESIDE = {
-    "with-model.smt2": "The formula with the model put in",
+    "with-model.smt2": "The formula with the model inserted",
     "parent.smt2": "The formula that it was made from",
     "reduced-parent.smt2": "The formula that it was made from, reduced with it",
 }
@@ -149,7 +149,7 @@ class Writer:
         return ["", *(f"- {line}" for line in lines)] if lines else []
 
     def _beside(self) -> str:
-        """The texts that were kept with the evidence: the formula with a model put in, and its parent."""
+        """The texts that were kept with the evidence: the formula with a model inserted, and its parent."""
         blocks = []
         for file, words in _BESIDE.items():
             text = read_some(self.found.path / file).strip("\n")

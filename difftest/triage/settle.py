@@ -29,7 +29,7 @@ from solvers.specs import Solver
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A candidate that fresh processes showed again: with its evidence, what they ``shown``, and the ``test``
-    that it is about: another one than at first where a right model was refuted, with that put in.
+    that it is about: another one than at first where a right model was refuted, with that inserted.
     """
 
     candidate: Candidate
@@ -142,7 +142,7 @@ class _Settling:
         return Settled(candidate, Shown(tuple(seen.solvers), seen.verdicts, runs, files), self._test)
 
     def _on_the_formula(self, candidate: Candidate, evidence: Evidence, seen: Observation) -> Settled | None:
-        """What is wrong is an answer to the test with a model put in: a finding of its own."""
+        """What is wrong is an answer to the test with a model inserted: a finding of its own."""
         test = replace(self._test, text=evidence.formula, known=(), implied_by=None, implies=None)
         solvers = (seen.solver(candidate.culprit or ""), *evidence.confirmers)
         known = {solver.name for solver in self._solvers}
@@ -173,8 +173,8 @@ class _Settling:
 
 
 def _after_model(before: Candidate, result: Settled, parent: str) -> Settled:
-    """A result on the test with a model put in; ``before`` is what was settled of the test, ``parent``."""
-    # What was said when the model was put in comes first.
+    """A result on the test with a model inserted; ``before`` is what was settled of the test, ``parent``."""
+    # What was said when the model was inserted comes first.
     evidence = tuple(dict.fromkeys((*before.evidence, *result.candidate.evidence)))
     candidate = replace(result.candidate, evidence=evidence)
     if candidate.culprit is None and before.culprit in candidate.solvers:

@@ -33,7 +33,7 @@ def readable(command: Any) -> Any:
         kind = parameter.bare_type().removesuffix(" | None")
         if parameter.param_type_name == "argument":
             usage = (parameter.metavar or parameter.name.upper()) + "..." * (parameter.nargs != 1)
-            pieces = [usage if parameter.required else f"[{usage}]"]
+            pieces = [usage if parameter.required else f"[{usage}]"] if not parameter.hidden else []
             parameter.get_usage_pieces = lambda ctx, pieces=pieces: pieces
             parameter.display_type_rich = lambda ctx: ""
         elif parameter.metavar is None and kind in _METAVARS:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from base.errors import ExhumeError
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
@@ -90,6 +91,20 @@ Scheduler = Annotated[
 ]
 
 
+def _reject_files(paths: list[str] | None) -> None:
+    if paths:
+        given = " ".join(paths)
+        raise ExhumeError(
+            f"hunt takes no files; run solvers on them with 'exhume replay {given} --solver SPEC', or generate"
+            f" similar tests: 'exhume import {given} --corpus FILE', 'exhume hunt --corpus FILE'"
+        )
+
+
+Files = Annotated[
+    list[str] | None, typer.Argument(hidden=True, callback=_reject_files, help="A hunt takes none.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("hunt")(hunt_command)
@@ -98,6 +113,7 @@ def register(app: typer.Typer) -> None:
 def hunt_command(
     context: typer.Context,
     out_folder: CampaignFolder,
+    _files: Files = None,
     corpus: OptionalCorpus = None,
     solver: SolverSpecs = None,
     tests: Tests = None,

@@ -23,8 +23,9 @@ CampaignFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
 ]
 OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")]
+_TEXT_SOLVERS = [family for family, profile in PROFILES.items() if profile.reads_scripts]
 SOLVER_HELP = (
-    f"Solver to run: {', '.join(PROFILES)}; a release, such as {OLD_RELEASE}; with options,"
+    f"Solver to run: {', '.join(_TEXT_SOLVERS)}; a release, such as {OLD_RELEASE}; with options,"
     f" {REFERENCES[0]}[NAME=VALUE,...]; or any program, NAME=COMMAND. Repeat for each solver."
 )
 SolverSpecs = Annotated[

@@ -85,11 +85,11 @@ def reduce_command(
             target,
             lambda found: not found.is_small,
             lambda path: _reduce(path, (), seconds, tries, ddsmt, jobs, None, json),
+            then=f"exhume bisect --all {target}",
         )
-        say(f"next: exhume bisect --all {target}")
         return
     _check_target(target, solver)
-    _reduce(target, find_solvers(solver or []), seconds, tries, ddsmt, jobs, out_file, json)
+    _reduce(target, find_solvers(solver or [], texts=True), seconds, tries, ddsmt, jobs, out_file, json)
     if not json:
         say(f"next: {shlex.join(['exhume', 'bisect', str(target), *_given(solver)])}")
 
@@ -109,10 +109,16 @@ def _reject_for_all(solver: list[str] | None, out_file: Path | None = None) -> N
 
 
 def _for_all(
-    campaign: Path, is_needed: Callable[[FindingFolder], bool], work: Callable[[Path], None]
+    campaign: Path, is_needed: Callable[[FindingFolder], bool], work: Callable[[Path], None], then: str
 ) -> None:
-    """Work on all findings of a campaign that need it; an error is printed, and the next finding follows."""
+    """Work on all findings of a campaign that need it; an error is printed, and the next finding follows.
+
+    At the end, the command ``then`` is suggested.
+    """
     found = [record.path for record in findings_of(campaign)]
+    if not found:
+        say(f"{campaign} has no findings: nothing to do")
+        return
     left = [path for path in found if is_needed(FindingFolder.read(path))]
     for number, path in enumerate(left, 1):
         say(f"{number} of {len(left)}: {path.name}")
@@ -123,6 +129,7 @@ def _for_all(
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
     say(f"{len(left)} of {len(found)} findings needed work")
+    say(f"next: {then}")
 
 
 def _reduce(
@@ -183,8 +190,12 @@ def bisect_command(
     """
     if all_:
         _reject_for_all(solver)
-        _for_all(target, lambda found: again or not found.bisection, lambda path: _bisect(path, again, json))
-        say(f"next: exhume triage {target}; exhume report {target}")
+        _for_all(
+            target,
+            lambda found: again or not found.bisection,
+            lambda path: _bisect(path, again, json),
+            then=f"exhume triage {target}; exhume report {target}",
+        )
         return
     _check_target(target, solver)
     if target.is_dir():
@@ -193,7 +204,7 @@ def bisect_command(
             say(f"next: read {target / REPORT} and send it to the solver's tracker")
         return
     with progress("testing releases", json) as tick:
-        report = bisect(target, find_solvers(solver or []), on_try=tick)
+        report = bisect(target, find_solvers(solver or [], texts=True), on_try=tick)
     if json:
         print_json(report.to_json())
     else:

@@ -70,7 +70,7 @@ def replay_command(
     reported. Exit code 1: there are findings.
     """
     names = chosen_oracles(oracles)
-    solvers = find_solvers(solver)
+    solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("give either files and folders, or a --corpus")
     with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:

@@ -142,7 +142,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
             stop_on_interrupt() as stop,
             HuntScreen(f"exhume triage: importing {source}", f" of {len(tests)} files", json) as screen,
         ):
-            for event in hunt(tests.generate(0, len(tests)), find_solvers(specs), options, stop):
+            for event in hunt(tests.generate(0, len(tests)), find_solvers(specs, texts=True), options, stop):
                 screen.show(event)
                 merged += isinstance(event, Merge)
                 if isinstance(event, HuntFinished):

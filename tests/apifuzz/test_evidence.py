@@ -145,7 +145,7 @@ def test_a_real_disagreement_is_settled_by_own_words() -> None:
     if not any("with its options" in line for line in found.sentences):
         pytest.skip("this release of cvc5 has no fault in fp.roundToIntegral")
     assert found.culprit == "cvc5"
-    assert found.reason == "it says unsat, and sat to the same formula with the model of z3 put in"
+    assert found.reason == "it says unsat, and sat to the same formula with the model of z3 inserted"
     assert "(fp.roundToIntegral" in found.formula
 
 

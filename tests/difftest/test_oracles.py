@@ -280,7 +280,7 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
     )
     reported = list(data["evidence"])  # type: ignore[call-overload]
     assert reported[:3] == [
-        "z3 says unsat to the formula with the model of liar put in",
+        "z3 says unsat to the formula with the model of liar inserted",
         "liar itself says sat to that",
         "cvc5 says unsat to that",
     ]
@@ -320,8 +320,8 @@ def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake
     assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Ints")
     assert (len(summary.findings), summary.duplicates, summary.unconfirmed) == (1, 1, 0)
     reported = list(data["evidence"])  # type: ignore[call-overload]
-    assert reported[0] == "denier says unsat to the formula with the model of z3 put in"
-    against = "against denier: it says unsat to a formula with the model of z3 put in, and z3 and cvc5 "
+    assert reported[0] == "denier says unsat to the formula with the model of z3 inserted"
+    against = "against denier: it says unsat to a formula with the model of z3 inserted, and z3 and cvc5 "
     assert any(line.startswith(against) for line in reported)
     folder = summary.findings[0].path
     formula = (folder / "original.smt2").read_text()
@@ -377,7 +377,7 @@ def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
     data = culprit("say('sat' if 'define-fun' in text else 'unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
     assert data["key"] == "soundness|accused|Ints"
-    assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 put in"
+    assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 inserted"
     assert "against accused: " + str(data["reason"]) in data["evidence"]  # type: ignore[operator]
 
 
@@ -393,7 +393,7 @@ def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
     data = culprit(body, UNSAT, fake, tmp_path)
     assert (data["guilty"], data["reason"]) == (
         "accused",
-        "it says sat, and unsat to the same formula with its own model put in",
+        "it says sat, and unsat to the same formula with its own model inserted",
     )
 
 
@@ -522,7 +522,7 @@ def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> Non
     solvers = [fake("say('sat')", "one"), fake("say('unsat')", "two")]
     _, (data,) = run([GeneratedTest(0, odd, "by-hand")], solvers, tmp_path, "soundness")
     assert data["guilty"] is None
-    assert any("cannot be put into other solvers" in line for line in data["evidence"])  # type: ignore[attr-defined]
+    assert any("cannot be checked by other solvers" in line for line in data["evidence"])  # type: ignore[attr-defined]
 
 
 def test_a_runner_serves_the_probes_of_all_oracles(runner: Runner) -> None:

@@ -204,7 +204,7 @@ def test_evidence_and_what_it_is_about_are_reported(tmp_path: Path) -> None:
     (folder / "with-model.smt2").write_text("(assert (= x 7))\n")
     text = _text(folder)
     assert "A model that satisfies the assertions. cvc5 refutes the model.\n\n- z3 says `unsat` to it" in text
-    assert "(The formula with the model put in, `with-model.smt2`)\n\n```smt2\n(assert (= x 7))" in text
+    assert "(The formula with the model inserted, `with-model.smt2`)\n\n```smt2\n(assert (= x 7))" in text
     assert "With `--safe-mode=safe` it does not show." in text
     assert "by its own check" not in text
 

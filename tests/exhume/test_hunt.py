@@ -272,6 +272,27 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
     assert "no .smt2 file found" in ended.err
 
 
+def test_files_given_to_a_hunt_are_sent_to_replay(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("hunt", "formulas")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "exhume replay formulas --solver SPEC" in ended.err
+    assert "Usage: exhume hunt [OPTIONS]\n" in exhume("hunt", "--help").out
+
+
+def test_a_solver_that_reads_no_text_is_sent_to_api_fuzzing(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(check-sat)")
+    text = ("replay", tmp_path / "a.smt2"), ("reduce", tmp_path / "a.smt2")
+    for command in (*text, ("hunt", "--seeds", tmp_path, "--strategy", "typefuzz", "--out", tmp_path / "o")):
+        ended = exhume(*command, "--solver", "oxiz")
+        assert ended.code == 2
+        assert ended.err == (
+            "exhume: solver 'oxiz': reads no SMT-LIB text: use 'exhume apifuzz run --solver oxiz'\n"
+        )
+    for command in ("hunt", "replay"):
+        assert "oxiz" not in exhume(command, "--help").out
+    assert "oxiz" in exhume("apifuzz", "run", "--help").out
+
+
 LISTED = ["z3", "cvc5", "bitwuzla", "yices", "boolector", "cvc5-gpl", "oxiz"]
 
 

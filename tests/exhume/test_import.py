@@ -47,6 +47,10 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert "1 of 1 findings needed work" in ended.err
     assert f"next: exhume bisect --all {out}" in ended.err
     assert "0 of 1 findings needed work" in exhume("reduce", "--all", out).err
+    (tmp_path / "none" / "findings").mkdir(parents=True)
+    for command in ("reduce", "bisect"):
+        ended = exhume(command, "--all", tmp_path / "none")
+        assert (ended.code, ended.err) == (0, f"{tmp_path / 'none'} has no findings: nothing to do\n")
     ended = exhume("bisect", "--all", out)
     assert (ended.code, "is a command line: there are no releases" in ended.err) == (0, True)
     assert "--solver" in exhume("bisect", triggers / "1.smt2").err

@@ -47,10 +47,10 @@ CLASS = InvalidModel()
 
 
 def _ask_about(cross_check: CrossCheck, hearing: Hearing, found: Evidence) -> None:
-    """What the owner of a refuted model and third solvers say to the formula with that put in."""
+    """What the owner of a refuted model and third solvers say to the formula with that inserted."""
     seen, owner, judge = hearing.seen, cross_check.owner, cross_check.refuted_by[0]
     found.formula = cross_check.formula
-    found.note(f"{judge} says unsat to the formula with the model of {owner} put in")
+    found.note(f"{judge} says unsat to the formula with the model of {owner} inserted")
     said: dict[str, str] = {}
     found.thirds = tuple(third_solvers(seen, (owner, judge), hearing.others))
     asked = (seen.solver(owner), *found.thirds)
@@ -73,7 +73,7 @@ def _decide(
     refute = [t.name for t in thirds if said[t.name] == "unsat" and t.kin != judge.kin]
     confirm = [t.name for t in thirds if said[t.name] == "sat" and t.kin != owner.kin]
     if said.get(owner.name) == "unsat":
-        found.blame(owner.name, "it says unsat to the formula with its own model put in")
+        found.blame(owner.name, "it says unsat to the formula with its own model inserted")
     elif refute and not confirm:
         found.blame(owner.name, f"{judge.name} and {' and '.join(refute)} refute its model")
     elif confirm and not refute:
@@ -83,7 +83,7 @@ def _decide(
         agree = those([solver.name for solver in sure], "say")
         found.blame(
             judge.name,
-            f"it says unsat to a formula with the model of {owner.name} put in, and {agree} sat",
+            f"it says unsat to a formula with the model of {owner.name} inserted, and {agree} sat",
         )
     else:
         found.reason = f"{judge.name} refutes the model of {owner.name}; which of them is wrong is not known"

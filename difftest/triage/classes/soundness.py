@@ -3,7 +3,7 @@
 Who is wrong, in order of weight:
 
 1. an answer known by construction, or a solver that refutes its own model;
-2. a solver's own words: the one that says unsat is given the formula with the other's model put in, and says
+2. its own words: the one that says unsat is given the formula with the other's model inserted, and says
    sat; or the one that said sat says unsat to its own model;
 3. third solvers (those of the campaign, then those installed): what they say of the formula with the model,
    and of the formula itself. Where they confirm a model that a solver refuted, that solver's answer to the
@@ -175,7 +175,7 @@ class _Disagreement(Hearing):
         cross_check = check_model(self.runner, solver, script, self.check, [*judges, solver, *thirds], limits)
         self.found.seconds += cross_check.seconds
         if cross_check.cause:
-            self.found.note(f"the model of {owner} cannot be put into other solvers: {cross_check.cause}")
+            self.found.note(f"the model of {owner} cannot be checked by other solvers: {cross_check.cause}")
         else:
             self._weigh_cross_check(cross_check, solver, judges, thirds)
 
@@ -188,10 +188,10 @@ class _Disagreement(Hearing):
         # A solver's own words weigh more than a stranger's.
         for judge in judges:
             if cross_check.answers.get(judge.name) == "sat":
-                reason = f"it says unsat, and sat to the same formula with the model of {owner.name} put in"
+                reason = f"it says unsat, and sat to the same formula with the model of {owner.name} inserted"
                 self.found.blame(judge.name, reason)
         if cross_check.answers.get(owner.name) == "unsat":
-            reason = "it says sat, and unsat to the same formula with its own model put in"
+            reason = "it says sat, and unsat to the same formula with its own model inserted"
             self.found.blame(owner.name, reason)
         said = [(third, cross_check.answers.get(third.name)) for third in thirds]
         # Another release or build of a party says nothing for it: it may have the same fault.
