@@ -1,8 +1,7 @@
-"""The model of runs: a weighted finite-state machine over actions, as data that is drawn from and printed.
+"""The model of runs: a weighted finite-state machine over actions, as data that is drawn from.
 
 A state has transitions, each with a weight, a target, and perhaps an action and a condition. Among those
-whose condition holds and whose action is possible, one is drawn by weight. A table of the machine, or a
-picture (Graphviz), shows all of it.
+whose condition holds and whose action is possible, one is drawn by weight.
 
 The states of the default model are in the order of a run: an instance is made, a logic and options are set,
 sorts and first terms are made. Then terms, assertions, checks, questions about the answer, levels and resets
@@ -15,9 +14,8 @@ from __future__ import annotations
 import importlib
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -137,91 +135,6 @@ class Machine:
         if transition.condition and not self.conditions[transition.condition](run):
             return False
         return not transition.action or self.actions[transition.action].is_possible(run)
-
-    # Printing
-
-    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """State, action, share of the state's weight in percent, target and condition of what is on."""
-        for state in self.states.values():
-            total = _total(state)
-            for t in _by_weight(state):
-                yield state.name, t.action or "-", f"{100 * t.weight / total:.2f}", t.target, t.condition
-
-    def table(self) -> str:
-        """The machine as a table for people."""
-        head = ("state", "action", "%", "to", "when")
-        rows = [head, *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        lines = []
-        last = ""
-        for row in rows:
-            shown = ("" if row[0] == last else row[0], *row[1:])
-            last = row[0]
-            cells = [
-                c.rjust(w) if i == 2 else c.ljust(w)
-                for i, (c, w) in enumerate(zip(shown, widths, strict=True))
-            ]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines) + "\n"
-
-    def boxes(self) -> Iterator[tuple[str, list[str]]]:
-        """The states of the picture, with the lines below their names: purpose, and actions."""
-        for state in self.states.values():
-            yield state.name, [state.about, *_lines(state, state.name)]
-
-    def arrows(self) -> Iterator[tuple[str, str, list[str], float]]:
-        """The arrows of the picture: source, target, labels, and their share in percent."""
-        for state in self.states.values():
-            total = _total(state)
-            for target in dict.fromkeys(t.target for t in _by_weight(state) if t.target != state.name):
-                weight = sum(t.weight for t in state.transitions if t.target == target)
-                yield state.name, target, _lines(state, target), 100 * weight / total
-
-    def dot(self) -> str:
-        """The machine as text for Graphviz."""
-        lines = [
-            "digraph model {",
-            '  graph [rankdir=TB, nodesep=0.5, ranksep=0.7, fontname="sans-serif"];',
-            '  node [shape=box, style="rounded,filled", fillcolor="#f4f6fa", color="#55606e",',
-            '    margin="0.15,0.08", fontname="sans-serif", fontsize=11];',
-            '  edge [color="#6b7a90", fontcolor="#33404f", fontname="sans-serif", fontsize=9,',
-            "    arrowsize=0.7];",
-        ]
-        for name, (about, *inner) in self.boxes():
-            body = "".join(f'{escape(line)}<br align="left"/>' for line in inner)
-            label = f"<b>{escape(name)}</b><br/><i>{escape(about)}</i><br/>{body}"
-            lines.append(f'  "{name}" [label=<{label}>];')
-        for source, target, labels, share in self.arrows():
-            # Rare transitions are thin, and the layout may bend them.
-            width, weight = 0.6 + share / 30, 1 + round(share / 10)
-            label = "".join(f'&#160;{escape(line)}<br align="left"/>' for line in labels)
-            look = f"penwidth={width:.2f}, weight={weight}"
-            lines.append(f'  "{source}" -> "{target}" [label=<{label}>, {look}];')
-        lines.append("}")
-        return "\n".join(lines) + "\n"
-
-
-def _total(state: State) -> float:
-    return sum(t.weight for t in state.transitions)
-
-
-def _by_weight(state: State) -> list[Transition]:
-    return sorted((t for t in state.transitions if t.weight > 0), key=lambda t: -t.weight)
-
-
-def _lines(state: State, target: str) -> list[str]:
-    """What leads from the state to ``target``: the action, or the condition, with its share."""
-    total = _total(state)
-    lines = []
-    for t in _by_weight(state):
-        if t.target == target:
-            words = (t.action, f"[{t.condition}]" if t.condition else "", _percent(t.weight / total))
-            lines.append(" ".join(filter(None, words)))
-    return lines
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"
 
 
 # The default model: which calls follow which, and how often

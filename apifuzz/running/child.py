@@ -27,7 +27,6 @@ if __name__ == "__main__":
 
 from apifuzz.driving import generate, new_run, replay
 from apifuzz.engine import KEPT
-from apifuzz.engines.coverage import calls_counted
 from apifuzz.feeding.terms import Feed
 from apifuzz.programs.recording import Recorder
 from apifuzz.run import Drawing, Ending, Settings
@@ -74,13 +73,10 @@ def _put(fd: int, data: bytes) -> None:
         data = data[os.write(fd, data) :]
 
 
-def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
+def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
     settings = Settings(**asdict(from_document(request["settings"], Drawing)), feed=feed)
-    nothing: set[str] = set()
-    counting = calls_counted(setup.solver) if request.get("count") else contextlib.nullcontext(nothing)
-    with _writing(request["file"], setup) as write, counting as called:
-        ending = generate(setup.make(), settings, request["seed"], write)
-    return {**to_document(ending), "called": sorted(called)}
+    with _writing(request["file"], setup) as write:
+        return to_document(generate(setup.make(), settings, request["seed"], write))
 
 
 def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:

@@ -66,8 +66,7 @@ class RunResult:
     ``outcome`` is ``done``, ``fault``, ``timeout``, ``memout`` (also too much output) or ``trace`` (it could
     not be repeated: ``detail`` says why). ``trace`` is the text of the calls made, without the ``return`` of
     the one it ended in. ``printed`` is what the solver printed. ``refused`` are calls that the engine would
-    not make (line of the trace repeated, reason). ``resident`` is the memory after each repetition, in bytes;
-    ``called`` are the solver's functions that were called, if they were recorded.
+    not make (line of the trace repeated, reason). ``resident`` is the memory after each repetition, in bytes.
     """
 
     outcome: Outcome
@@ -81,7 +80,6 @@ class RunResult:
     refused: tuple[tuple[int, str], ...] = ()
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     resident: tuple[int, ...] = ()
-    called: frozenset[str] = frozenset()
 
 
 def run_seed(campaign: int, number: int) -> int:
@@ -126,12 +124,9 @@ class Runner:
         """The version of the solver, as its engine tells it."""
         return self._ask({"mode": "describe"}, Limits()).detail
 
-    def generate(
-        self, drawing: Drawing, seed: int, limits: Limits = RUN_LIMITS, count: bool = False
-    ) -> RunResult:
-        """Draw a run and make its calls; ``count`` notes which of the solver's functions they are."""
-        request = {"mode": "generate", "settings": asdict(drawing), "seed": seed, "count": count}
-        return self._ask(request, limits)
+    def generate(self, drawing: Drawing, seed: int, limits: Limits = RUN_LIMITS) -> RunResult:
+        """Draw a run and make its calls."""
+        return self._ask({"mode": "generate", "settings": asdict(drawing), "seed": seed}, limits)
 
     def replay(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
         """Make the calls of a trace again, in a fork."""

@@ -159,7 +159,8 @@ def model_command(
 ) -> None:
     """Print the state machine that runs are drawn from."""
     from apifuzz.model import default_model
+    from exhume.pages.model import dot, table
 
     engine: Engine = Setup(solver).make()
     model = default_model(engine)
-    out.print(model.dot() if form == "dot" else model.table(), end="")
+    out.print(dot(model) if form == "dot" else table(model), end="")

@@ -15,10 +15,10 @@ from apifuzz.driving import generate, new_run, replay
 from apifuzz.engines.around import Witness
 from apifuzz.engines.bitwuzla.actions import ACTIONS, BitwuzlaAsking, rounded
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine
-from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.interface import Misbehaviour
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import Trace, TraceError, read_trace
+from tests.apifuzz.counting import api_functions, calls_counted
 
 HEADER = """exhume-trace 1 bitwuzla 1
 1 new

@@ -12,7 +12,6 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.chance import Chance
-from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.reading import Reader, reads_alike
 from apifuzz.interface import (
@@ -34,6 +33,7 @@ from apifuzz.running.known import shipped
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
+from tests.apifuzz.counting import api_functions, calls_counted
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}

@@ -16,6 +16,7 @@ from apifuzz.chance import Chance
 from apifuzz.engines import ENGINES, MODULES, make_engine
 from apifuzz.engines.text import TextEngine
 from apifuzz.model import CONDITIONS, STATES, Machine, MachineError, default_model
+from exhume.pages.model import arrows, boxes, dot, table
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -91,7 +92,7 @@ def test_what_is_not_there_is_said() -> None:
 
 
 def test_the_table_says_it_all() -> None:
-    assert machine().table().splitlines() == [
+    assert table(machine()).splitlines() == [
         "state  action      %  to     when",
         "start  never   90.91  start",
         "       often    7.27  start",
@@ -102,9 +103,9 @@ def test_the_table_says_it_all() -> None:
 
 def test_the_picture_has_states_and_arrows_with_their_shares() -> None:
     made = machine()
-    assert next(made.boxes()) == ("start", ["the first", "never 91%", "often 7%", "rare 0.9%"])
-    assert list(made.arrows()) == [("start", "end", ["[ready] 0.9%"], pytest.approx(100 / 110))]
-    text = made.dot()
+    assert next(boxes(made)) == ("start", ["the first", "never 91%", "often 7%", "rare 0.9%"])
+    assert list(arrows(made)) == [("start", "end", ["[ready] 0.9%"], pytest.approx(100 / 110))]
+    text = dot(made)
     assert text.startswith("digraph model {") and text.endswith("}\n")
     assert '"start" [label=<<b>start</b><br/><i>the first</i><br/>never 91%<br align="left"/>' in text
     assert '"start" -> "end" [label=<&#160;[ready] 0.9%<br align="left"/>>' in text
@@ -115,7 +116,7 @@ def test_the_picture_has_states_and_arrows_with_their_shares() -> None:
 def test_graphviz_takes_the_picture_of_every_solver(solver: str) -> None:
     if solver in MODULES:
         pytest.importorskip(solver, reason=f"{solver} is not installed")
-    text = default_model(make_engine(solver)).dot()
+    text = dot(default_model(make_engine(solver)))
     done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -133,14 +134,14 @@ def test_the_default_model_is_whole() -> None:
 
 def test_the_page_shows_the_model_as_it_is() -> None:
     page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
-    assert default_model(TextEngine()).table() in page
+    assert table(default_model(TextEngine())) in page
 
 
 def test_the_picture_is_of_the_model_as_it_is() -> None:
     """Of ``docs/apifuzz-model.svg``: every box and arrow, with all that stands in it or beside it."""
     model = default_model(TextEngine())
-    boxes = {name: [name, *lines] for name, lines in model.boxes()}
-    arrows = {f"{source}->{target}": lines for source, target, lines, _ in model.arrows()}
+    nodes = {name: [name, *lines] for name, lines in boxes(model)}
+    edges = {f"{source}->{target}": lines for source, target, lines, _ in arrows(model)}
     drawn: dict[str, dict[str, list[str]]] = {"node": {}, "edge": {}}
     for group in ElementTree.parse(ROOT / "docs" / "apifuzz-model.svg").iter(f"{SVG}g"):
         if group.get("class") in drawn:
@@ -148,7 +149,7 @@ def test_the_picture_is_of_the_model_as_it_is() -> None:
             assert title is not None
             texts = [(text.text or "").strip("\u00a0 ") for text in group.iter(f"{SVG}text")]
             drawn[group.attrib["class"]][title] = texts
-    assert drawn == {"node": boxes, "edge": arrows}, "regenerate it, as docs/apifuzz.md says"
+    assert drawn == {"node": nodes, "edge": edges}, "regenerate it, as docs/apifuzz.md says"
 
 
 def test_the_model_has_the_actions_that_were_requested() -> None:

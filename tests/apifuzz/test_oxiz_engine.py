@@ -16,7 +16,6 @@ from apifuzz import calls
 from apifuzz.driving import generate, replay
 from apifuzz.engine import Engine
 from apifuzz.engines.around import Witness
-from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.oxiz import actions, engine, session, terms
 from apifuzz.engines.oxiz.engine import OxizEngine
@@ -39,6 +38,7 @@ from smtlib import BOOL, INT, REAL, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import ROUNDING_MODE, STRING, array, bit_vector, floating_point
 from solvers.oxiz import driver
 from solvers.running.crash_places import crash_place
+from tests.apifuzz.counting import api_functions, calls_counted
 
 B4, B8, HALF = bit_vector(4), bit_vector(8), floating_point(5, 11)
 SAMPLES = (BOOL, INT, REAL, B4, B8, STRING, ROUNDING_MODE, HALF, array(INT, B4))

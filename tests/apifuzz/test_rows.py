@@ -19,7 +19,6 @@ from apifuzz.chance import Chance
 from apifuzz.driving import new_run
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
-from apifuzz.engines.coverage import api_functions
 from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.cvc5 import terms
 from apifuzz.engines.declared import Declared
@@ -30,6 +29,7 @@ from apifuzz.model import default_model
 from apifuzz.operators import operators_for
 from apifuzz.run import Settings
 from smtlib.sorts import bit_vector
+from tests.apifuzz.counting import api_functions
 
 
 def words(**known: Any) -> Callable[[str], Any]:

@@ -12,7 +12,6 @@ import z3
 from apifuzz.chance import Chance
 from apifuzz.driving import generate, replay
 from apifuzz.engines.around import Witness
-from apifuzz.engines.coverage import api_functions, calls_counted
 from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.actions import ACTIONS, draw_tactic
 from apifuzz.engines.z3.engine import Z3Engine
@@ -22,6 +21,7 @@ from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
 from apifuzz.running.faults import reported
 from apifuzz.trace import Trace, TraceError, read_trace
+from tests.apifuzz.counting import api_functions, calls_counted
 
 HEADER = """exhume-trace 1 z3 1
 1 new

@@ -1,8 +1,9 @@
-"""Which functions of a solver's interface there are, and which of them are called: for benchmarks only.
+"""Which functions of a solver's interface there are, and which of them are called.
 
 The file ``coverage.toml`` in the engine's folder says what counts: classes with public methods (with
 ``module = true`` also the functions beside them), or a module with functions and patterns of those that do
-not count.
+not count. ``counting:SOLVER`` is an engine for ``scripts/bench_apifuzz`` whose runs append the functions that
+they call to the file that ``EXHUME_CALLED`` names.
 """
 
 from __future__ import annotations
@@ -11,20 +12,26 @@ import ctypes
 import functools
 import gc
 import importlib
+import os
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import BuiltinFunctionType
 from typing import Any
 
+from apifuzz import engines
+from apifuzz.engine import Engine
+
+_PARENT = os.getpid()
+
 
 @lru_cache(maxsize=4)
 def _described(solver: str) -> dict[str, Any]:
-    file = Path(__file__).parent / solver / "coverage.toml"
+    file = Path(engines.__file__).parent / solver / "coverage.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
@@ -69,18 +76,24 @@ def _methods(
 def calls_counted(solver: str) -> Iterator[set[str]]:
     """Inside, the set that is yielded takes the names of the functions that are called."""
     called: set[str] = set()
-    changed: list[tuple[dict[str, Any], str, Any]] = []
-    for name in api_functions(solver):
-        for members, key in _places(solver, name):
-            changed.append((members, key, members[key]))
-            members[key] = _noting(name, members[key], called)
-    _forget_cached_methods(solver)
+    changed = _note(solver, called)
     try:
         yield called
     finally:
         for members, key, original in changed:
             members[key] = original
         _forget_cached_methods(solver)
+
+
+def _note(solver: str, called: set[str]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Have the functions add their names to a set; what they were, by dictionary and name."""
+    changed: list[tuple[dict[str, Any], str, Any]] = []
+    for name in api_functions(solver):
+        for members, key in _places(solver, name):
+            changed.append((members, key, members[key]))
+            members[key] = _noting(name, members[key], called)
+    _forget_cached_methods(solver)
+    return changed
 
 
 def _places(solver: str, name: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -109,6 +122,32 @@ def _noting(name: str, function: Callable[..., Any], called: set[str]) -> Callab
         return function(*args, **keywords)
 
     return noted
+
+
+class _Written(set[str]):
+    """Names that are written to a file when they are first added."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file = os.open(os.environ["EXHUME_CALLED"], os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+    def add(self, name: str) -> None:
+        if name not in self:
+            super().add(name)
+            os.write(self._file, f"{name}\n".encode())
+
+
+def _counted(solver: str) -> Engine:
+    """The engine; in a fork of the process that loaded this, its calls are counted from now on."""
+    if os.getpid() != _PARENT:
+        _note(solver, _Written())
+    return engines.make_engine(solver)
+
+
+def __getattr__(name: str) -> Callable[[], Engine]:
+    if name in engines.ENGINES:
+        return partial(_counted, name)
+    raise AttributeError(name)
 
 
 def _forget_cached_methods(solver: str) -> None:
