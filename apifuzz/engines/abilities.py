@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from apifuzz.chance import Chance
-from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.engines.text import REFUSED_BY_SOME
 from apifuzz.interface import Capabilities, Feature, operator_text
 from apifuzz.operators import is_known
@@ -27,6 +26,7 @@ from base.documents import from_document, to_document
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
+from solvers.running.conversation import Conversation, Ended, NoAnswer
 
 _CACHE_FORMAT = 4
 SECONDS = 20.0

@@ -14,7 +14,6 @@ from typing import Any
 
 from apifuzz.engine import Engine
 from apifuzz.engines.abilities import FIRST, RESET, Abilities, abilities_of, accepts
-from apifuzz.engines.conversation import Conversation, Ended, NoAnswer
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
@@ -31,6 +30,7 @@ from apifuzz.interface import (
 )
 from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
+from solvers.running.conversation import Conversation, Ended, NoAnswer
 from solvers.running.outcomes import tells_of_a_crash
 from solvers.specs import parse_spec
 

@@ -71,7 +71,7 @@ class Recorder:
         """Put proxies in the place of modules, and of the class that talks to solvers behind a command line.
         Engines must not have been imported yet.
         """
-        from apifuzz.engines import conversation
+        from solvers.running import conversation
 
         for name in modules:
             if name == SPEAKER:

@@ -12,12 +12,12 @@ import typer
 from apifuzz.engines import ENGINES
 from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
-from apifuzz.running.migration import upgrade
 from apifuzz.running.runs import RUN_LIMITS
 from apifuzz.running.setup import Setup
 from apifuzz.running.strategy import CallsStrategy
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
+from difftest.campaign.upgrading import upgrade
 from difftest.triage.known import KnownErrors
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.help import PlainGroup

@@ -18,10 +18,10 @@ from typing import Any
 
 from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
-from apifuzz.running.migration import read_any
 from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
+from difftest.campaign.upgrading import read_any
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder

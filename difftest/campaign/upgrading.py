@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from apifuzz.running.folder import STRATEGY
 from difftest.campaign.state import CampaignState, ranges
 from difftest.campaign.stored import FILE as CAMPAIGN
 from difftest.campaign.stored import ArmState, Campaign, Changes, FindingState, NoCampaign, read_campaign
@@ -19,6 +18,7 @@ from difftest.triage.folder import FindingFolder
 from difftest.triage.store import read_findings
 
 FILE = "apifuzz.json"
+_STRATEGY = "api"
 _FORMAT = 1
 
 
@@ -61,9 +61,9 @@ def _convert(out: Path, to: Path) -> None:
     following = max(done, default=first - 1) + 1
     left = ranges(number for number in range(first, following) if number not in done)
     spent = changes.solver_seconds
-    arm = ArmState(STRATEGY, "", following, False, changes.tests, 0, changes.findings, spent)
+    arm = ArmState(_STRATEGY, "", following, False, changes.tests, 0, changes.findings, spent)
     with CampaignState.open(to, settings) as state:
-        opened = [(STRATEGY, "", start, stop) for start, stop in left]
+        opened = [(_STRATEGY, "", start, stop) for start, stop in left]
         state.commit(changes, seconds, [arm], opened, (), "finished")
 
 
@@ -73,7 +73,7 @@ def _settings(old: Mapping[str, Any]) -> dict[str, Any]:
     renamed = {"setup", "corpus", "version"}
     return {
         **{name: value for name, value in old.items() if name not in renamed},
-        "strategy": [STRATEGY],
+        "strategy": [_STRATEGY],
         "setups": [setup],
         "feed": old.get("corpus"),
         "versions": [old.get("version")],
@@ -93,7 +93,7 @@ def _changes(out: Path, counts: Mapping[str, Any], seed: int) -> Changes:
         found_at = record.path.stat().st_mtime
         row = (record.id, record.finding_class, record.solver, record.key, record.path.name)
         duplicates = max(0, seen.pop(record.key, 1) - 1)
-        changes.new.append(FindingState(*row, STRATEGY, index, seed, found_at, duplicates))
+        changes.new.append(FindingState(*row, _STRATEGY, index, seed, found_at, duplicates))
     changes.findings = len(changes.new)
     kinds = {"runs": counts["outcomes"], "errors": counts["errors"], "calls": {"calls": counts["calls"]}}
     # What was seen and is no finding was known before.
