@@ -1,4 +1,4 @@
-# Sourced by scripts/demo and scripts/test: makes .venv once and brings it up to date.
+# Sourced by scripts/setup, scripts/demo and scripts/test: makes .venv once and brings it up to date.
 # Everything installed is pinned in constraints.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,7 +23,7 @@ if [ ! -x .venv/bin/python ]; then
     "$(find_python)" -m venv .venv
 fi
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$expected" ]; then
-    echo "installing into .venv ..." >&2
+    echo "installing into .venv, which takes a few minutes ..." >&2
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
         --constraint constraints.txt --editable '.[dev,docs]'
     # On all processors; pip uses only one. Files that do not compile belong to other packages.

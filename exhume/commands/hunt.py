@@ -67,7 +67,8 @@ Modes = Annotated[
     ModeKind,
     typer.Option(
         help="Run a share of the tests under solver options (options), tactics (tactics), both (all),"
-        " or both and experimental options (experimental). 'default' runs all tests without them."
+        " or both and experimental options (experimental). With 'default', solvers always have their"
+        " default options."
     ),
 ]
 ModeShare = Annotated[float, typer.Option(help="Share of the tests run under --modes.", min=0, max=1)]
@@ -95,8 +96,8 @@ def _reject_files(paths: list[str] | None) -> None:
     if paths:
         given = " ".join(paths)
         raise ExhumeError(
-            f"hunt takes no files; run solvers on them with 'exhume replay {given} --solver SPEC', or generate"
-            f" similar tests: 'exhume import {given} --corpus FILE', 'exhume hunt --corpus FILE'"
+            f"hunt takes no files; run solvers on them with 'exhume replay {given} --solver SPEC', or"
+            f" generate similar tests: 'exhume import {given} --corpus FILE', 'exhume hunt --corpus FILE'"
         )
 
 

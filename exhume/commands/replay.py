@@ -53,7 +53,7 @@ def replay_command(
         typer.Option("--corpus", metavar="FILE", help="Use the formulas of this corpus instead of files."),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--limit", help="Time limit per file and solver, in seconds.", min=0.1)
+        float, typer.Option("--limit", metavar="SECONDS", help="Time limit per file and solver.", min=0.1)
     ] = 10.0,
     jobs: Jobs = 1,
     oracles: Oracles = None,

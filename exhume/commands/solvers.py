@@ -32,7 +32,11 @@ def solvers_command(
     context: typer.Context,
     solver: Annotated[
         list[str] | None,
-        typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP + "  [default: all known solvers]"),
+        typer.Option(
+            "--solver",
+            metavar="SPEC",
+            help=SOLVER_HELP.replace("to run", "to show") + "  [default: all known solvers]",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

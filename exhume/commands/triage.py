@@ -191,7 +191,8 @@ def report_command(
     plural = "s" * (page.findings != 1)
     out.print(f"{page.path}: {page.findings} finding{plural}, {page.size} bytes")
     for line in page.missing:
-        say(f"still to do: {line}")
+        # The page may be moved: there the campaign is DIR.
+        say(f"still to do: {line.replace(' DIR', f' {folder}')}")
 
 
 def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
