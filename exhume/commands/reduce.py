@@ -128,7 +128,7 @@ def _for_all(
             raise
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
-    before = f"; {len(found) - len(left)} were done before" if len(left) < len(found) else ""
+    before = f"; {len(found) - len(left)} done before" if len(left) < len(found) else ""
     say(f"worked on {len(left)} of {len(found)} finding{'s' * (len(found) > 1)}{before}")
     say(f"next: {then}")
 

@@ -46,7 +46,7 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert ended.code == 0
     assert "worked on 1 of 1 finding\n" in ended.err
     assert f"next: exhume bisect --all {out}" in ended.err
-    assert "worked on 0 of 1 finding; 1 were done before\n" in exhume("reduce", "--all", out).err
+    assert "worked on 0 of 1 finding; 1 done before\n" in exhume("reduce", "--all", out).err
     (tmp_path / "none" / "findings").mkdir(parents=True)
     for command in ("reduce", "bisect"):
         ended = exhume(command, "--all", tmp_path / "none")
