@@ -78,6 +78,7 @@ class OptionTable:
 
     ``checked_against`` is the release it was written for. With ``flags`` an option is switched on by its name
     and off by ``no-`` and its name. The settings in ``tactic_settings`` take a sequence of tactics.
+    ``simplifiers`` keep satisfiability.
     """
 
     family: str
@@ -87,6 +88,7 @@ class OptionTable:
     first_tactics: tuple[str, ...] = ()
     last_tactics: tuple[str, ...] = ()
     flags: bool = False
+    simplifiers: tuple[str, ...] = ()
 
     def find(self, option: str) -> KnownOption | None:
         """The entry for ``name=value`` (as written in a spec), or None."""
@@ -145,6 +147,7 @@ def option_table(family: str) -> OptionTable:
         tuple(tactics.get("first", ())),
         tuple(tactics.get("last", ())),
         data.get("flags", False),
+        tuple(tactics.get("simplifiers", ())),
     )
 
 

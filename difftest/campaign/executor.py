@@ -68,9 +68,9 @@ class RunTask:
     """Run all solvers on a test; those with a verdict other than timeout from an earlier stage keep it.
 
     ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
-    before, per solver. ``confirms`` says that nothing is counted: only what it shows matters. ``oracles``
-    say what counts as wrong; none: the solvers' defaults. ``options`` are what the test adds to those of the
-    solvers.
+    before, per solver. ``confirms`` says that nothing is counted: only what it shows matters. ``oracles`` say
+    what counts as wrong; none: the solvers' defaults; ``turn`` is one more, drawn for this test. ``options``
+    are what the test adds to those of the solvers.
     """
 
     name: TestName
@@ -82,6 +82,7 @@ class RunTask:
     confirms: bool = False
     oracles: tuple[str, ...] = ()
     options: Options = ()
+    turn: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class RunResult:
     ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``cross_checks`` are the
     results of models that another solver checked: (owner, judge, result). ``test`` is None where nothing
     looks wrong and the task did not bring it along. ``counts`` are further ones, by kind and name.
-    ``is_final``: a longer limit would not show more.
+    ``is_final``: a longer limit would not show more. ``turn_seconds`` is what the task's turn took.
     """
 
     task: RunTask
@@ -103,6 +104,7 @@ class RunResult:
     cross_checks: tuple[tuple[str, str, str], ...] = ()
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     is_final: bool = False
+    turn_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +326,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdict = runner.judge(solver, script, task.limits)
         verdicts[solver.name] = verdict
         spent += verdict.seconds
-    names = hunting_oracles(task.oracles, solvers, test.text)
+    names = hunting_oracles(task.oracles, solvers, test.text, task.turn)
     found, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
     kept = test if found else task.test
     results = tuple(
@@ -333,7 +335,19 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         for judge, what in cross_check.results()
     )
     theories = theories_in(test.text)
-    return RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results)
+    counts = {f"relation {name}": tried for name, tried in seen.tried.items() if tried}
+    turn_seconds = seen.probed.get(task.turn, 0.0)
+    return RunResult(
+        task,
+        verdicts,
+        spent + extra,
+        tuple(found),
+        theories,
+        kept,
+        results,
+        counts,
+        turn_seconds=turn_seconds,
+    )
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

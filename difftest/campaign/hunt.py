@@ -55,7 +55,9 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
+from difftest.campaign.turns import Turns
 from difftest.errors import DifftestError
+from difftest.oracles import oracles_in_turn
 from difftest.triage.keying import QUICK_SECONDS
 from difftest.triage.known import KnownErrors
 from difftest.triage.merges import Merge
@@ -171,6 +173,7 @@ class _Hunt:
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
         )
+        self.turns = Turns(oracles_in_turn(options.oracles, solvers), options.seed)
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.
         self.fresh_running: set[TestName] = set()
@@ -312,6 +315,8 @@ class _Hunt:
                 name = task.name
                 options = self.modes.choose(name.strategy, name.test_class, name.index)
                 task = replace(task, oracles=self.options.oracles, options=options)
+                if isinstance(task, RunTask) and not task.confirms:
+                    task = replace(task, turn=self.turns.draw(self.tally.solver_seconds))
             self.executor.submit(task)
             self.running += 1
 
@@ -362,6 +367,8 @@ class _Hunt:
             for event in self._events_of(result):
                 events.append(event)  # noqa: PERF402 - what came before an error stays
             if any(isinstance(event, FindingConfirmed) and not event.record.known for event in events):
+                if isinstance(result, Confirmation):
+                    self.turns.found(result.task.candidate.oracle)
                 self._commit()
             if self.state is not None and (merges := [event for event in events if isinstance(event, Merge)]):
                 self._commit()
@@ -382,6 +389,7 @@ class _Hunt:
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
+        self.turns.pay(task.turn, result.turn_seconds, result.counts.get(f"relation {task.turn}", {}))
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
         if not result.verdicts:

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 
 from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCheckable, Unit, read_model
+from difftest.models.state import SILENCED, State
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.commands import print_command, print_declaration
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_term
 from smtlib.script import read_script
 from smtlib.sorts import Sort
-from smtlib.terms import Term, postorder
+from smtlib.terms import postorder
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, message_shape
 from solvers.running.process import Limits, Run
@@ -28,13 +29,6 @@ from solvers.running.runner import Runner
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
-# What prints something, or ends the run, before the check-sat whose model is requested.
-_SILENCED = frozenset(
-    "get-model get-value get-info get-option get-assertions get-assignment get-proof get-unsat-core "
-    "get-unsat-assumptions get-objectives get-abduct get-interpolant get-difficulty get-learned-literals "
-    "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
-    "block-model-values dbg-params".split()
-)
 _QUOTED = re.compile(r"'[^']*'|\(error \"(?:line \d+ column \d+: |Parse Error: )?")
 _MODELS = b"(set-option :produce-models true)\n"
 
@@ -140,6 +134,16 @@ def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple
     return str(verdict.outcome), verdict.seconds
 
 
+def own_spelling(solver: Solver, text: str) -> str:
+    """A formula with a model of ``solver`` inserted, as that solver reads it; NotCheckable if only an
+    experimental option makes it.
+    """
+    if _is_experimental(solver, text):
+        raise NotCheckable("constant arrays, which take an experimental option")
+    profile = PROFILES.get(solver.family)
+    return profile.spell_model(text) if profile is not None else text
+
+
 def _is_experimental(judge: Solver, text: str) -> bool:
     """Whether ``judge`` takes ``text`` only with an option that it calls experimental."""
     option = PROFILES[judge.family].constant_arrays if judge.family in PROFILES else ""
@@ -156,7 +160,7 @@ def ask_for_model(
     asked = Script(asking(script, check))
     if asked.file_command:
         raise NotCheckable("the formula names a file")
-    run = runner.run(_with_models(owner), asked, limits)
+    run = runner.run(with_models(owner), asked, limits)
     return _after_answer(run, check), run.seconds
 
 
@@ -166,12 +170,13 @@ def asking(script: Script, check: int) -> bytes:
     kept = [
         script.data[command.start : command.end]
         for command in script.commands
-        if command.end <= last.end and command.name not in _SILENCED
+        if command.end <= last.end and command.name not in SILENCED
     ]
     return _MODELS + b"\n".join(kept) + b"\n(get-model)\n"
 
 
-def _with_models(solver: Solver) -> Solver:
+def with_models(solver: Solver) -> Solver:
+    """The solver with the options that it needs to print models and values in SMT-LIB."""
     if solver.family not in PROFILES:
         return solver
     more = tuple(option for option in PROFILES[solver.family].models if option not in solver.checks)
@@ -199,13 +204,13 @@ def put_in(script: Script, check: int, printed: str) -> WithModel:
 
     Raises NotCheckable.
     """
-    state = _State.at(script, check)
+    state = State.at(script, check)
     arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
     model = read_model(printed, list(state.symbols), state.uninterpreted, arrays)
-    formula, open_operators = _total(state.text(model, closed=True), state.logic, state.ranks)
+    formula, open_operators = _total(_text(state, model, closed=True), state.logic, state.ranks)
     loose = None
     if any(model.elements.get(sort) for sort in state.uninterpreted):
-        loose = _total(state.text(model, closed=False), "ALL", state.ranks)[0]
+        loose = _total(_text(state, model, closed=False), "ALL", state.ranks)[0]
     return WithModel(formula, loose, tuple(sorted(open_operators)))
 
 
@@ -215,7 +220,7 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
     Empty where the formula cannot be read.
     """
     try:
-        state = _State.at(script, check)
+        state = State.at(script, check)
     except NotCheckable:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
@@ -224,115 +229,46 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
     return tuple(sorted(names & totalise.read_differently()))
 
 
-@dataclass(slots=True)
-class _State:
-    """What is declared, defined and asserted at one point of a script."""
+def _text(state: State, model: Model, closed: bool) -> str:
+    """The script with the model inserted, as raw text."""
+    lines = list(_sorts(state, model, closed))
+    lines += _values(state, model)
+    lines += [print_command(c) for c in state.commands if c.definitions]
+    lines += [f"(assert {print_term(c.terms[0])})" for c in state.commands if c.name == "assert"]
+    lines += [f"(assert {print_term(term)})" for term in state.assumed]
+    return "\n".join(lines) + "\n"
 
-    commands: list[CheckedCommand]
-    assumed: tuple[Term, ...]
 
-    @classmethod
-    def at(cls, script: Script, check: int) -> _State:
-        """The state in which check-sat number ``check`` is asked."""
-        try:
-            checked = check_script(read_script(script.data.decode("utf-8", "replace")))
-        except ReadError as problem:
-            raise NotCheckable("the formula cannot be read", str(problem)) from problem
-        if checked.errors:
-            raise NotCheckable("the formula is not well sorted for us", str(checked.errors[0]))
-        levels: list[list[CheckedCommand]] = [[]]
-        seen = -1
-        for command in checked.commands:
-            if command.name.startswith("check-sat"):
-                seen += 1
-                if seen == check:
-                    return cls([c for level in levels for c in level], command.terms)
-            elif command.name == "push":
-                levels += [[] for _ in range(_count(command))]
-            elif command.name == "pop":
-                del levels[len(levels) - _count(command) :]
-            elif command.name == "reset":
-                levels = [[]]
-            elif command.name == "reset-assertions":
-                levels = [[c for c in levels[0] if c.name != "assert"]]
-            elif command.name == "set-option" and command.sexp[1:2] == [":global-declarations"]:
-                raise NotCheckable("global declarations")
+def _sorts(state: State, model: Model, closed: bool) -> Iterable[str]:
+    """Sorts first. A closed one is an enumeration, which z3 and cvc5 decide; else its elements differ."""
+    for command in state.commands:
+        if command.datatypes or command.name == "define-sort":
+            yield print_command(command)
+        elif command.name == "declare-sort" and command.sort is not None:
+            name = command.sort.name
+            elements = model.elements.get(name, [])
+            if command.sort.arity or not elements:
+                yield print_command(command)
+            elif closed:
+                yield f"(declare-datatypes (({name} 0)) (({' '.join(f'({e})' for e in elements)})))"
             else:
-                levels[-1].append(command)
-        raise NotCheckable("there is no such check-sat")
-
-    @property
-    def logic(self) -> str:
-        """The logic that is set, ``ALL`` if none is."""
-        logics = [str(command.sexp[1]) for command in self.commands if command.name == "set-logic"]
-        return logics[-1] if logics else "ALL"
-
-    @property
-    def symbols(self) -> dict[str, CheckedCommand]:
-        """The declared symbols by name, which want a value."""
-        return {
-            declaration.name: command
-            for command in self.commands
-            if command.name in ("declare-fun", "declare-const")
-            for declaration in command.declarations
-        }
-
-    @property
-    def ranks(self) -> dict[str, tuple[tuple[Sort, ...], Sort]]:
-        """The sorts of the declared symbols' arguments and values, by name."""
-        return {
-            declaration.name: (declaration.params, declaration.result)
-            for command in self.symbols.values()
-            for declaration in command.declarations
-        }
-
-    @property
-    def uninterpreted(self) -> list[str]:
-        """The declared sorts that take no parameters."""
-        return [
-            command.sort.name
-            for command in self.commands
-            if command.name == "declare-sort" and command.sort is not None and command.sort.arity == 0
-        ]
-
-    def text(self, model: Model, closed: bool) -> str:
-        """The script with the model inserted, as raw text."""
-        lines = list(self._sorts(model, closed))
-        lines += self._values(model)
-        lines += [print_command(c) for c in self.commands if c.definitions]
-        lines += [f"(assert {print_term(c.terms[0])})" for c in self.commands if c.name == "assert"]
-        lines += [f"(assert {print_term(term)})" for term in self.assumed]
-        return "\n".join(lines) + "\n"
-
-    def _sorts(self, model: Model, closed: bool) -> Iterable[str]:
-        """Sorts first. A closed one is an enumeration, which z3 and cvc5 decide; else its elements differ."""
-        for command in self.commands:
-            if command.datatypes or command.name == "define-sort":
                 yield print_command(command)
-            elif command.name == "declare-sort" and command.sort is not None:
-                name = command.sort.name
-                elements = model.elements.get(name, [])
-                if command.sort.arity or not elements:
-                    yield print_command(command)
-                elif closed:
-                    yield f"(declare-datatypes (({name} 0)) (({' '.join(f'({e})' for e in elements)})))"
-                else:
-                    yield print_command(command)
-                    yield from (f"(declare-const {element} {name})" for element in elements)
-                    if len(elements) > 1:
-                        yield f"(assert (distinct {' '.join(elements)}))"
+                yield from (f"(declare-const {element} {name})" for element in elements)
+                if len(elements) > 1:
+                    yield f"(assert (distinct {' '.join(elements)}))"
 
-    def _values(self, model: Model) -> Iterable[str]:
-        symbols = self.symbols
-        done: set[str] = set()
-        for name, command in symbols.items():
-            if name not in model.units:
-                # The model is the same for every value of it.
-                yield print_command(command)
-                done.add(name)
-        for name in symbols:
-            for unit in _in_order(model.units, name, done):
-                yield from unit.commands
+
+def _values(state: State, model: Model) -> Iterable[str]:
+    symbols = state.symbols
+    done: set[str] = set()
+    for name, command in symbols.items():
+        if name not in model.units:
+            # The model is the same for every value of it.
+            yield print_command(command)
+            done.add(name)
+    for name in symbols:
+        for unit in _in_order(model.units, name, done):
+            yield from unit.commands
 
 
 def _in_order(units: Mapping[str, Unit], name: str, done: set[str]) -> Iterable[Unit]:
@@ -352,10 +288,6 @@ def _in_order(units: Mapping[str, Unit], name: str, done: set[str]) -> Iterable[
             open_names.add(current)
             stack.append((current, True))
             stack += [(need, False) for need in sorted(units[current].needs) if need not in done]
-
-
-def _count(command: CheckedCommand) -> int:
-    return int(command.sexp[1]) if len(command.sexp) > 1 else 1
 
 
 _Ranks = Mapping[str, tuple[tuple[Sort, ...], Sort]]

@@ -13,13 +13,16 @@ from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import model_cross_check
 from difftest.oracles.base import Candidate, Observation, Oracle
+from difftest.oracles.related import CONTRADICTION, oracle_of
+from difftest.relations import find_relations
 from solvers.specs import Solver
 
 
 def find_oracles() -> dict[str, Oracle]:
-    """Every module of this folder that has an ``ORACLE``, by name, the gravest first."""
+    """Every module of this folder that has an ``ORACLE``, by name, the gravest first; and the relations."""
     modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
     found = [module.ORACLE for module in modules if hasattr(module, "ORACLE")]
+    found += [oracle_of(relation) for relation in find_relations()]
     return {oracle.name: oracle for oracle in sorted(found, key=lambda oracle: oracle.rank)}
 
 
@@ -58,21 +61,33 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def default_oracles(solvers: Sequence[Solver]) -> tuple[str, ...]:
-    """The oracles that are on for these solvers when none are named."""
-    return tuple(name for name, oracle in ORACLES.items() if oracle.is_default(solvers))
+    """The oracles that are on for these solvers, for every test, when none are named."""
+    usable = (oracle for oracle in ORACLES.values() if oracle.is_default(solvers))
+    return tuple(oracle.name for oracle in usable if not oracle.in_turn)
 
 
 def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
     """What ``names``, as ``select`` gives them, mean for these solvers: those named, or the defaults without
     those named with a ``-``.
     """
-    are_on = names and not names[0].startswith(_OFF)
-    chosen = names if are_on else default_oracles(solvers)
+    chosen = names if _are_on(names) else default_oracles(solvers)
     return tuple(name for name in chosen if _OFF + name not in names)
 
 
-def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) -> tuple[str, ...]:
-    """The oracles that ``names`` mean for one test of a hunt.
+def oracles_in_turn(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
+    """The oracles of which a hunt draws one for a test; none where others are named."""
+    usable = (oracle for oracle in ORACLES.values() if oracle.in_turn and oracle.is_default(solvers))
+    return tuple(o.name for o in usable if _OFF + o.name not in names and not _are_on(names))
+
+
+def _are_on(names: Sequence[str]) -> bool:
+    return bool(names) and not names[0].startswith(_OFF)
+
+
+def hunting_oracles(
+    names: Sequence[str], solvers: Sequence[Solver], text: str, turn: str = ""
+) -> tuple[str, ...]:
+    """The oracles that ``names`` mean for one test of a hunt; ``turn`` is the one drawn of those in turn.
 
     Unless it is named, models are cross-checked on one test in four, drawn by the text: on all of them a hunt
     is half as slow again (measured), on these it is an eighth.
@@ -80,7 +95,7 @@ def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], text: str) 
     rare = model_cross_check.ORACLE.name
     drawn = zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0
     chosen = oracles_on(names, solvers)
-    return tuple(name for name in chosen if drawn or rare in names or name != rare)
+    return (*(name for name in chosen if drawn or rare in names or name != rare), *filter(None, [turn]))
 
 
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:
@@ -92,6 +107,9 @@ def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:
 def look(seen: Observation, names: Sequence[str]) -> list[Candidate]:
     """All that is wrong in the eyes of these oracles."""
     found = [candidate for name in names for candidate in ORACLES[name].look(seen)]
-    # A wrong sat whose model the solver itself refutes is one fault: the graver name stays.
+    # A wrong sat whose model the solver itself refutes is one fault, and so is a wrong answer that
+    # contradicts another one of the same solver: the graver name stays.
     blamed = {c.culprit for c in found if c.finding_class == "soundness"}
-    return [c for c in found if c.finding_class != "invalid-model" or c.culprit not in blamed]
+    refuted = blamed | {c.culprit for c in found if c.finding_class == "invalid-model"}
+    milder = {"invalid-model": blamed, CONTRADICTION: refuted}
+    return [c for c in found if c.culprit not in milder.get(c.finding_class, ())]

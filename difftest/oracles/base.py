@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -65,11 +66,27 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Violation:
+    """Answers of ``solver`` that a relation excludes: to the test's check-sat number ``check`` and to
+    ``texts``. ``said`` lists the answers and ``why`` says why they cannot all be right, a sentence each.
+    """
+
+    relation: str
+    solver: str
+    said: str
+    why: str
+    texts: tuple[str, ...]
+    check: int
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What is known of one test: its ``text``, the ``verdicts`` by solver name, the answers ``known``
     beforehand, and what the oracles' own runs brought: ``cross_checks`` of models, and the ``parents``
     answers per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the
-    other way).
+    other way), and the ``violations`` of relations. ``tried`` counts by relation what came of their
+    claims, of which each makes ``claims`` at most, chosen by the ``salt``: that of the test, also where it
+    is reduced. ``probed`` are the seconds that each oracle's own runs took.
     """
 
     text: str
@@ -80,6 +97,11 @@ class Observation:
     parent_is_stronger: bool = True
     parents: Mapping[str, str] = field(default_factory=dict)
     cross_checks: tuple[CrossCheck, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    tried: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    probed: Mapping[str, float] = field(default_factory=dict)
+    claims: int = 1
+    salt: int = 0
 
     @property
     def where(self) -> str:
@@ -119,12 +141,23 @@ class Observation:
 
 
 def observe_test(
-    test: GeneratedTest, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict]
+    test: GeneratedTest, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict], claims: int = 1
 ) -> Observation:
     """What the solvers' verdicts on a generated test show, before any oracle looks."""
     parent = test.implied_by if test.implied_by is not None else test.implies
-    return Observation(test.text, solvers, verdicts, test.known, parent, test.implied_by is not None)
+    stronger = test.implied_by is not None
+    return Observation(
+        test.text, solvers, verdicts, test.known, parent, stronger, salt=salt_of(test.text), claims=claims
+    )
 
+
+def salt_of(text: str) -> int:
+    """The number that the choices of relations depend on."""
+    return zlib.crc32(text.encode("utf-8", "surrogateescape"))
+
+
+MOST_CLAIMS = 3
+"""Claims that a relation makes of a test where it is looked at again."""
 
 Probe = Callable[[Observation, Runner, Limits], tuple[Observation, float]]
 
@@ -138,8 +171,9 @@ class Oracle:
     the seconds spent in solvers. ``measure`` repeats, in fresh processes, what one run cannot show.
     ``is_default`` says whether it is on for these solvers when nobody says otherwise. ``promises`` says
     whether it may see something when the solvers that ran out of time get as many seconds as given.
-    ``has_own_runs`` says that it takes more than one run of each solver on the formula. ``rank`` orders
-    oracles, the gravest first: of two that see one thing, the first reports it.
+    ``has_own_runs`` says that it takes more than one run of each solver on the formula. ``in_turn``: unless
+    it is named, a hunt draws one of these for a test, and a replay uses none. ``rank`` orders oracles, the
+    gravest first: of two that see one thing, the first reports it.
     """
 
     name: str
@@ -150,6 +184,7 @@ class Oracle:
     measure: Callable[[Candidate, Observation, Runner, Limits], bool] | None = None
     promises: Callable[[Observation, float], bool] | None = None
     has_own_runs: bool = False
+    in_turn: bool = False
     rank: int = 100
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from difftest.oracles.base import Candidate, Observation
+from difftest.oracles.base import MOST_CLAIMS, Candidate, Observation
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
@@ -43,7 +43,7 @@ def _evidence(expected: Expectation, text: str) -> Mapping[str, Any]:
     script, limits = Script.of(text), Limits(seconds=expected.seconds)
     with Runner(warm=False) as runner:
         verdicts = {solver.name: runner.judge(solver, script, limits) for solver in expected.solvers}
-        seen = Observation(text, expected.solvers, verdicts)
+        seen = Observation(text, expected.solvers, verdicts, claims=MOST_CLAIMS, salt=expected.salt)
         candidates, seen, _ = examine(seen, [expected.oracle or expected.finding_class], runner, limits)
         same = (c for c in candidates if c.finding_class == expected.finding_class)
         if (candidate := next(same, None)) is None:

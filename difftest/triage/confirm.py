@@ -22,7 +22,8 @@ from typing import Self
 from base.errors import ExhumeError
 from difftest.errors import DifftestError
 from difftest.oracles import ORACLES
-from difftest.oracles.base import Observation, Oracle
+from difftest.oracles.base import MOST_CLAIMS, Observation, Oracle
+from difftest.oracles.related import related_files
 from difftest.reduction.pairs import Pair
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
@@ -48,6 +49,8 @@ class Confirmer:
         self.seconds = 0.0
         self.refused = False
         """Whether in the last look a solver refused the text or complained of something new."""
+        self.beside: dict[str, str] = {}
+        """The scripts, by file name, that a relation made of the last text that showed it."""
         self.is_fast = fast
         """Whether it looks at forked solvers."""
         self._runner = Runner(within=within)
@@ -118,11 +121,13 @@ class Confirmer:
             runner = (
                 self._runner if self.is_fast else stack.enter_context(Runner(warm=False, within=self._runner))
             )
-            seen = Observation(text, expected.solvers, verdicts)
+            seen = Observation(text, expected.solvers, verdicts, claims=MOST_CLAIMS, salt=expected.salt)
             candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
             found = [c for c in candidates if expected.culprit in (None, c.culprit)]
             is_shown = bool(found)
+            if is_shown:
+                self.beside = related_files(seen, oracle.name)
             if found and not self.is_fast and oracle.measure is not None:
                 is_shown = oracle.measure(found[0], seen, runner, limits)
         return is_shown

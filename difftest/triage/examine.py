@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from difftest.oracles import ORACLES, look
 from difftest.oracles.base import Candidate, Observation
@@ -17,7 +19,10 @@ def examine(
     test's own; what is known then, and the seconds spent in solvers.
     """
     spent = 0.0
-    for probe in filter(None, (ORACLES[name].probe for name in names)):
-        seen, seconds = probe(seen, runner, limits)
-        spent += seconds
+    for name in names:
+        if (probe := ORACLES[name].probe) is not None:
+            started = time.monotonic()
+            seen, seconds = probe(seen, runner, limits)
+            spent += seconds
+            seen = replace(seen, probed={**seen.probed, name: time.monotonic() - started})
     return look(seen, names), seen, spent

@@ -9,7 +9,7 @@ from typing import Any
 
 from difftest.errors import DifftestError, NotShown
 from difftest.oracles import default_oracles
-from difftest.oracles.base import Candidate, Observation, decided
+from difftest.oracles.base import Candidate, Observation, decided, salt_of
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
@@ -50,7 +50,9 @@ def expectation_of_finding(folder: Path) -> Expectation:
     verdicts = {name: _verdict_of(entry) for name, entry in entries.items()}
     printed = {name: _printed(folder / f"{name}.stdout") for name in entries}
     expected = expectation_of(candidate, solvers, verdicts, printed, pair)
-    return replace(expected, tries=int((data.get("reduced") or {}).get("tries", 1)))
+    tries = int((data.get("reduced") or {}).get("tries", 1))
+    salt = salt_of(read_formula(folder / ORIGINAL)) if (folder / ORIGINAL).is_file() else 0
+    return replace(expected, tries=tries, salt=salt)
 
 
 def _verdict_of(entry: Mapping[str, Any]) -> Verdict:

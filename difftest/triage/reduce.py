@@ -150,7 +150,8 @@ def reduce(
         # Command lines of the user's stay as they are.
         pairs = zip(expected.solvers, lean, strict=True)
         solvers = tuple(own if own.family == "other" else less for own, less in pairs)
-        _update(target, report, replace(expected, solvers=solvers))
+        beside = {f"reduced-{name}": script for name, script in confirmer.beside.items()}
+        _update(target, report, replace(expected, solvers=solvers), beside)
     return report
 
 
@@ -194,13 +195,15 @@ def _made_by_storm(target: Path, text: str) -> bool:
     return first.startswith("; exhume ") and first.endswith(" strategy storm")
 
 
-def _update(folder: Path, report: ReductionReport, expected: Expectation) -> None:
-    """Note what came of the reduction in the finding's folder; ``expected`` has the options that it takes."""
+def _update(folder: Path, report: ReductionReport, expected: Expectation, beside: dict[str, str]) -> None:
+    """Note what came of the reduction in the finding's folder, with the texts ``beside`` it; ``expected`` has
+    the options that it takes.
+    """
     key = str(read_document(folder)["key"])
     reduced = {"file": REDUCED, **report.sizes()}
     if report.confirmed:
         reduced |= {"runs": _record_runs(folder, expected), **conclude(key, expected, report.text)}
-    files = {}
+    files = dict(beside)
     if expected.pair is not None:
         files[REDUCED_PARENT] = expected.pair.parent_of(report.text) or ""
     update_finding(folder, {"reduced": reduced}, files)

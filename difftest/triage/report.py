@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from difftest.oracles.related import RELATED
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.classes.crash import death_words
@@ -31,6 +32,8 @@ _BESIDE = {
     "with-model.smt2": "The formula with the model inserted",
     "parent.smt2": "The formula that it was made from",
     "reduced-parent.smt2": "The formula that it was made from, reduced with it",
+    **{f"reduced-{name}": "A script made from it" for name in RELATED},
+    **dict.fromkeys(RELATED, "A script made from it"),
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 # A short tactic on the line of its command.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difftest.oracles import ORACLES, PLAIN, look
-from difftest.oracles.base import Candidate, Observation, is_same, observe_test
+from difftest.oracles.base import MOST_CLAIMS, Candidate, Observation, is_same, observe_test, salt_of
+from difftest.oracles.related import related_files
 from difftest.reduction.pairs import pair_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT, WITH_MODEL, Evidence
@@ -41,7 +42,8 @@ class Settled:
         """What a smaller test has to show."""
         pair = pair_of(self.test) if self.candidate.oracle == "implication" else None
         printed = {name: run.stdout for name, run in self.shown.runs.items()}
-        return expectation_of(self.candidate, self.shown.solvers, self.shown.verdicts, printed, pair)
+        expected = expectation_of(self.candidate, self.shown.solvers, self.shown.verdicts, printed, pair)
+        return replace(expected, salt=salt_of(self.test.text))
 
 
 def settle(
@@ -99,7 +101,7 @@ class _Settling:
     def _see(self, involved: Sequence[Solver], runner: Runner) -> Observation | None:
         """What is seen again with these solvers; None where that is not the candidate."""
         verdicts = {solver.name: self._run(solver)[0] for solver in involved}
-        seen = observe_test(self._test, involved, verdicts)
+        seen = observe_test(self._test, involved, verdicts, MOST_CLAIMS)
         found, seen, seconds = examine(seen, self._names, runner, self._limits)
         self.spent += seconds
         return seen if is_same(self._renamed(involved), found) else None
@@ -138,6 +140,7 @@ class _Settling:
         files = {WITH_MODEL: evidence.formula} if evidence.formula else {}
         if self._oracle.name == "implication" and seen.parent is not None:
             files[PARENT] = seen.parent
+        files |= related_files(seen, candidate.oracle)
         runs = {solver.name: self._run(solver)[1] for solver in seen.solvers}
         return Settled(candidate, Shown(tuple(seen.solvers), seen.verdicts, runs, files), self._test)
 

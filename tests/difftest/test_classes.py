@@ -113,6 +113,7 @@ def test_every_class_has_words_and_a_rank_of_its_own() -> None:
     found = [entry for entry in every_class() if entry.kind == "formula"]
     assert [entry.name for entry in found] == [
         "soundness",
+        "contradiction",
         "crash",
         "invalid-model",
         "incompleteness",

@@ -26,9 +26,11 @@ from apifuzz.engines.z3.words import words_in
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, must
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
+from solvers.options import option_table
 
-_LISTS = ("tactics", "solving_tactics", "probes", "predicates", "tactic_switches", "simplifiers")
-TACTICS, _SOLVERS, PROBES, PREDICATES, _SWITCHES, SIMPLIFIERS = map(profile("z3").list_of, _LISTS)
+_LISTS = ("tactics", "solving_tactics", "probes", "predicates", "tactic_switches")
+TACTICS, _SOLVERS, PROBES, PREDICATES, _SWITCHES = map(profile("z3").list_of, _LISTS)
+SIMPLIFIERS = option_table("z3").simplifiers
 OBJECTIVES = ("Int", "Real", "BitVec")
 COMPARISONS = (operator.gt, operator.lt, operator.ge, operator.le, operator.eq)
 MOST_CONSEQUENCES = 5

@@ -24,11 +24,11 @@ class Expectation:
 
     ``answers`` are those of the contradicted check-sat, by solver name (soundness only). ``truth`` is set
     where the right answer was known by construction: one of ``references`` has to give it, then.
-    ``complaints`` are the shapes of the error messages that are there already; others spoil a run.
-    ``oracle`` names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of
-    a crash's file differ, as they do from release to release. ``pair`` is set where it takes the formula that
-    this one was made from to show it. ``tries`` is the number of runs in which a flaky finding (threads,
-    time) has to show twice, else 1.
+    ``complaints`` are the shapes of the error messages that are there already; others spoil a run. ``oracle``
+    names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of a crash's
+    file differ, as they do from release to release. ``pair`` is set where it takes the formula that this one
+    was made from to show it. ``salt`` is the test's, by which relations choose. ``tries`` is the number of
+    runs in which a flaky finding (threads, time) has to show twice, else 1.
     """
 
     finding_class: str
@@ -45,6 +45,7 @@ class Expectation:
     oracle: str = ""
     pair: Pair | None = None
     tries: int = 1
+    salt: int = 0
 
     @property
     def accused(self) -> Solver:

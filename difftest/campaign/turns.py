@@ -1,0 +1,48 @@
+"""Oracles that take turns: which one, if any, looks at a test of a hunt.
+
+Each of them makes runs of its own, so all of them together get a share of the solvers' time. A bandit divides
+it among them by what they find and how many of their claims are decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from difftest.campaign.bandit import Bandit
+
+SHARE = 0.15
+"""Of all time that solvers take."""
+_JUDGED = ("held", "violated")
+
+
+class Turns:
+    """The turns of the oracles ``names``."""
+
+    def __init__(self, names: Sequence[str], seed: int) -> None:
+        self._bandit = Bandit(names, seed)
+        self._owed = dict.fromkeys(names, 0.0)
+        self._spent = 0.0
+
+    def draw(self, seconds: float) -> str:
+        """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
+        one.
+        """
+        if not self._owed or self._spent > SHARE * seconds:
+            return ""
+        return max(self._owed, key=self._owed.__getitem__)
+
+    def pay(self, name: str, seconds: float, tried: Mapping[str, int]) -> None:
+        """What a turn took, and what came of its claims."""
+        if name not in self._owed:
+            return
+        # A turn that came to nothing counts as well, so that another one is next.
+        charged = max(seconds, 0.001)
+        self._spent += seconds
+        self._bandit.pay(name, charged, sum(tried.get(word, 0) for word in _JUDGED))
+        for other, share in self._bandit.shares().items():
+            self._owed[other] += share * charged
+        self._owed[name] -= charged
+
+    def found(self, name: str) -> None:
+        """An oracle has a finding of its own."""
+        self._bandit.pay(name, 0.0, 0, 1)

@@ -1,0 +1,98 @@
+"""What is declared, defined and asserted where a script asks a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from difftest.models.model_reader import NotCheckable
+from smtlib.checker import CheckedCommand, check_script
+from smtlib.errors import ReadError
+from smtlib.script import read_script
+from smtlib.sorts import Sort
+from smtlib.terms import Term, TermTable
+from solvers.running.script import Script
+
+# What prints something, or ends the run, before the check-sat whose model is requested.
+SILENCED = frozenset(
+    "get-model get-value get-info get-option get-assertions get-assignment get-proof get-unsat-core "
+    "get-unsat-assumptions get-objectives get-abduct get-interpolant get-difficulty get-learned-literals "
+    "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
+    "block-model-values dbg-params".split()
+)
+
+
+@dataclass(slots=True)
+class State:
+    """What is declared, defined and asserted at one point of a script."""
+
+    commands: list[CheckedCommand]
+    assumed: tuple[Term, ...]
+    table: TermTable
+
+    @classmethod
+    def at(cls, script: Script, check: int) -> State:
+        """The state in which check-sat number ``check`` is asked."""
+        try:
+            checked = check_script(read_script(script.data.decode("utf-8", "replace")))
+        except ReadError as problem:
+            raise NotCheckable("the formula cannot be read", str(problem)) from problem
+        if checked.errors:
+            raise NotCheckable("the formula is not well sorted for us", str(checked.errors[0]))
+        levels: list[list[CheckedCommand]] = [[]]
+        seen = -1
+        for command in checked.commands:
+            if command.name.startswith("check-sat"):
+                seen += 1
+                if seen == check:
+                    return cls([c for level in levels for c in level], command.terms, checked.table)
+            elif command.name == "push":
+                levels += [[] for _ in range(_count(command))]
+            elif command.name == "pop":
+                del levels[len(levels) - _count(command) :]
+            elif command.name == "reset":
+                levels = [[]]
+            elif command.name == "reset-assertions":
+                levels = [[c for c in levels[0] if c.name != "assert"]]
+            elif command.name == "set-option" and command.sexp[1:2] == [":global-declarations"]:
+                raise NotCheckable("global declarations")
+            else:
+                levels[-1].append(command)
+        raise NotCheckable("there is no such check-sat")
+
+    @property
+    def logic(self) -> str:
+        """The logic that is set, ``ALL`` if none is."""
+        logics = [str(command.sexp[1]) for command in self.commands if command.name == "set-logic"]
+        return logics[-1] if logics else "ALL"
+
+    @property
+    def symbols(self) -> dict[str, CheckedCommand]:
+        """The declared symbols by name, which want a value."""
+        return {
+            declaration.name: command
+            for command in self.commands
+            if command.name in ("declare-fun", "declare-const")
+            for declaration in command.declarations
+        }
+
+    @property
+    def ranks(self) -> dict[str, tuple[tuple[Sort, ...], Sort]]:
+        """The sorts of the declared symbols' arguments and values, by name."""
+        return {
+            declaration.name: (declaration.params, declaration.result)
+            for command in self.symbols.values()
+            for declaration in command.declarations
+        }
+
+    @property
+    def uninterpreted(self) -> list[str]:
+        """The declared sorts that take no parameters."""
+        return [
+            command.sort.name
+            for command in self.commands
+            if command.name == "declare-sort" and command.sort is not None and command.sort.arity == 0
+        ]
+
+
+def _count(command: CheckedCommand) -> int:
+    return int(command.sexp[1]) if len(command.sexp) > 1 else 1

@@ -1,0 +1,167 @@
+"""Relations as oracles: each makes its runs where a solver answered, and says what cannot be.
+
+A hunt draws one of them for a test (``in_turn``), so that all of them together take a fixed share of its
+time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from difftest.models.cross_check import with_models
+from difftest.models.model_reader import NotCheckable
+from difftest.models.state import State
+from difftest.oracles.base import Candidate, Observation, Oracle, Violation, decided
+from difftest.relations.base import Case, Claim, Relation
+from smtlib.reader import sexp_text
+from solvers.options import option_table
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
+
+CONTRADICTION = "contradiction"
+_RELATED = 8
+
+
+def oracle_of(relation: Relation) -> Oracle:
+    """The oracle that watches a relation."""
+
+    def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:
+        work = _Probe(relation, seen, runner, limits)
+        work.run()
+        tried = {**seen.tried, relation.name: work.tried} if work.tried else seen.tried
+        return replace(seen, violations=(*seen.violations, *work.found), tried=tried), work.seconds
+
+    def look(seen: Observation) -> list[Candidate]:
+        return [_candidate(relation, seen, v) for v in seen.violations if v.relation == relation.name]
+
+    return Oracle(
+        relation.name,
+        relation.about,
+        look,
+        lambda solvers: any(map(relation.is_for, solvers)),
+        probe,
+        has_own_runs=True,
+        in_turn=True,
+        rank=_RELATED,
+    )
+
+
+def _candidate(relation: Relation, seen: Observation, found: Violation) -> Candidate:
+    where = "|".join(filter(None, (relation.place, seen.where)))
+    key = f"{CONTRADICTION}|{found.solver}|{where}"
+    evidence = (found.said, found.why)
+    return Candidate(
+        CONTRADICTION, (found.solver,), key, found.solver, found.why, found.check, relation.name, evidence
+    )
+
+
+@dataclass
+class _Probe:
+    """The runs of one relation on one test; ``tried`` counts claims by whether they could be judged."""
+
+    relation: Relation
+    seen: Observation
+    runner: Runner
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self.found: list[Violation] = []
+        self.seconds = 0.0
+        self.tried: dict[str, int] = {}
+
+    def run(self) -> None:
+        script = Script.of(self.seen.text)
+        states: dict[int, State | None] = {}
+        for solver in self.seen.trusted:
+            check = self._check(self.seen.verdicts[solver.name])
+            if check is None or not self.relation.is_for(solver) or script.file_command:
+                continue
+            if check not in states:
+                states[check] = _state(script, check)
+            if (state := states[check]) is not None and _is_trusted(solver, state):
+                answer = str(self.seen.verdicts[solver.name].answers[check])
+                ask = partial(self._ask, solver)
+                self._claims(Case(solver, script, check, answer, state, ask, self.seen.salt))
+
+    def _check(self, verdict: Verdict) -> int | None:
+        """The question to look at: the first one that has an answer as needed."""
+        if verdict.outcome not in (Outcome.OK, Outcome.UNKNOWN):
+            return None
+        needed = self.relation.answers
+        return next((n for n in range(len(verdict.answers)) if decided(verdict.answers, n) in needed), None)
+
+    def _claims(self, case: Case) -> None:
+        if not case.is_plain:
+            return
+        try:
+            for claim in islice(self.relation.make(case), self.seen.claims):
+                violation = self._judge(case, claim)
+                if violation is not None:
+                    self.found.append(violation)
+                    return
+        except (NotCheckable, RecursionError) as problem:
+            self._count(getattr(problem, "cause", "too deep"))
+
+    def _judge(self, case: Case, claim: Claim) -> Violation | None:
+        """What is wrong by a claim, if anything is."""
+        answers: list[str | None] = []
+        for text in claim.texts:
+            verdict = self.runner.judge(case.solver, Script.of(text), self.limits)
+            self.seconds += verdict.seconds
+            is_sure = verdict.outcome in (Outcome.OK, Outcome.UNKNOWN)
+            answers.append(decided(verdict.answers, len(verdict.answers) - 1) if is_sure else None)
+        if None in answers:
+            self._count("not decided")
+        if not claim.rule.is_broken(case.answer, answers):
+            self._count("held") if None not in answers else None
+            return None
+        self._count("violated")
+        name, asked = (
+            case.solver.name,
+            f" (check-sat number {case.check + 1})" * (len(case.script.checks) > 1),
+        )
+        said = [f"{name} says {case.answer} to the formula{asked}"]
+        said += [
+            f"{answer or 'nothing certain'} to {file}" for file, answer in zip(RELATED, answers, strict=False)
+        ]
+        return Violation(self.relation.name, name, ", ".join(said), claim.why, claim.texts, case.check)
+
+    def _ask(self, solver: Solver, text: str) -> str:
+        run = self.runner.run(with_models(solver), Script.of(text), self.limits)
+        self.seconds += run.seconds
+        if run.ended != "exit":
+            raise NotCheckable("no answer in time")
+        return run.stdout
+
+    def _count(self, what: str) -> None:
+        self.tried[what] = self.tried.get(what, 0) + 1
+
+
+RELATED = ("related.smt2", "related-2.smt2", "related-3.smt2")
+"""The files beside a finding that hold the scripts of a claim."""
+
+
+def related_files(seen: Observation, oracle: str) -> dict[str, str]:
+    """The scripts that show the violation of a relation, by the files that hold them."""
+    texts = next((found.texts for found in seen.violations if found.relation == oracle), ())
+    return dict(zip(RELATED, texts, strict=False))
+
+
+def _state(script: Script, check: int) -> State | None:
+    try:
+        return State.at(script, check)
+    except (NotCheckable, RecursionError):
+        return None
+
+
+def _is_trusted(solver: Solver, state: State) -> bool:
+    """Whether the script sets no option under which the solver's answers do not count."""
+    table = option_table(solver.family)
+    settings = [command.sexp for command in state.commands if command.name == "set-option"]
+    classes = (table.class_of(f"{str(s[1])[1:]}={sexp_text(s[2])}") for s in settings if len(s) == 3)
+    return all(option_class is None or option_class.is_trusted for option_class in classes)

@@ -1,0 +1,218 @@
+"""What a relation is: a test and scripts made from it, of whose answers by one solver not all are possible.
+
+A relation makes *claims* from a case, which is one question of a test that a solver answered. A claim has one
+or two scripts and says which answers to them the answer to the test leaves possible. Only ``sat`` and
+``unsat`` count: whatever else comes (unknown, a timeout, a refusal, output that cannot be read) is no
+violation.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeVar
+
+from difftest.models.model_reader import NotCheckable
+from difftest.models.state import SILENCED, State
+from smtlib.commands import print_command
+from smtlib.errors import ReadError
+from smtlib.printer import print_term
+from smtlib.reader import SExp, SExpList, read_sexps
+from smtlib.shapes import COMMANDS
+from smtlib.terms import Term, free_in, postorder
+from solvers.running.script import ANSWERS, Script
+from solvers.specs import Solver
+
+QUESTION = "(check-sat)"
+T = TypeVar("T")
+_LONGEST = 200_000
+# What may stand in a script that is taken apart: it declares, defines, asserts or sets.
+_PLAIN = ("assert", "set-logic", "set-option", "set-info")
+
+
+class Rule(StrEnum):
+    """Which answers to a claim's scripts are possible."""
+
+    SAME = "same"
+    """Test sat: not all of the scripts are unsat. Test unsat: none is sat."""
+    SAT = "sat"
+    """None is unsat."""
+    UNSAT = "unsat"
+    """None is sat."""
+
+    def is_broken(self, first: str | None, answers: Sequence[str | None]) -> bool:
+        """Whether no formula has these answers; ``first`` is that to the test."""
+        if self is Rule.SAME and first == "sat":
+            return bool(answers) and all(answer == "unsat" for answer in answers)
+        if self is Rule.SAME and first != "unsat":
+            return False
+        return ("unsat" if self is Rule.SAT else "sat") in answers
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``texts`` are scripts, whose last question counts; ``why`` is a sentence that says why the answers are
+    bound, ``{solver}`` in it the solver's name.
+    """
+
+    texts: tuple[str, ...]
+    rule: Rule
+    why: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """Question number ``check`` of ``script``, to which ``solver`` said ``answer``; ``state`` is what was
+    declared and asserted then. ``ask`` gives what the solver prints on a script; ``salt`` makes choices
+    differ from test to test.
+    """
+
+    solver: Solver
+    script: Script
+    check: int
+    answer: str
+    state: State
+    ask: Callable[[str], str]
+    salt: int = 0
+
+    @cached_property
+    def assertions(self) -> list[Term]:
+        """What is asserted."""
+        return [command.terms[0] for command in self.state.commands if command.name == "assert"]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the script has nothing but declarations, definitions, settings and assertions."""
+        return all(
+            command.name in (*_PLAIN, *SILENCED) or command.name.startswith(("declare-", "define-"))
+            for command in self.state.commands
+        )
+
+    def knows(self, command: str) -> bool:
+        """Whether the solver has this command."""
+        only = COMMANDS[command].only
+        return not only or self.solver.kin in only
+
+    @cached_property
+    def head(self) -> list[str]:
+        """Settings, declarations and definitions, as text."""
+        return [
+            print_command(command)
+            for command in self.state.commands
+            if command.name != "assert" and command.name not in SILENCED
+        ]
+
+    @cached_property
+    def asserted(self) -> list[str]:
+        """The asserted terms as text, the assumptions of the question last."""
+        return [print_term(term) for term in (*self.assertions, *self.state.assumed)]
+
+    def text(
+        self,
+        asserted: Iterable[str] | None = None,
+        question: str = QUESTION,
+        before: Sequence[str] = (),
+        head: Sequence[str] | None = None,
+    ) -> str:
+        """The script with these assertions (none: its own); ``before`` come first, as options have to."""
+        chosen = self.asserted if asserted is None else asserted
+        lines = [
+            *before,
+            *(self.head if head is None else head),
+            *(f"(assert {term})" for term in chosen),
+            question,
+        ]
+        return "\n".join(lines) + "\n"
+
+    @cached_property
+    def subterms(self) -> list[Term]:
+        """The terms below the assertions that have no free variable, in an order that depends on each alone,
+        so that what is left of a test that is reduced has the same first ones.
+        """
+        free: dict[Term, frozenset[Term]] = {}
+        closed = []
+        for term in postorder(self.assertions):
+            free[term] = free_in(term, free)
+            if not free[term]:
+                closed.append(term)
+        return self.in_order(closed, print_term)
+
+    def in_order(self, items: Iterable[T], text: Callable[[T], str] = str) -> list[T]:
+        """The items in an order that looks drawn and depends on each item's text and the salt alone."""
+        return sorted(
+            items, key=lambda item: zlib.crc32(f"{self.salt} {text(item)}".encode("utf-8", "replace"))
+        )
+
+    @property
+    def chance(self) -> random.Random:
+        """Chance that depends on the salt alone."""
+        return random.Random(self.salt)
+
+    def is_free(self, name: str) -> bool:
+        """Whether the script does not use a symbol."""
+        return name not in self.script.text
+
+    def printed(self, text: str, answer: str = "") -> list[SExp]:
+        """What the solver prints on a script, after its ``answer`` if there has to be one. NotCheckable if
+        that is another one, or if the rest is an error or cannot be read.
+        """
+        printed = self.ask(text).lstrip()
+        if answer:
+            said, _, printed = printed.partition("\n")
+            if said.strip() != answer:
+                raise NotCheckable(f"not {answer} when more is asked")
+        return read_printed(printed)
+
+
+def read_printed(text: str) -> list[SExp]:
+    """What a solver printed, as s-expressions. NotCheckable if that is an error or cannot be read."""
+    if len(text) > _LONGEST:
+        raise NotCheckable("it prints too much")
+    try:
+        found: list[SExp] = list(read_sexps(text))
+    except (ReadError, RecursionError) as problem:
+        raise NotCheckable("what it prints cannot be read", str(problem)) from problem
+    if (
+        not found
+        or found[0] in ANSWERS
+        or any(isinstance(sexp, list) and sexp[:1] == ["error"] for sexp in found)
+    ):
+        raise NotCheckable("it prints an error, an answer or nothing")
+    return found
+
+
+def listed(sexp: SExp, head: str = "", length: int = 0) -> SExpList:
+    """``sexp`` as a list that begins with ``head`` and has ``length`` items; NotCheckable if it is none."""
+    if not isinstance(sexp, SExpList) or (head and sexp[:1] != [head]) or (length and len(sexp) != length):
+        raise NotCheckable("what it prints has another form")
+    return sexp
+
+
+Maker = Callable[[Case], Iterator[Claim]]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """``make`` gives the claims of a case, lazily, the first one first; it may raise NotCheckable.
+
+    ``answers`` are those of the test that it needs. ``command`` is one that the solver must have. ``place``
+    goes into the keys of findings where it is not the answers to formulas that are at fault, but what the
+    solver gives besides. ``fits`` says whether it can be used with a solver.
+    """
+
+    name: str
+    about: str
+    make: Maker
+    answers: tuple[str, ...] = ("sat", "unsat")
+    place: str = ""
+    command: str = ""
+    fits: Callable[[Solver], bool] = lambda solver: True
+
+    def is_for(self, solver: Solver) -> bool:
+        """Whether it says something of this solver."""
+        only = COMMANDS[self.command].only if self.command else ()
+        return (not only or solver.kin in only) and self.fits(solver)

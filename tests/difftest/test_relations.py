@@ -1,0 +1,178 @@
+"""Relations: each with a solver that lies where it looks, and real solvers of which it says nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest.campaign.turns import SHARE, Turns
+from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
+from difftest.oracles.base import Observation
+from difftest.oracles.related import RELATED
+from difftest.relations import find_relations
+from difftest.relations.base import Rule
+from difftest.triage.confirm import Confirmer
+from difftest.triage.examine import examine
+from difftest.triage.expectation import expectation_of_finding
+from difftest.triage.reduce import reduce
+from generator.strategy import GeneratedTest
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+
+Fake = Callable[..., Solver]
+SAT = """(set-logic ALL)(declare-const x Int)(declare-const y Int)
+(define-fun twice ((a Int)) Int (* 2 a))
+(assert (< 1 (twice x) 20))(assert (or (= y 3) (> y x)))(assert (exists ((z Int)) (< x z y)))(check-sat)
+"""
+UNSAT = SAT.replace("(check-sat)", "(assert (< y 0))(assert (> x 5))(check-sat)")
+# What a solver that lies says: where, as a Python condition on the text, and the answers; for sat and unsat.
+LIES = {
+    "cube": (SAT, "say('sat' if text.count('assert') == 3 else 'unsat')"),
+    "weaker": (SAT, "say('sat' if 'twice' in text and text.count('assert') == 3 else 'unsat')"),
+    "core": (
+        UNSAT,
+        "say('unsat', '(core!0 core!2)') if 'get-unsat-core' in text else "
+        "say('unsat' if text.count('assert') == 5 else 'sat')",
+    ),
+    "assumptions": (SAT, "say('unsat' if 'assuming' in text else 'sat')"),
+    "levels": (SAT, "say('sat', 'unsat') if 'push' in text else say('sat')"),
+    "shuffle": (SAT, "say('sat' if 'declare-const x' in text else 'unsat')"),
+    "inline": (SAT, "say('sat' if '(twice x)' in text and 'named!' not in text else 'unsat')"),
+    "simplify": (SAT, "say('(+ 1 7)') if '(simplify' in text else say('sat')"),
+    "elimination": (SAT, "say('false') if 'get-qe' in text else say('sat')"),
+    "optimum": (
+        SAT,
+        "say('sat', '(objectives (x 3))') if 'imize' in text else say('unsat' if '(= ' in text "
+        "and ' 3)' in text and text.count('assert') == 4 else 'sat')",
+    ),
+    "interpolant": (
+        UNSAT,
+        "say('(define-fun interpolant! () Bool true)') if 'get-inter' in text else "
+        "say('sat' if 'interpolant!' in text else 'unsat')",
+    ),
+    "abduct": (
+        SAT,
+        "say('(define-fun abduct! () Bool false)') if 'get-abduct' in text else "
+        "say('sat' if 'not ' in text or 'abduct!' not in text else 'unsat')",
+    ),
+}
+
+
+def violations(solver: Solver, text: str, name: str, claims: int = 3) -> Observation:
+    with Runner(warm=False) as runner:
+        verdict = runner.judge(solver, Script.of(text), Limits(20))
+        seen = Observation(text, [solver], {solver.name: verdict}, claims=claims)
+        return examine(seen, [name], runner, Limits(20))[1]
+
+
+def test_rules_exclude_answers() -> None:
+    assert Rule.SAME.is_broken("sat", ["unsat", "unsat"])
+    assert Rule.SAME.is_broken("unsat", ["unsat", "sat"])
+    assert not Rule.SAME.is_broken("sat", ["unsat", None])
+    assert not Rule.SAME.is_broken("sat", ["unsat", "sat"])
+    assert not Rule.SAME.is_broken("unknown", ["sat"])
+    assert Rule.SAT.is_broken("sat", ["unsat"])
+    assert not Rule.SAT.is_broken("sat", [None])
+    assert Rule.UNSAT.is_broken("sat", ["sat"])
+    assert not Rule.UNSAT.is_broken("sat", ["unsat"])
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_that_a_relation_sees_is_a_violation(name: str, fake: Fake) -> None:
+    text, body = LIES[name]
+    liar = fake(body, "cvc5-liar" if name != "optimum" else "z3-liar")
+    seen = violations(liar, text, name)
+    assert [found.relation for found in seen.violations] == [name], seen.tried
+    (candidate,) = ORACLES[name].look(seen)
+    assert (candidate.finding_class, candidate.culprit) == ("contradiction", liar.name)
+
+
+@pytest.mark.parametrize("spec", ["z3", "cvc5"])
+@pytest.mark.parametrize("text", [SAT, UNSAT])
+def test_nothing_is_wrong_with_real_solvers(spec: str, text: str) -> None:
+    solver = find_solver(spec)
+    with Runner() as runner:
+        verdict = runner.judge(solver, Script.of(text), Limits(20))
+        assert verdict.is_decided
+        names = oracles_in_turn((), [solver])
+        _, seen, _ = examine(Observation(text, [solver], {solver.name: verdict}), names, runner, Limits(20))
+    assert seen.violations == ()
+    assert {name for name, tried in seen.tried.items() if tried.get("held")} >= {
+        "cube",
+        "shuffle",
+        "simplify",
+    }
+
+
+def test_what_cannot_be_read_or_is_not_decided_is_no_violation(fake: Fake) -> None:
+    bodies = [
+        "say('sat', '))) |')",
+        "say('sat')\nif text.count('assert') > 3: time.sleep(9)",
+        "say('unknown')",
+    ]
+    for body in bodies:
+        solver = fake(body, "z3-odd")
+        with Runner(warm=False) as runner:
+            verdict = runner.judge(solver, Script.of(SAT), Limits(1))
+            seen = Observation(SAT, [solver], {solver.name: verdict})
+            names = ["cube", "values", "own-model", "simplify"]
+            assert examine(seen, names, runner, Limits(1))[1].violations == ()
+
+
+def test_a_contradiction_is_confirmed_and_reduced_with_its_scripts(fake: Fake, tmp_path: Path) -> None:
+    liar = fake("say('unsat' if 'assuming' in text and '* 2' in text else 'sat')", "liar")
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions",))
+    events = list(hunt([GeneratedTest(0, SAT, "by-hand")], [liar], options))
+    (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    assert (found.finding_class, found.key) == ("contradiction", "contradiction|liar|Int+Quantifier")
+    assert "check-sat-assuming" in (found.path / RELATED[0]).read_text()
+    reduce(found.path, ddsmt=False, seconds=20)
+    data = json.loads((found.path / "finding.json").read_text())
+    assert data["reduced"]["confirmed"]
+    reduced = (found.path / "reduced.smt2").read_text()
+    assert reduced.count("assert") == 1
+    assert "check-sat-assuming" in (found.path / f"reduced-{RELATED[0]}").read_text()
+    report = (found.path / "report.md").read_text()
+    assert "liar says sat to the formula, unsat to related.smt2" in report
+    assert "both ask the same question" in report
+    with Confirmer(expectation_of_finding(found.path)) as confirmer:
+        assert confirmer(reduced)
+        assert not confirmer(reduced.replace("* 2", "+ 2"))
+
+
+def test_relations_take_turns_in_a_share_of_the_time() -> None:
+    turns = Turns(["a", "b"], 0)
+    assert Turns([], 0).draw(100) == ""
+    drawn = []
+    total = 0.0
+    for _ in range(2000):
+        total += 0.1
+        if name := turns.draw(total):
+            drawn.append(name)
+            turns.pay(name, 0.1, {"held": 1})
+            if name == "b" and len(drawn) % 10 == 0:
+                turns.found("b")
+    assert len(drawn) == pytest.approx(SHARE * 2000, rel=0.05)
+    assert drawn.count("b") > 1.5 * drawn.count("a")
+    assert drawn.count("a") > 20
+
+
+def test_relations_are_drawn_in_hunts_and_named_in_replays(fake: Fake, tmp_path: Path) -> None:
+    z3, cvc5 = find_solver("z3"), find_solver("cvc5")
+    names = {relation.name for relation in find_relations()}
+    assert names == set(oracles_in_turn((), [z3, cvc5]))
+    assert "get-qe" not in oracles_in_turn((), [z3])
+    assert {"optimum", "simplifier"} & set(oracles_in_turn((), [cvc5])) == set()
+    assert not names & set(default_oracles([z3, cvc5]))
+    assert oracles_in_turn(("crash",), [z3]) == ()
+    assert "cube" not in oracles_in_turn(select(["-cube"]), [z3])
+    tests = [GeneratedTest(number, SAT, "by-hand") for number in range(30)]
+    *_, end = hunt(tests, [z3], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),)))
+    assert isinstance(end, HuntFinished)
+    judged = {kind: found["held"] for kind, found in end.summary.statistics.items() if "relation" in kind}
+    assert judged
+    assert end.summary.findings == ()
