@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest import (
+    FindingConfirmed,
+    HuntFinished,
+    HuntOptions,
+    Limits,
+    Solver,
+    Stage,
+    find_solver,
+    hunt,
+    oracles,
+    relations,
+)
 from difftest.campaign.turns import SHARE, Turns
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
@@ -128,7 +140,7 @@ def test_a_contradiction_is_confirmed_and_reduced_with_its_scripts(fake: Fake, t
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions",))
     events = list(hunt([GeneratedTest(0, SAT, "by-hand")], [liar], options))
     (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
-    assert (found.finding_class, found.key) == ("contradiction", "contradiction|liar|Int+Quantifier")
+    assert (found.finding_class, found.key) == ("contradiction", "contradiction|liar|Ints+Quantifiers")
     assert "check-sat-assuming" in (found.path / RELATED[0]).read_text()
     reduce(found.path, ddsmt=False, seconds=20)
     data = json.loads((found.path / "finding.json").read_text())
@@ -176,3 +188,26 @@ def test_relations_are_drawn_in_hunts_and_named_in_replays(fake: Fake, tmp_path:
     judged = {kind: found["held"] for kind, found in end.summary.statistics.items() if "relation" in kind}
     assert judged
     assert end.summary.findings == ()
+
+
+DOUBT = """
+from difftest.relations.base import Claim, Relation, Rule
+
+
+def _claims(case):
+    yield Claim((case.text(["false"]),), Rule.UNSAT, "False is false.")
+
+
+RELATION = Relation("doubt", "false is satisfiable", _claims)
+"""
+
+
+def test_a_relation_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: Fake) -> None:
+    (tmp_path / "doubt.py").write_text(DOUBT)
+    monkeypatch.setattr(relations, "__path__", [*relations.__path__, str(tmp_path)])
+    monkeypatch.setattr(oracles, "ORACLES", oracles.find_oracles())
+    monkeypatch.setattr(f"{examine.__module__}.ORACLES", oracles.ORACLES)
+    seen = violations(fake("say('sat')"), SAT, "doubt")
+    assert [found.why for found in seen.violations] == ["False is false."]
+    monkeypatch.undo()
+    sys.modules.pop("difftest.relations.doubt", None)
