@@ -227,25 +227,26 @@ class _TermPrinter:
 
     def _push_definition(self, stack: list[_Item], term: Term) -> None:
         kind = term.op.kind
-        if kind is Kind.BINDER:
+        if not term.args:
+            stack.append(self.naming.head(term))
+        elif kind is Kind.BINDER:
             self._push_binder(stack, term)
         elif kind is Kind.MATCH:
             self._push_match(stack, term)
         elif kind is Kind.ANNOTATION:
             self._push_annotation(stack, term)
-        elif not term.args:
-            stack.append(self.naming.head(term))
         else:
             args = term.args
+            head = self.naming.head
             stack.append(")")
             for arg in reversed(args):
-                stack.append(arg)
+                stack.append(arg if arg.args else head(arg))
                 stack.append(" ")
             if term.op.name == "@" and (term.op.text == "()" or not args[0].args):
                 stack.pop()
                 stack.append("(")
             else:
-                stack.append("(" + self.naming.head(term))
+                stack.append("(" + head(term))
 
     def _push_binder(self, stack: list[_Item], term: Term) -> None:
         stack.append(")")

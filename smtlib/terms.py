@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from operator import attrgetter
 from typing import Final
 
 from smtlib.sorts import Sort, indexed
@@ -213,12 +212,12 @@ class TermTable:
 def postorder(
     roots: Iterable[Term],
     done: set[Term] | None = None,
-    below: Callable[[Term], Iterable[Term]] = attrgetter("args"),
+    below: Callable[[Term], Iterable[Term]] | None = None,
 ) -> Iterator[Term]:
     """Every term below ``roots``, each once, arguments before what uses them.
 
     Terms in ``done`` and their subterms are skipped; each yielded term is added to it. ``below`` gives the
-    arguments of a term that the walk enters.
+    arguments of a term that the walk enters (default: all).
     """
     done = set() if done is None else done
     for root in roots:
@@ -228,7 +227,7 @@ def postorder(
             if term in done:
                 stack.pop()
                 continue
-            args = below(term)
+            args = term.args if below is None else below(term)
             pending = [a for a in args if a not in done] if args else ()
             if pending:
                 stack.extend(reversed(pending))
