@@ -25,10 +25,12 @@ import socket
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task
 from difftest.errors import DifftestError

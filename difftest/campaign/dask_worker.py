@@ -6,10 +6,11 @@ import contextlib
 import pickle
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from distributed import Worker, WorkerPlugin, get_worker
+from msgspec.structs import replace
 
 from base.errors import ExhumeError
 from difftest.campaign.executor import Failure, OwnTests, RunTask, Task, TestName

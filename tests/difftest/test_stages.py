@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from difftest import DEFAULT_STAGES, HuntFinished, HuntOptions, Limits, Outcome, Solver, Stage, Verdict, hunt
 from difftest.campaign.executor import RunResult, RunTask, TestName
@@ -58,7 +59,8 @@ def test_a_test_continues_where_an_oracle_may_see_something_then(
     assert (later is not None) is more
     if later is not None:
         assert (later.stage, later.limits.seconds) == (1, 1.0)
-        assert made.later(replace(result(1, new=new, other=refused, old=old), task=later), 0.0) is not None
+        again = structs.replace(result(1, new=new, other=refused, old=old), task=later)
+        assert made.later(again, 0.0) is not None
         assert made.later(result(2, new=new, other=refused, old=old), 0.0) is None
 
 
