@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,15 +63,53 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--thorough``: everything at full size, the way to run before a release (about half an hour)."""
+    parser.addoption("--thorough", action="store_true", help="run all sizes and cases (half an hour)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how thorough the run is before test modules are imported (``tests.sizes``)."""
+    if config.getoption("--thorough"):
+        os.environ["EXHUME_THOROUGH"] = "1"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked ``thorough`` unless the run is; pytest counts it as deselected."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+# The cases of a parametrised test that are watched line by line, in each process.
+_WATCHED_CASES = 3
+_cases: Counter[str] = Counter()
+
+
+def _is_watched(item: pytest.Item) -> bool:
+    if item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None)):
+        return False
+    if not hasattr(item, "callspec"):
+        return True
+    test = item.nodeid.partition("[")[0]
+    _cases[test] += 1
+    return _cases[test] <= _WATCHED_CASES
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Tests that take long, and those of properties, which make a hundred examples each, are not watched line
-    by line: that slows them down most, several times, and others go the same ways.
+    """Measure coverage where it pays.
+
+    Tests that take long, those of properties, which make a hundred examples each, and the later cases of a
+    parametrised test are not watched line by line: that slows them down most, and others go the same ways.
 
     pytest-cov's own ``no_cover`` does not do it in the workers of pytest-xdist: there it stops one of two
     tracers, and the other continues.
     """
-    if not (item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None))):
+    if _is_watched(item):
         return (yield)
     tracer, of_threads = sys.gettrace(), threading.gettrace()
     sys.settrace(None)

@@ -30,6 +30,7 @@ from apifuzz.interface import (
 )
 from smtlib import BOOL, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import ROUNDING_MODE, array, bit_vector, floating_point
+from tests.sizes import size
 
 B1, B4, B8 = bit_vector(1), bit_vector(4), bit_vector(8)
 HALF, SINGLE = floating_point(5, 11), floating_point(8, 24)
@@ -293,7 +294,7 @@ def test_every_option_can_be_set_in_every_way() -> None:
         elif option.kind is OptionKind.INT:
             assert option.low is not None and option.high is not None
             values = (str(int(option.low)), str(int(option.high)), option.default)
-        for value, seed in itertools.product(values, range(6)):
+        for value, seed in itertools.product(values, range(size(2, 6))):
             kit = Kit()
             kit.engine.random.seed(seed)
             kit.perform(calls.SetOption(option.name, value))

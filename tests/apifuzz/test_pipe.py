@@ -279,7 +279,12 @@ def test_other_answers_than_success_are_noticed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [("z3", "-in"), ("cvc5", ""), ("cvc4", "--lang smt2"), ("yices-smt2", "--incremental")],
+    [
+        ("z3", "-in"),
+        ("cvc5", ""),
+        pytest.param("cvc4", "--lang smt2", marks=pytest.mark.thorough),
+        pytest.param("yices-smt2", "--incremental", marks=pytest.mark.thorough),
+    ],
 )
 def test_runs_with_real_solvers(program: str, arguments: str) -> None:
     path = shutil.which(program) or shutil.which(program, path=str(Path(sys.executable).parent))

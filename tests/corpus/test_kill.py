@@ -14,6 +14,7 @@ import pytest
 from corpus.errors import CorpusMissing
 from corpus.importer import import_paths
 from corpus.store import Corpus
+from tests.sizes import size
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,7 +57,7 @@ def test_what_was_reported_as_stored_survives_kills_at_random_moments(tmp_path: 
     path = tmp_path / "c"
     chance = random.Random(1)
     stored = 0
-    for _ in range(12):
+    for _ in range(size(4, 12)):
         lines = kill_after(start(WRITER, path), chance.choice((1, 2, 4)), chance.uniform(0, 0.3))
         reported = max([stored, *(int(line) for line in lines if line.isdigit())])
         try:
@@ -98,7 +99,7 @@ def test_a_killed_import_is_continued_to_the_same_corpus(tmp_path: Path) -> None
         (folder / f"z3_{number:03}_0.smt2").write_text(body)
     chance = random.Random(2)
     path = tmp_path / "killed"
-    for _ in range(8):
+    for _ in range(size(3, 8)):
         kill_after(start(IMPORTER, path, folder), 1, chance.uniform(0, 0.5))
         if path.exists():
             with Corpus.open(path) as corpus:

@@ -20,9 +20,10 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
 from solvers.running._supervisor import descendants
 from solvers.running.orphans import NAME
+from tests.sizes import size
 
 ROOT = Path(__file__).parents[2]
-KILLS = 100
+KILLS = size(20, 100)
 CAUSES = 6
 
 # Crashes in one of six places, lies now and then, and leaves a process of its own behind.
