@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 IS_THOROUGH = bool(os.environ.get("EXHUME_THOROUGH"))
-"""Whether this run was asked for the full sizes; ``tests/conftest.py`` sets it from ``--thorough``."""
+"""Whether this run has the full sizes; ``tests/conftest.py`` sets it from ``--thorough``."""
 
 
 def size(quick: int, thorough: int) -> int:
