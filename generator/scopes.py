@@ -123,7 +123,7 @@ class Prelude:
 
     @property
     def everything(self) -> int:
-        """All declarations."""
+        """The set of all declarations, a bit for each."""
         return (1 << len(self.texts)) - 1
 
 

@@ -63,7 +63,7 @@ class Crawler:
             self.check_deleted()
 
     def crawl(self, listing: Listing, since: str = "", by_date: bool = True) -> None:
-        """Update one list."""
+        """Fetch what is new in one list of the tracker, page by page, and store it."""
         request: str | None = self._start(listing, since) if by_date else listing.request()
         pages = items = 0
         while request is not None:

@@ -31,7 +31,7 @@ class Facts:
 
     @classmethod
     def of(cls, lines: Sequence[Line]) -> Facts:
-        """Read them off."""
+        """The facts of a trace's lines."""
         made: dict[str, int] = {}
         sorts: dict[str, str] = {}
         for index, line in enumerate(lines):

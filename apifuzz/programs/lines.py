@@ -61,7 +61,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The code."""
+        """The line as Python source."""
         return ast.unparse(self.code)
 
     def changed(self, code: ast.expr) -> Line:

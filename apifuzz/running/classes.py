@@ -46,7 +46,7 @@ class CallsClass(FindingClass):
         return f"{name} {self._said} after the calls below: {said}"
 
     def expected(self, found: FindingFolder, name: str) -> str:
-        """What is right."""
+        """What a correct solver does."""
         return f"{self._right}{_because(found, name)}"
 
 

@@ -115,7 +115,7 @@ class Runner:
         self._folder.cleanup()
 
     def close(self) -> None:
-        """End what runs."""
+        """End the processes of all runs."""
         self.closed = True
         self._forks.close()
         self._programs.close()

@@ -83,7 +83,7 @@ class Setup:
         return said
 
     def to_json(self) -> str:
-        """As text."""
+        """The setup as JSON text."""
         return json.dumps(asdict(self))
 
     @classmethod

@@ -162,7 +162,7 @@ class CallsPerformer:
         return self._runner(0).version()
 
     def close(self) -> None:
-        """End what runs."""
+        """End the processes of all runs."""
         for runner in list(self._runners.values()):
             runner.close()
 

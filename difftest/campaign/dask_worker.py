@@ -84,7 +84,7 @@ class _Workshop:
         self._workers: list[TaskWorker] = []
 
     def worker(self) -> TaskWorker:
-        """This thread's."""
+        """The worker of this thread."""
         found = getattr(self._local, "worker", None)
         if found is None:
             own = {name: made for name, made in self._strategies.items() if isinstance(made, OwnTests)}

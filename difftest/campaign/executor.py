@@ -226,7 +226,7 @@ class Performer(Protocol):
         ...
 
     def close(self) -> None:
-        """End what runs."""
+        """End the runs in progress, and their processes."""
         ...
 
 
@@ -270,7 +270,7 @@ class Worker:
         self._performers: dict[str, Performer] = {}
 
     def perform(self, task: Task) -> RunResult | Confirmation | Reduced:
-        """Do one task."""
+        """Run a test, confirm a candidate, or reduce a finding, whichever ``task`` is."""
         if isinstance(task, ReduceTask):
             return _reduce(task, self.runner)
         if (strategy := self._own.get(task.name.strategy)) is None:

@@ -28,7 +28,7 @@ class FileTests:
 
     @property
     def fingerprint(self) -> str:
-        """Names the files."""
+        """A hash of the paths of the files, 16 hexadecimal digits."""
         return hashlib.sha256("\0".join(self._files).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:

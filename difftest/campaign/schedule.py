@@ -60,7 +60,7 @@ class ListedTests:
         self._tests = iter(tests)
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
-        """The next ones."""
+        """The next ``stop - start`` tests, whatever the indices."""
         return itertools.islice(self._tests, stop - start)
 
 

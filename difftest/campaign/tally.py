@@ -76,7 +76,7 @@ class Tally:
             self.add(kind, counts, next(iter(result.verdicts), ""))
 
     def add(self, kind: str, counts: Mapping[str, int], solver: str = "") -> None:
-        """Further counts."""
+        """Add further counts of one kind, by name."""
         self.statistics[kind].update(counts)
         self._changes.counted.update({(kind, name, solver): count for name, count in counts.items()})
 

@@ -47,7 +47,7 @@ class Evidence:
             self.culprit, self.reason = name, reason
 
     def note(self, sentence: str) -> None:
-        """Note something, once."""
+        """Add a line to the evidence, unless it is there."""
         if sentence not in self.sentences:
             self.sentences.append(sentence)
 

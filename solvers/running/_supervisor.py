@@ -75,7 +75,7 @@ def receive(fd: int) -> tuple[dict[str, Any], bytes] | None:
 
 
 def send(fd: int, header: dict[str, Any], body: bytes = b"") -> None:
-    """Write one frame."""
+    """Write one frame: the lengths of header and body, then both."""
     packed = json.dumps(header).encode()
     write_all(fd, _FRAME.pack(len(packed), len(body)) + packed + body)
 

@@ -17,5 +17,5 @@ def parse_help(printed: str) -> dict[str, AskedOption]:
 
 
 def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
-    """Its options."""
+    """The options, by name, that the yices of ``argv`` lists with ``--help``."""
     return parse_help(ask(argv, "--help"))

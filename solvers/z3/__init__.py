@@ -30,7 +30,7 @@ def parse_parameters(described: str) -> dict[str, AskedOption]:
 
 
 def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
-    """Its parameters."""
+    """The parameters, by name, that the z3 of ``argv`` lists with ``-pd``."""
     return parse_parameters(ask(argv, "-pd"))
 
 

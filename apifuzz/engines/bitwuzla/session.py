@@ -31,7 +31,7 @@ class Terminator:
         self.left = calls
 
     def start(self) -> None:
-        """Before each check."""
+        """Prepare a check; called before each one."""
         self.left, self.next_calls = self.next_calls, TERMINATOR_CALLS
 
     def __call__(self) -> bool:

@@ -47,7 +47,7 @@ class Crash(FindingClass):
         return f"{name} {crashes(said)}{place} on the formula below: {said}"
 
     def expected(self, found: FindingFolder, name: str) -> str:
-        """Anything else."""
+        """Any answer or error message: a correct solver does not crash."""
         return "An answer, or an error message."
 
 

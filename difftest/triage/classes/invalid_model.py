@@ -33,11 +33,11 @@ class InvalidModel(FindingClass):
             _ask_about(refuted[0], hearing, found)
 
     def describe(self, found: FindingFolder, name: str) -> str:
-        """The sat."""
+        """That the solver's sat comes with a wrong model."""
         return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
 
     def expected(self, found: FindingFolder, name: str) -> str:
-        """A right model."""
+        """A right model, which is what a correct solver prints."""
         if found.data.get("oracle") == _CROSSED:
             return f"A model that satisfies the assertions. {found.reason}".rstrip()
         return "A model that satisfies the assertions. The solver's own check refutes its model."

@@ -16,7 +16,7 @@ class Slowdown(FindingClass):
     is_quick = False
 
     def describe(self, found: FindingFolder, name: str) -> str:
-        """The times."""
+        """That the solver is slower than an older release, with the times."""
         reason = plain(str(found.data.get("reason", ""))).rstrip(".")
         return f"{name} is far slower on the formula below than an older release: {reason}."
 
