@@ -203,7 +203,7 @@ def replace_ids(argument: str, new: dict[str, str]) -> str:
 def read_trace(text: str) -> Trace:
     """The trace that ``text`` is. Raises :class:`TraceError` with line and reason."""
     if len(text) > MAX_TEXT:
-        raise TraceError(f"longer than {MAX_TEXT >> 20} Mi characters: no trace")
+        raise TraceError(f"longer than {MAX_TEXT >> 20} Mi characters: not a trace")
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         try:
@@ -258,7 +258,7 @@ class _Reader:
 
     def _first(self, tokens: list[str]) -> None:
         if tokens[0] != MAGIC:
-            raise TraceError(f"no trace: it does not begin with '{MAGIC} {VERSION} SOLVER SEED'")
+            raise TraceError(f"not a trace: it does not begin with '{MAGIC} {VERSION} SOLVER SEED'")
         if len(tokens) < 2 or tokens[1] != str(VERSION):
             shown = tokens[1][:20] if len(tokens) > 1 else "none"
             raise TraceError(f"version {shown} of traces is unknown; this is version {VERSION}")
@@ -268,7 +268,7 @@ class _Reader:
 
     def trace(self) -> Trace:
         if self.solver is None:
-            raise TraceError("no trace: it is empty")
+            raise TraceError("not a trace: it is empty")
         return Trace(self.solver, self.seed, tuple(self.settings), tuple(self.lines))
 
 

@@ -57,7 +57,7 @@ def make_engine(spec: str) -> Engine:
     name, equals, command = spec.partition("=")
     if equals:
         if not name.strip() or not command.strip():
-            raise EngineMissing(f"{spec!r} is no solver: write name=command, as in yices=yices-smt2")
+            raise EngineMissing(f"{spec!r} is not a solver: write name=command, as in yices=yices-smt2")
         return _load(_PIPE)(name, command)
     entry = _ENTRIES.get(spec)
     if entry is None:

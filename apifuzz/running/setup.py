@@ -102,7 +102,7 @@ class Setup:
         other = unquote_name(trace.setting(CROSS_CHECK)) or None
         for name in (solver is None and trace.solver, other):
             if name and name not in ENGINES:
-                raise TraceError(f"the trace is of {name!r}: say with --solver what to run it on")
+                raise TraceError(f"the trace is of {name!r}: name the solver to run it on with --solver")
         return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
 
 

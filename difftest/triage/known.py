@@ -37,7 +37,7 @@ class KnownErrors:
                     raise ValueError("not of this format")
                 known.notes.update(cls(data["errors"]).notes)
             except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-                raise DifftestError(f"{file}: no list of known errors: {problem}") from problem
+                raise DifftestError(f"{file}: not a list of known errors: {problem}") from problem
         return known
 
     @classmethod

@@ -310,7 +310,7 @@ def _read(path: Path) -> str:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            raise SeedSkipped("no plain file")
+            raise SeedSkipped("not a regular file")
         if found.st_size > MAX_BYTES:
             raise SeedSkipped("larger than 1 MiB")
         with path.open("rb") as file:
@@ -318,7 +318,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise SeedSkipped(f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SeedSkipped("no UTF-8 text") from error
+        raise SeedSkipped("not UTF-8 text") from error
 
 
 def _causes(skipped: Mapping[str, str]) -> str:

@@ -100,7 +100,7 @@ class SeedStrategy(ABC):
                 yield mutant
                 fruitless = 0
         raise GenerationError(
-            f"{self.name} makes nothing of {_FRUITLESS} seeds in a row from {self.seeds.name}"
+            f"{self.name} makes no test from {_FRUITLESS} seeds in a row from {self.seeds.name}"
         )
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:

@@ -275,7 +275,7 @@ def test_lists_of_known_errors(tmp_path: Path) -> None:
     assert some.match("crash|z3|y: SIGSEGV|mod,mod0") is None
     for text in ("", "{}", '{"format": "exhume-known-errors", "version": 9, "errors": []}', "[" * 100_000):
         file.write_text(text)
-        with pytest.raises(DifftestError, match="no list of known errors"):
+        with pytest.raises(DifftestError, match="not a list of known errors"):
             KnownErrors.read([file])
 
 

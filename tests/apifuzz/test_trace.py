@@ -86,9 +86,9 @@ def test_any_text_is_a_trace_or_an_error_with_a_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no trace: it is empty"),
-        ("; only a comment\n", "no trace: it is empty"),
-        ("(set-logic QF_BV)\n", "line 1: no trace: it does not begin with"),
+        ("", "not a trace: it is empty"),
+        ("; only a comment\n", "not a trace: it is empty"),
+        ("(set-logic QF_BV)\n", "line 1: not a trace: it does not begin with"),
         ("exhume-trace 2 z3 1\n", "line 1: version 2 of traces is unknown; this is version 1"),
         ("exhume-trace\n", "line 1: version none of traces"),
         ("exhume-trace 1 z3\n", "line 1: expected 'exhume-trace 1 SOLVER SEED'"),

@@ -175,7 +175,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
         (["run", "--solver", "smtlib", "--out", "x", "--option", "produce"], "NAME=VALUE"),
         (["run", "--solver", "smtlib", "--out", "x", "--time", "soon"], "not a duration"),
         (["replay", "nowhere"], "nowhere"),
-        (["run", "--solver", "smtlib", "--out", "x", "--known", "nowhere"], "no list of known errors"),
+        (["run", "--solver", "smtlib", "--out", "x", "--known", "nowhere"], "not a list of known errors"),
         # As it was before there were commands.
         (["--replay", "x.trace"], "exhume apifuzz replay TRACE"),
         (["--minimise=x.trace"], "exhume apifuzz minimise TRACE"),

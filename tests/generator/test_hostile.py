@@ -36,7 +36,7 @@ SEEDS = {
     + f"){')' * 99})",
     "a megabyte of text": f'(declare-fun s () String)(assert (= s "{"ab" * 500_000}"))',
 }
-REASONS = ("makes nothing of", "1 nested too deep", "no Boolean subterm with a value")
+REASONS = ("makes no test from", "1 nested too deep", "no Boolean subterm with a value")
 
 
 @pytest.mark.parametrize("what", SEEDS)

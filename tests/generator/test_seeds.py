@@ -150,7 +150,11 @@ def test_what_a_folder_cannot_give_is_reported(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.smt2")
     source = seeds_of_folder(tmp_path)
     assert [seed.origin for seed in source] == ["good.smt2"]
-    assert count_causes(source.skipped) == {"no plain file": 2, "larger than 1 MiB": 1, "no UTF-8 text": 1}
+    assert count_causes(source.skipped) == {
+        "not a regular file": 2,
+        "larger than 1 MiB": 1,
+        "not UTF-8 text": 1,
+    }
 
 
 def test_one_file_is_a_source_too(tmp_path: Path) -> None:

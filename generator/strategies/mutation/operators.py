@@ -357,10 +357,10 @@ def operators_for(solvers: tuple[str, ...], file: str = "") -> Operators:
     path = Path(file)
     try:
         if path.stat().st_size > MAX_FILE:
-            raise GenerationError(f"{file} is larger than {MAX_FILE >> 20} MiB: no file of operators")
+            raise GenerationError(f"{file} is larger than {MAX_FILE >> 20} MiB: not a file of operators")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise GenerationError(f"cannot read the operators in {file}: {reason}") from error
     theories = Theories()
     try:

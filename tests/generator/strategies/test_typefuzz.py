@@ -140,7 +140,7 @@ def test_quantifiers_are_swapped(tmp_path: Path) -> None:
 def test_a_formula_without_other_operators_is_counted_and_left(tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text("(declare-fun p () Bool)(assert p)(check-sat)")
     made: Any = make_strategy("opfuzz", None, StrategySettings(), seeds_of_folder(tmp_path))
-    with pytest.raises(GenerationError, match="makes nothing of 100 seeds in a row"):
+    with pytest.raises(GenerationError, match="makes no test from 100 seeds in a row"):
         next(made.generate(0, 1))
     (tmp_path / "b.smt2").write_text("(declare-fun f (Int) Bool)(assert (f 1))(check-sat)")
     made = make_strategy("opfuzz", None, StrategySettings(), seeds_of_folder(tmp_path / "b.smt2"))
