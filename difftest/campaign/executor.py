@@ -12,7 +12,12 @@ import queue
 import tempfile
 import threading
 import time
+<<<<<<< HEAD
 from collections.abc import Callable, Mapping, Sequence
+=======
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+>>>>>>> 4815293 (Relations: crashes and refuted models on scripts made from a test are findings on these; scripts/bench_relations)
 from pathlib import Path
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
@@ -22,8 +27,8 @@ from msgspec import Struct
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
 from difftest.errors import DifftestError
-from difftest.oracles import hunting_oracles
-from difftest.oracles.base import Candidate, observe_test
+from difftest.oracles import PLAIN, hunting_oracles, look
+from difftest.oracles.base import Candidate, Observation, observe_test
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
 from difftest.triage.filing import Filing
@@ -92,7 +97,8 @@ class RunResult(Struct, frozen=True):
     ``candidates`` is what looks wrong, ``theories`` those that the test shows. ``cross_checks`` are the
     results of models that another solver checked: (owner, judge, result). ``test`` is None where nothing
     looks wrong and the task did not bring it along. ``counts`` are further ones, by kind and name.
-    ``is_final``: a longer limit would not show more. ``turn_seconds`` is what the task's turn took.
+    ``is_final``: a longer limit would not show more. ``others`` is what looks wrong on scripts that were made
+    from the test. ``turn_seconds`` is what the task's turn took.
     """
 
     task: RunTask
@@ -105,6 +111,7 @@ class RunResult(Struct, frozen=True):
     counts: Mapping[str, Mapping[str, int]] = msgspec.field(default_factory=dict)
     is_final: bool = False
     turn_seconds: float = 0.0
+    others: tuple[tuple[Candidate, GeneratedTest], ...] = ()
 
 
 class ConfirmTask(Struct, frozen=True):
@@ -330,18 +337,16 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     )
     theories = theories_in(test.text)
     counts = {f"relation {name}": tried for name, tried in seen.tried.items() if tried}
-    turn_seconds = seen.probed.get(task.turn, 0.0)
-    return RunResult(
-        task,
-        verdicts,
-        spent + extra,
-        tuple(found),
-        theories,
-        kept,
-        results,
-        counts,
-        turn_seconds=turn_seconds,
-    )
+    result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
+    return replace(result, turn_seconds=seen.probed.get(task.turn, 0.0), others=tuple(_others(seen, test)))
+
+
+def _others(seen: Observation, test: GeneratedTest) -> Iterator[tuple[Candidate, GeneratedTest]]:
+    """What a solver did wrong, by itself, on scripts that a relation made from the test."""
+    for name, text, verdict in seen.failed:
+        other = replace(test, text=text, known=(), implied_by=None, implies=None)
+        for candidate in look(observe_test(other, [seen.solver(name)], {name: verdict}), PLAIN):
+            yield candidate, other
 
 
 def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:

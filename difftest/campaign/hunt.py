@@ -410,6 +410,8 @@ class _Hunt:
         if result.test is not None:
             for candidate in result.candidates:
                 yield from self.book.take(task.name, candidate, result.test)
+        for candidate, test in result.others:
+            yield from self.book.take(task.name, candidate, test)
         if not task.confirms:
             self.tally.count(result, decided)
             yield TestDone(task.name.index, result.verdicts, decided, task.stage, task.name.strategy)

@@ -84,7 +84,8 @@ class Observation:
     """What is known of one test: its ``text``, the ``verdicts`` by solver name, the answers ``known``
     beforehand, and what the oracles' own runs brought: ``cross_checks`` of models, and the ``parents``
     answers per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the
-    other way), and the ``violations`` of relations. ``tried`` counts by relation what came of their
+    other way), and the ``violations`` of relations, with the scripts of theirs on which a solver
+    ``failed`` by itself (its name, the text, the verdict). ``tried`` counts by relation what came of their
     claims, of which each makes ``claims`` at most, chosen by the ``salt``: that of the test, also where it
     is reduced. ``probed`` are the seconds that each oracle's own runs took.
     """
@@ -98,6 +99,7 @@ class Observation:
     parents: Mapping[str, str] = field(default_factory=dict)
     cross_checks: tuple[CrossCheck, ...] = ()
     violations: tuple[Violation, ...] = ()
+    failed: tuple[tuple[str, str, Verdict], ...] = ()
     tried: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     probed: Mapping[str, float] = field(default_factory=dict)
     claims: int = 1

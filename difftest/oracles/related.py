@@ -16,8 +16,9 @@ from difftest.models.state import State
 from difftest.oracles.base import Candidate, Observation, Oracle, Violation, decided
 from difftest.relations.base import Case, Claim, Relation
 from smtlib.reader import sexp_text
+from solvers.errors import RunnerLost
 from solvers.options import option_table
-from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -34,7 +35,8 @@ def oracle_of(relation: Relation) -> Oracle:
         work = _Probe(relation, seen, runner, limits)
         work.run()
         tried = {**seen.tried, relation.name: work.tried} if work.tried else seen.tried
-        return replace(seen, violations=(*seen.violations, *work.found), tried=tried), work.seconds
+        violations, failed = (*seen.violations, *work.found), (*seen.failed, *work.failed)
+        return replace(seen, violations=violations, tried=tried, failed=failed), work.seconds
 
     def look(seen: Observation) -> list[Candidate]:
         return [_candidate(relation, seen, v) for v in seen.violations if v.relation == relation.name]
@@ -71,6 +73,7 @@ class _Probe:
 
     def __post_init__(self) -> None:
         self.found: list[Violation] = []
+        self.failed: list[tuple[str, str, Verdict]] = []
         self.seconds = 0.0
         self.tried: dict[str, int] = {}
 
@@ -112,7 +115,7 @@ class _Probe:
         answers: list[str | None] = []
         for text in claim.texts:
             verdict = self.runner.judge(case.solver, Script.of(text), self.limits)
-            self.seconds += verdict.seconds
+            self._note(case.solver, text, verdict)
             is_sure = verdict.outcome in (Outcome.OK, Outcome.UNKNOWN)
             answers.append(decided(verdict.answers, len(verdict.answers) - 1) if is_sure else None)
         if None in answers:
@@ -132,11 +135,21 @@ class _Probe:
         return Violation(self.relation.name, name, ", ".join(said), claim.why, claim.texts, case.check)
 
     def _ask(self, solver: Solver, text: str) -> str:
-        run = self.runner.run(with_models(solver), Script.of(text), self.limits)
-        self.seconds += run.seconds
+        script = Script.of(text)
+        try:
+            run = self.runner.run(with_models(solver), script, self.limits)
+        except RunnerLost as lost:
+            raise NotCheckable("no answer in time") from lost
+        self._note(solver, text, judge(solver.given(script), run, solver.family))
         if run.ended != "exit":
             raise NotCheckable("no answer in time")
         return run.stdout
+
+    def _note(self, solver: Solver, text: str, verdict: Verdict) -> None:
+        """A run: what it took, and whether something is wrong by itself."""
+        self.seconds += verdict.seconds
+        if verdict.outcome in (Outcome.CRASH, Outcome.INVALID_MODEL):
+            self.failed.append((solver.name, text, verdict))
 
     def _count(self, what: str) -> None:
         self.tried[what] = self.tried.get(what, 0) + 1

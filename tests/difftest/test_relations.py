@@ -211,3 +211,14 @@ def test_a_relation_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert [found.why for found in seen.violations] == ["False is false."]
     monkeypatch.undo()
     sys.modules.pop("difftest.relations.doubt", None)
+
+
+def test_a_crash_on_a_script_made_from_a_test_is_a_finding_on_that_script(fake: Fake, tmp_path: Path) -> None:
+    solver = fake("os.abort() if 'assuming' in text else say('sat')")
+    options = HuntOptions(
+        tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions", "crash")
+    )
+    events = list(hunt([GeneratedTest(0, SAT, "by-hand", known=("sat",))], [solver], options))
+    (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    assert found.finding_class == "crash"
+    assert "check-sat-assuming" in (found.path / "original.smt2").read_text()
