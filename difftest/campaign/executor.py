@@ -8,16 +8,12 @@ made for each test, and a frozen dataclass takes ten times as long to make.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import queue
 import tempfile
 import threading
 import time
-<<<<<<< HEAD
-from collections.abc import Callable, Mapping, Sequence
-=======
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
->>>>>>> 4815293 (Relations: crashes and refuted models on scripts made from a test are findings on these; scripts/bench_relations)
 from pathlib import Path
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
@@ -338,13 +334,14 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     theories = theories_in(test.text)
     counts = {f"relation {name}": tried for name, tried in seen.tried.items() if tried}
     result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
-    return replace(result, turn_seconds=seen.probed.get(task.turn, 0.0), others=tuple(_others(seen, test)))
+    took = seen.probed.get(task.turn, 0.0)
+    return msgspec.structs.replace(result, turn_seconds=took, others=tuple(_others(seen, test)))
 
 
 def _others(seen: Observation, test: GeneratedTest) -> Iterator[tuple[Candidate, GeneratedTest]]:
     """What a solver did wrong, by itself, on scripts that a relation made from the test."""
     for name, text, verdict in seen.failed:
-        other = replace(test, text=text, known=(), implied_by=None, implies=None)
+        other = dataclasses.replace(test, text=text, known=(), implied_by=None, implies=None)
         for candidate in look(observe_test(other, [seen.solver(name)], {name: verdict}), PLAIN):
             yield candidate, other
 
