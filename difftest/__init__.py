@@ -6,7 +6,7 @@ finds the releases that it affects. ``difftest.campaign.state`` keeps campaigns 
 ``difftest.campaign.dask_executor`` runs them on a cluster.
 
 Folders: ``oracles`` (what counts as a bug), ``models`` (a model checked by another solver), ``reduction`` (of
-texts), ``triage`` (from a candidate to a report), ``campaign`` (hunts).
+texts), ``triage`` (from a candidate to a report), ``campaign`` (hunts), ``bugs`` (a benchmark of past bugs).
 """
 
 from difftest.campaign.events import (

@@ -74,7 +74,7 @@ def test_imports_run_one_way(package: str) -> None:
 
 
 # The rooms of difftest, from the bottom up.
-ROOMS = ("models", "oracles", "reduction", "triage", "campaign")
+ROOMS = ("models", "oracles", "reduction", "triage", "campaign", "bugs")
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -9,7 +9,7 @@ from difftest.oracles.releases import has_older_release, older_pairs
 from solvers.running.outcomes import Outcome
 
 # An unknown that the formula's own limits bring about says nothing.
-_LIMITED = re.compile(
+LIMITED = re.compile(
     r"\(\s*set-option\s+:(?:\S*(?:timeout|limit|max_memory|max_steps|max_conflicts)\S*|rlimit)"
 )
 
@@ -17,7 +17,7 @@ _LIMITED = re.compile(
 def look(seen: Observation) -> list[Candidate]:
     """For each solver the first check-sat that the nearest older release decided and it does not."""
     found: dict[str, Candidate] = {}
-    pairs = older_pairs(seen.trusted) if not _LIMITED.search(seen.text) else ()
+    pairs = older_pairs(seen.trusted) if not LIMITED.search(seen.text) else ()
     for newer, older in pairs:
         verdict, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if verdict.outcome is not Outcome.UNKNOWN or not newer.unknown_is_telling or newer.name in found:

@@ -37,6 +37,7 @@ from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 _SCHEMA = 1
 # Other releases may be far slower; what is not decided by then counts as not affected.
 _SECONDS = 20.0
+_FOURTH_ZERO = re.compile(r"^(\d+\.\d+\.\d+)\.0$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,10 @@ class BisectReport:
 
 
 def list_releases(distribution: str) -> list[str]:
-    """The releases that pip finds for this machine, oldest first; EnvironmentProblem if it finds none."""
+    """The releases that pip finds for this machine, oldest first; EnvironmentProblem if it finds none.
+
+    A fourth number that is zero is left out, so that ``4.8.5.0`` and ``4.8.5`` are one entry of the cache.
+    """
     command = [sys.executable, "-m", "pip", "index", "versions", distribution]
     command += ["--disable-pip-version-check", "--no-input"]
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
@@ -72,7 +76,7 @@ def list_releases(distribution: str) -> list[str]:
     if result.returncode or found is None:
         last = result.stderr.strip().rpartition("\n")[2] or "no message"
         raise EnvironmentProblem(f"pip cannot list the releases of {distribution} (no network?): {last}")
-    return [version.strip() for version in found.group(1).split(",")][::-1]
+    return [_FOURTH_ZERO.sub(r"\1", version.strip()) for version in found.group(1).split(",")][::-1]
 
 
 def find_release(family: str, release: str) -> Solver | None:
@@ -112,7 +116,7 @@ def search(
     kept = {} if again else _read_cache(folder, digest)
     if kept.get("complete"):
         return _from_json(kept["report"])
-    under_way = _Search(subject, dict(kept.get("states", {})), on_try)
+    under_way = ReleaseSearch(subject, dict(kept.get("states", {})), on_try)
     releases = list_releases(DISTRIBUTIONS[subject.family])
     try:
         report = _search_both_ways(under_way, releases)
@@ -148,12 +152,12 @@ def try_formula(text: str, expected: Expectation, solver: Solver, family: str, r
         return State.SKIPPED if confirmer.refused else State.FREE
 
 
-class _Enough(Exception):
+class Enough(Exception):
     """No further release is tried."""
 
 
 @dataclass(slots=True)
-class _Search:
+class ReleaseSearch:
     """Tries releases, each once: at most ``most`` that run, and none after the time ``end``."""
 
     subject: Subject
@@ -167,7 +171,7 @@ class _Search:
         if release not in self.states:
             ran = sum(state != State.SKIPPED for state in self.states.values())
             if (self.most is not None and ran >= self.most) or time.monotonic() > self.end:
-                raise _Enough
+                raise Enough
             self.states[release] = str(self.subject.look(release))
             self.on_try(len(self.states), 0)
         return State(self.states[release])
@@ -217,7 +221,7 @@ class _Search:
         return affected, len(way)
 
 
-def _search_both_ways(under_way: _Search, releases: Sequence[str]) -> BisectReport:
+def _search_both_ways(under_way: ReleaseSearch, releases: Sequence[str]) -> BisectReport:
     """Search from the subject's release to the oldest and to the newest."""
     subject = under_way.subject
     start = position(releases, subject.release)
@@ -248,14 +252,14 @@ def look_back(subject: Subject, most: int, seconds: float) -> LookBack:
 
     Where none can be asked (no network), the only sentence says so.
     """
-    under_way = _Search(subject, most=most, end=time.monotonic() + seconds)
+    under_way = ReleaseSearch(subject, most=most, end=time.monotonic() + seconds)
     first, is_complete, problem = None, False, ""
     try:
         releases = _known_releases(subject.family)
         older = releases[: position(releases, subject.release)][::-1]
         first, _ = under_way.edge(older, nearest_first=True)
         is_complete = True
-    except _Enough:
+    except Enough:
         pass
     except ExhumeError as error:
         problem = " ".join(str(error).split())[:300]

@@ -54,6 +54,9 @@ SECTIONS = {
         "bisect": Command("reduce", "Find the first affected and the first fixed release of a finding."),
         "report": Command("triage", "Write an HTML page about a campaign."),
     },
+    "Past bugs": {
+        "bugs": Command("bugs", "Build and use a benchmark of past bugs."),
+    },
 }
 """The commands by heading, in the order of ``exhume --help``."""
 

@@ -1,0 +1,329 @@
+"""The commands bugs: build, list, show, checkout, run, verify, score, compare, export."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from base.errors import Exit
+from corpus.store import Corpus
+from difftest.bugs.build import BuildReport, BuildSettings, Store, build
+from difftest.bugs.checkout import check_out
+from difftest.bugs.exporting import export
+from difftest.bugs.records import BUGS, BUNDLED, REASONS, Benchmark, Bug, write_records
+from difftest.bugs.shelf import OPTION, Shelf
+from difftest.bugs.triggers import triggers_of
+from difftest.bugs.verifying import run_bug, verify
+from difftest.errors import DifftestError
+from difftest.triage.kinds import State
+from exhume.commands.help import PlainGroup
+from exhume.commands.options import CorpusFile, Jobs, Json
+from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.interrupt import stop_on_interrupt
+from solvers.running.runner import Runner
+from solvers.specs import DISTRIBUTIONS, find_solver
+
+Folder = Annotated[
+    Path,
+    typer.Option(
+        "--bugs",
+        metavar="BUGS",
+        help="Folder of the benchmark: --out of exhume bugs build.  [default: the small one that comes with"
+        " exhume]",
+        show_default=False,
+    ),
+]
+Identity = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the bug, or the beginning of it; see exhume bugs list.")
+]
+RunLimit = Annotated[
+    float, typer.Option("--limit", help="Time limit of one run, in seconds.", min=0.1, metavar="N")
+]
+_LEAST_SECONDS = 5.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    bugs = typer.Typer(
+        cls=PlainGroup,
+        help="Build and use a benchmark of past bugs.\n\nEach has a trigger, the last release that shows"
+        " it and the first that does not.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    bugs.command("build")(build_command)
+    bugs.command("list")(list_command)
+    bugs.command("show")(show_command)
+    bugs.command("checkout")(checkout_command)
+    bugs.command("run")(run_command)
+    bugs.command("verify")(verify_command)
+    bugs.command("export")(export_command)
+    app.add_typer(bugs, name="bugs")
+
+
+def build_command(
+    corpus: CorpusFile,
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="BUGS", help="Folder of the benchmark and its state.")
+    ],
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--solver",
+            metavar="NAME",
+            help="Run the releases of this solver on every formula, instead of those of the formula's own"
+            " solver. Repeat for more.",
+        ),
+    ] = None,
+    seconds: RunLimit = _LEAST_SECONDS,
+    probes: Annotated[
+        int, typer.Option(help="Releases to run on a formula before the search.", min=3, metavar="N")
+    ] = 9,
+    reduce: Annotated[
+        float,
+        typer.Option(help="Reduce the formula of each bug for at most N seconds.", min=0.0, metavar="N"),
+    ] = 0.0,
+    licence: Annotated[
+        str | None, typer.Option(help="Licence of the corpus' formulas, such as MIT.", metavar="TEXT")
+    ] = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Build a benchmark from the formulas of a corpus.
+
+    Runs releases of each formula's solver, with the options of its failing run, and searches the last
+    release that shows the bug and the first that does not. Both are run again. Formulas without such a pair
+    are kept with the reason. A build that was stopped or killed continues where it ended; several corpora
+    can be built into one folder. Slowdowns need a --limit of at least 5.
+    """
+    if unknown := sorted(set(solver or ()) - DISTRIBUTIONS.keys()):
+        raise typer.BadParameter(f"{unknown[0]!r} has no releases; use {', '.join(DISTRIBUTIONS)}")
+    with Corpus.open(corpus) as opened:
+        triggers = triggers_of(opened, solver or (), licence)
+    if not triggers:
+        raise DifftestError(f"{corpus} holds no formula: import or mine something first")
+    settings = BuildSettings(seconds, probes, reduce)
+    report = BuildReport(len(triggers))
+    with Store(out_folder) as store, stop_on_interrupt() as stop, progress("examining", json) as tick:
+        for report in build(store, triggers, settings, Shelf(), jobs, stop):
+            tick(len({one.key for one in report.found}), report.triggers)
+    _show_build(report, out_folder, json)
+    if stop.is_set():
+        raise typer.Exit(Exit.INTERRUPTED)
+
+
+def _show_build(report: BuildReport, folder: Path, json: bool) -> None:
+    classes = Counter((bug.solver, bug.finding_class) for bug in report.bugs)
+    reasons = Counter(one.reason for one in report.unverified)
+    for spec, problem in sorted(report.problems.items()):
+        if not problem.startswith(OPTION):
+            say(f"not run: {spec}: {problem}")
+    if json:
+        rows = [{"solver": s, "class": c, "bugs": n} for (s, c), n in sorted(classes.items())]
+        keys = {"triggers": report.triggers, "done": report.done, "bugs": rows, "unverified": dict(reasons)}
+        print_json({**keys, "problems": report.problems})
+        return
+    show_table(
+        ["solver", "class", "bugs"], [[s, c, str(n)] for (s, c), n in sorted(classes.items())], frozenset({2})
+    )
+    out.print(f"{len(report.bugs)} bugs of {report.triggers} triggers in {folder}")
+    for reason, count in reasons.most_common():
+        out.print(f"{count} without a pair, {reason}: {REASONS[reason]}")
+    left = report.triggers - len({one.key for one in report.found})
+    if left:
+        say(f"{left} triggers are left; the same command continues")
+
+
+def list_command(
+    folder: Folder = BUNDLED,
+    solver: Annotated[
+        str | None, typer.Option("--solver", metavar="NAME", help="Only bugs of this solver.")
+    ] = None,
+    finding_class: Annotated[
+        str | None, typer.Option("--class", metavar="CLASS", help="Only bugs of this class.")
+    ] = None,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="List the triggers without a pair instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List the bugs of a benchmark."""
+    benchmark = Benchmark(folder)
+    if unverified:
+        _list_unverified(benchmark, json)
+        return
+    rows = [
+        bug
+        for bug in benchmark.bugs.values()
+        if solver in (None, bug.solver) and finding_class in (None, bug.finding_class)
+    ]
+    if json:
+        print_json([_row(bug) for bug in rows])
+        return
+    table = [
+        [*(bug.id, bug.finding_class, bug.last_bad, bug.first_good), _origin(bug), "flaky" * bug.flaky]
+        for bug in rows
+    ]
+    show_table(["id", "class", "last bad", "first good", "origin", ""], table)
+    out.print(f"{len(rows)} bugs")
+
+
+def _list_unverified(benchmark: Benchmark, json: bool) -> None:
+    rows = benchmark.unverified
+    if json:
+        keys = ("solver", "options", "issue", "sources", "reason", "detail")
+        print_json([{key: getattr(row, key) for key in keys} for row in rows])
+        return
+    show_table(
+        ["solver", "reason", "origin", "detail"],
+        [[row.solver, row.reason, row.issue or row.sources[0], row.detail] for row in rows],
+        shrink=3,
+    )
+
+
+def _origin(bug: Bug) -> str:
+    return bug.issue or bug.sources[0]
+
+
+def _row(bug: Bug) -> dict[str, Any]:
+    """A bug without its texts, what is looked for first at the front."""
+    document = msgspec.to_builtins(bug)
+    first = ("id", "solver", "class", "last_bad", "first_good", "flaky")
+    rest = [key for key in document if key not in (*first, "text", "reduced", "strip")]
+    return {key: document[key] for key in (*first, *rest)} | {"sha256": bug.sha256}
+
+
+def show_command(identity: Identity, folder: Folder = BUNDLED, json: Json = False) -> None:
+    """Show a bug: its formula, command lines, what is wrong, and what each release did."""
+    bug = Benchmark(folder).bug(identity)
+    if json:
+        print_json(
+            {**_row(bug), "text": bug.text, "reduced": bug.reduced, "strip": list(map(_seen, bug.strip))}
+        )
+        return
+    out.print(f"{bug.id}: {bug.finding_class}{f', {bug.direction}' if bug.direction else ''}")
+    out.print(f"last bad: {bug.spec(bug.last_bad)}")
+    out.print(f"first good: {bug.spec(bug.first_good)}")
+    for sentence in bug.evidence:
+        out.print(f"evidence: {sentence}")
+    out.print(f"origin: {', '.join(filter(None, (bug.url, *bug.sources)))}")
+    answers = [" ".join(answer or "-" for answer in seen.answers) for seen in bug.strip]
+    rows = [[s.release, s.outcome, a, s.detail] for s, a in zip(bug.strip, answers, strict=True)]
+    show_table(["release", "outcome", "answers", "detail"], rows, shrink=3)
+    out.print()
+    out.print((bug.reduced or bug.text).rstrip("\n"))
+
+
+def _seen(seen: Any) -> dict[str, Any]:
+    return {"release": seen.release, "outcome": seen.outcome, "answers": seen.answers, "detail": seen.detail}
+
+
+def checkout_command(
+    identity: Identity,
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
+    folder: Folder = BUNDLED,
+) -> None:
+    """Write a bug to a folder: its formula and programs that run both releases on it.
+
+    DIR/bad runs the last release that shows the bug, DIR/good the first that does not.
+    """
+    bug = Benchmark(folder).bug(identity)
+    for file in check_out(bug, target, Shelf()):
+        out.print(str(file))
+
+
+def run_command(
+    identity: Identity,
+    folder: Folder = BUNDLED,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            "--solver", metavar="SPEC", help="Solver to run instead of the last release that shows the bug."
+        ),
+    ] = None,
+    seconds: RunLimit = _LEAST_SECONDS,
+    json: Json = False,
+) -> None:
+    """Run a solver on a bug.
+
+    Exit code 1: the bug shows; 0: it does not; 3: the run says nothing of it (the formula is refused, or out
+    of time or memory). Options of the bug are used unless SPEC has its own.
+    """
+    bug = Benchmark(folder).bug(identity)
+    spec = solver or bug.spec(bug.last_bad)
+    found = find_solver(spec)
+    if bug.options and not found.spec_options and found.family == bug.solver:
+        found = found.with_options(bug.options)
+    found.check_starts()
+    with Runner(warm=False) as runner:
+        seen, state = run_bug(bug, found, runner, seconds)
+    if json:
+        print_json({"id": bug.id, "solver": found.spec, "state": str(state), **_seen(seen)})
+    else:
+        words = {State.AFFECTED: "shows", State.FREE: "does not show", State.SKIPPED: "says nothing of"}
+        said = " ".join(answer or "-" for answer in seen.answers)
+        rest = f"; {seen.detail}" if seen.detail else ""
+        out.print(f"{found.spec} {words[state]} {bug.id} ({seen.outcome}{said and f', {said}'}{rest})")
+    codes = {State.AFFECTED: Exit.FINDINGS, State.FREE: Exit.DONE, State.SKIPPED: Exit.ENVIRONMENT}
+    raise typer.Exit(codes[state])
+
+
+def verify_command(
+    folder: Folder = BUNDLED,
+    times: Annotated[int, typer.Option(help="Runs of each release.", min=1, metavar="N")] = 1,
+    mark: Annotated[
+        bool, typer.Option("--mark", help="Mark the bugs whose runs differ as flaky in the benchmark.")
+    ] = False,
+    seconds: RunLimit = _LEAST_SECONDS,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Run both releases of every bug again.
+
+    Lists the bugs whose runs are not as recorded. Exit code 1: there are some that are not marked flaky.
+    """
+    bugs = list(Benchmark(folder).bugs.values())
+    done = []
+    with stop_on_interrupt() as stop, progress("verifying", json) as tick:
+        for checked in verify(bugs, Shelf(), times, seconds, jobs, stop):
+            done.append(checked)
+            tick(len(done), len(bugs))
+    wrong = [checked for checked in done if not checked.holds]
+    if mark and wrong:
+        ids = {checked.bug.id for checked in wrong if not checked.problem}
+        write_records(folder / BUGS, [msgspec.structs.replace(b, flaky=b.flaky or b.id in ids) for b in bugs])
+    rows = [
+        {"id": c.bug.id, "flaky": c.bug.flaky, "bad": c.bad, "good": c.good, "problem": c.problem}
+        for c in wrong
+    ]
+    if json:
+        print_json({"verified": len(done) - len(wrong), "bugs": len(bugs), "wrong": rows})
+    else:
+        for c in wrong:
+            said = c.problem or f"{c.bug.last_bad} {', '.join(c.bad)}; {c.bug.first_good} {', '.join(c.good)}"
+            out.print(f"{c.bug.id}{' (flaky)' * c.bug.flaky}: {said}")
+        out.print(f"{len(done) - len(wrong)} of {len(bugs)} bugs verified")
+    if stop.is_set():
+        raise typer.Exit(Exit.INTERRUPTED)
+    raise typer.Exit(Exit.FINDINGS if any(not c.bug.flaky for c in wrong) else Exit.DONE)
+
+
+def export_command(
+    target: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
+    folder: Folder = BUNDLED,
+    json: Json = False,
+) -> None:
+    """Export a benchmark: Parquet, SQLite, Croissant metadata, a data sheet and checksums.
+
+    The same benchmark gives the same bytes.
+    """
+    sums = export(Benchmark(folder), target)
+    if json:
+        print_json(sums)
+        return
+    for name in sorted(sums):
+        out.print(f"{sums[name]}  {name}")

@@ -1,0 +1,141 @@
+"""The commands bugs, on the small benchmark that comes with exhume and on planted releases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import exhume.commands.bugs as commands
+from corpus.importer import import_paths
+from corpus.store import Corpus
+from difftest.bugs.build import Store
+from difftest.bugs.records import BUGS, BUNDLED, Benchmark
+from solvers.running.script import Script
+from solvers.specs import find_solver
+from tests.difftest.bugs.planted import TEXT, Planted
+from tests.exhume.conftest import Run
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Two formulas of z3's tracker."""
+    folder = tmp_path / "formulas"
+    folder.mkdir()
+    for number in (1, 2):
+        (folder / f"z3_{number}_0.smt2").write_text(TEXT + f"; {number}\n")
+    with Corpus.open(tmp_path / "c.duckdb", write=True) as opened:
+        import_paths(opened, [folder])
+    return tmp_path / "c.duckdb"
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
+    """Releases of which those before 4.7 crash."""
+    shelf = Planted(lambda n, _: ("crash", None) if n < 7 else ("ok", "sat"))
+    monkeypatch.setattr(commands, "Shelf", lambda: shelf)
+    return shelf
+
+
+def test_build_list_show_export(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
+    bugs = tmp_path / "bugs"
+    done = exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
+    assert (done.code, "2 bugs of 2 triggers" in done.out) == (0, True)
+    ran = planted.ran.total()
+    again = exhume("bugs", "build", "--corpus", corpus, "--out", bugs, "--json")
+    assert again.json["bugs"] == [{"solver": "z3", "class": "crash", "bugs": 2}]
+    assert planted.ran.total() == ran
+    rows = exhume("bugs", "list", "--bugs", bugs, "--json").json
+    assert list(rows[0])[:6] == ["id", "solver", "class", "last_bad", "first_good", "flaky"]
+    assert {(row["last_bad"], row["first_good"]) for row in rows} == {("4.6", "4.7")}
+    assert exhume("bugs", "list", "--bugs", bugs, "--class", "soundness").out.endswith("0 bugs\n")
+    shown = exhume("bugs", "show", rows[0]["id"][:7], "--bugs", bugs)
+    assert "last bad: z3==4.6" in shown.out and "(assert (> x 1))" in shown.out
+    assert exhume("bugs", "list", "--bugs", bugs, "--unverified", "--json").json == []
+
+
+def test_two_builds_into_one_folder(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
+    with Store(tmp_path / "bugs"):
+        done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs")
+    assert (done.code, "another build works on this folder" in done.said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["list", "--bugs", "."], "holds no bugs.jsonl: build it with exhume bugs build"),
+        (["show", "z3-nothing"], "has no bug 'z3-nothing'"),
+        (["checkout", "z3-nothing", "x"], "has no bug 'z3-nothing'"),
+        (["run", "z3-nothing"], "has no bug 'z3-nothing'"),
+        (["build", "--corpus", "nothing.duckdb", "--out", "x"], "there is no corpus nothing.duckdb"),
+    ],
+)
+def test_bad_input_is_one_line(
+    exhume: Run, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = exhume("bugs", *arguments)
+    assert (done.code, said in done.said) == (2, True), done.err
+
+
+def test_a_family_without_releases_is_refused(exhume: Run, corpus: Path, tmp_path: Path) -> None:
+    done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "x", "--solver", "nothing")
+    assert (done.code, "'nothing' has no releases" in done.err) == (2, True)
+
+
+def test_the_bundled_benchmark_is_whole(exhume: Run) -> None:
+    rows = exhume("bugs", "list", "--json").json
+    assert len(rows) >= 60
+    assert {"crash", "invalid-model", "soundness"} <= {row["class"] for row in rows}
+    for bug in Benchmark(BUNDLED).bugs.values():
+        assert bug.bytes == len(bug.text.encode()) and bug.licence == "MIT"
+        assert {bug.last_bad, bug.first_good} <= {seen.release for seen in bug.strip}
+
+
+def test_a_run_says_by_its_exit_code_whether_the_bug_shows(
+    exhume: Run, fake: Callable[..., str], tmp_path: Path
+) -> None:
+    bug = next(bug for bug in Benchmark(BUNDLED).bugs.values() if bug.finding_class == "soundness")
+    answers = [bug.right or ""] * len(Script.of(bug.text).checks)
+    right = fake("right", f"say({', '.join(map(repr, answers))})")
+    answers[bug.check] = bug.wrong or ""
+    wrong = fake("wrong", f"say({', '.join(map(repr, answers))})")
+    nothing = fake("nothing", "say('(error \"no\")'); sys.exit(1)")
+    codes = [exhume("bugs", "run", bug.id, "--solver", spec).code for spec in (wrong, right, nothing)]
+    assert codes == [1, 0, 3]
+    said = exhume("bugs", "run", bug.id, "--solver", wrong, "--json").json
+    assert (said["id"], said["state"]) == (bug.id, "affected")
+
+
+def test_verify_lists_and_marks_what_differs(
+    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bugs = tmp_path / "bugs"
+    exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
+    monkeypatch.setattr(planted, "solver", lambda spec: find_solver("z3"))
+    done = exhume("bugs", "verify", "--bugs", bugs, "--json")
+    assert (done.code, done.json["verified"], len(done.json["wrong"])) == (1, 0, 2)
+    marked = exhume("bugs", "verify", "--bugs", bugs, "--mark")
+    assert "0 of 2 bugs verified" in marked.out
+    assert all(json.loads(line)["flaky"] for line in (bugs / BUGS).read_text().splitlines())
+
+
+def test_a_checkout_runs_both_releases(
+    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bugs, folder = tmp_path / "bugs", tmp_path / "it's here"
+    exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
+    identity = next(iter(Benchmark(bugs).bugs))
+    monkeypatch.setattr(planted, "solver", lambda spec: find_solver("z3"))
+    done = exhume("bugs", "checkout", identity, folder, "--bugs", bugs)
+    assert sorted(file.name for file in folder.iterdir()) == ["bad", "bug.json", "formula.smt2", "good"]
+    assert [Path(line).name for line in done.out.splitlines()] == sorted(
+        file.name for file in folder.iterdir()
+    )
+    ended = subprocess.run([str(folder / "bad")], capture_output=True, text=True, check=False)
+    assert ended.stdout.split() == ["sat"]
+    again = exhume("bugs", "checkout", identity, folder, "--bugs", bugs)
+    assert (again.code, "is not empty" in again.said) == (2, True)
