@@ -22,7 +22,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.key import Key
 from difftest.triage.kinds import State, Subject
 from difftest.triage.release_search import ReleaseSearch
-from smtlib.labels import theories_in
+from smtlib.mentions import theories_in
 from solvers.options import OptionClass, option_table
 from solvers.running.outcomes import Outcome
 from solvers.running.runner import Runner
