@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from apifuzz.minimise.session import GOLDEN_FACTOR, OutOfTime, Work, look
 from apifuzz.running.faults import Fault

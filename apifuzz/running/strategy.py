@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from apifuzz.engines import ENGINES, EngineMissing
 from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
@@ -76,7 +78,7 @@ class CallsStrategy:
         return {
             "setups": [asdict(setup) for setup in self.setups],
             "drawing": asdict(self.drawing),
-            "limits": asdict(self.limits),
+            "limits": structs.asdict(self.limits),
             "leaks": self.leaks,
             "feed": str(self.feed.absolute()) if self.feed else None,
         }

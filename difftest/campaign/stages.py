@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.modes import under_options

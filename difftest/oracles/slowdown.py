@@ -7,8 +7,9 @@ of both in turn, in fresh processes: the fastest of the newer release against th
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from difftest.oracles.base import Candidate, Observation, Oracle
 from difftest.oracles.releases import has_older_release, older_pairs

@@ -13,6 +13,8 @@ import signal
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
+
 from solvers.profile import Says, any_of
 from solvers.registry import PROFILES
 from solvers.running.crash_places import NOT_FATAL, find_crash_place
@@ -32,8 +34,7 @@ class Outcome(StrEnum):
     INVALID_MODEL = "invalid-model"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The interpretation of one run.
 
     ``answers`` has an entry per check-sat (None: no answer, or one that cannot be trusted). ``location`` is

@@ -16,9 +16,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
+
+from msgspec import Struct, structs
 
 from solvers.errors import EnvironmentProblem, RunnerLost
 from solvers.running import _supervisor
@@ -42,8 +43,7 @@ _START = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits of one run: wall-clock ``seconds``, resident ``memory`` and ``output``, both in bytes."""
 
     seconds: float = 10.0
@@ -51,8 +51,7 @@ class Limits:
     output: int = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited."""
 
     ended: Ended
@@ -127,7 +126,7 @@ class Supervisor:
 
     def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:
         for _ in range(2):
-            answer = self._attempt({**header, **asdict(limits)}, body)
+            answer = self._attempt({**header, **structs.asdict(limits)}, body)
             if answer is not None:
                 return answer
             if self._closed:

@@ -21,7 +21,7 @@ import pytest
 
 from apifuzz.programs.ending import REPEATS
 from apifuzz.run import Drawing
-from apifuzz.running import faults, migration
+from apifuzz.running import faults
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
@@ -43,6 +43,7 @@ from difftest import (
     Limits,
     hunt,
 )
+from difftest.campaign import upgrading
 from difftest.campaign.book import KNOWN
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
@@ -490,19 +491,19 @@ def of_an_earlier_version(out: Path, setup: Setup, **changes: Any) -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / "findings").mkdir(exist_ok=True)
     document = {"format": 1, "settings": settings, "counts": counts, **changes}
-    (out / migration.FILE).write_text(json.dumps(document))
+    (out / upgrading.FILE).write_text(json.dumps(document))
 
 
 def test_a_campaign_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> None:
     of_an_earlier_version(tmp_path, double("honest"))
-    read = migration.read_any(tmp_path)
+    read = upgrading.read_any(tmp_path)
     assert not (tmp_path / "campaign.sqlite").exists()
     assert read.settings["setups"][0]["factory"] == "doubles:honest"
     assert (read.seconds, read.statistics["calls"]["calls"]) == (8.0, 900)
     assert read.statistics["known"] == {"crash|z3|a.cpp:1": 3, "leak|z3|x": 3}
-    migration.upgrade(tmp_path)
+    upgrading.upgrade(tmp_path)
     assert read_campaign(tmp_path).open == (("api", "", 10, 11),)
-    migration.upgrade(tmp_path)
+    upgrading.upgrade(tmp_path)
     strategy = CallsStrategy((double("honest"),), 1, drawing=DRAWING, leaks=0)
     with CampaignState.open(tmp_path, {"seed": 1, "setups": strategy.settings["setups"]}) as state:
         schedule = Schedule([strategy], 1, False, 14, state.loaded)
@@ -512,7 +513,7 @@ def test_a_campaign_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) ->
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"format": 9}', '{"format": 1, "settings": {}, "counts": {}}'])
 def test_an_unreadable_state_is_reported(text: str, tmp_path: Path) -> None:
-    (tmp_path / migration.FILE).write_text(text)
+    (tmp_path / upgrading.FILE).write_text(text)
     with pytest.raises(DifftestError, match="no campaign can be read"):
-        migration.upgrade(tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == [migration.FILE]
+        upgrading.upgrade(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == [upgrading.FILE]

@@ -40,7 +40,7 @@ def result(stage: int, **verdicts: Verdict) -> RunResult:
         (LATE, QUICK, (), True),
         (LATE, QUICK, ("-slowdown", "-incompleteness"), False),
         (LATE, QUICK, ("soundness",), False),
-        (LATE, replace(QUICK, seconds=0.6), ("slowdown",), False),
+        (LATE, structs.replace(QUICK, seconds=0.6), ("slowdown",), False),
         (QUICK, LATE, (), False),
         (LATE, LATE, (), False),
         (LATE, UNKNOWN, (), False),

@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from msgspec import structs
+
 from difftest.models.cross_check import CrossCheck, ambiguous_operators, check_model
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
@@ -171,7 +173,7 @@ class _Disagreement(Hearing):
         script = Script.of(self.seen.text)
         solver = self.seen.solver(owner)
         judges = [self.seen.solver(name) for name in against]
-        limits = replace(self.limits, seconds=min(self.limits.seconds, _MAX_SECONDS))
+        limits = structs.replace(self.limits, seconds=min(self.limits.seconds, _MAX_SECONDS))
         cross_check = check_model(self.runner, solver, script, self.check, [*judges, solver, *thirds], limits)
         self.found.seconds += cross_check.seconds
         if cross_check.cause:
