@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from difftest.oracles import ORACLES, PLAIN, look
 from difftest.oracles.base import MOST_CLAIMS, Candidate, Observation, is_same, observe_test, salt_of
 from difftest.oracles.related import related_files
@@ -146,7 +148,7 @@ class _Settling:
 
     def _on_the_formula(self, candidate: Candidate, evidence: Evidence, seen: Observation) -> Settled | None:
         """What is wrong is an answer to the test with a model inserted: a finding of its own."""
-        test = replace(self._test, text=evidence.formula, known=(), implied_by=None, implies=None)
+        test = structs.replace(self._test, text=evidence.formula, known=(), implied_by=None, implies=None)
         solvers = (seen.solver(candidate.culprit or ""), *evidence.confirmers)
         known = {solver.name for solver in self._solvers}
         more = (*self._solvers, *(solver for solver in solvers if solver.name not in known))
