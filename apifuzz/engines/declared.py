@@ -26,8 +26,6 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import indent
-from types import CodeType, FunctionType
 from typing import Annotated, Any, ClassVar, Self
 
 from apifuzz import call as kinds
@@ -35,7 +33,7 @@ from apifuzz.actions import MAY_CHANGE, Made, Need, Own, Unwritten, option
 from apifuzz.actions.life import SetOption
 from apifuzz.call import draw_sort
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import Word
+from apifuzz.engines.rows import Script, Word
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -61,31 +59,6 @@ _WORDS: dict[str, Any] = {
     **{word.__name__: word for word in (draw_sort, expect, must, profile)},
 }
 """The words that the rows of all solvers have."""
-
-
-class Script:
-    """Statements, or one expression. What they name is looked up when they are run."""
-
-    def __init__(self, text: str, place: str, is_expression: bool = False) -> None:
-        body = f"return {text}" if is_expression else text
-        made = compile(f"def script():\n{indent(body, '    ')}\n", place, "exec")
-        self.code = next(part for part in made.co_consts if isinstance(part, CodeType))
-
-    def run(self, word: Word) -> Any:
-        """What is returned. ``word`` gives the meaning of a name, or raises KeyError."""
-        return FunctionType(self.code, _Words(word))()
-
-
-class _Words(dict[str, Any]):
-    """Looks names up when they are first needed; what has none there is one of Python's own."""
-
-    def __init__(self, word: Word) -> None:
-        super().__init__()
-        self._word = word
-
-    def __missing__(self, name: str) -> Any:
-        found = self[name] = self._word(name)
-        return found
 
 
 class Asking:

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
 from itertools import combinations, pairwise
 from pathlib import Path
+from textwrap import indent
+from types import CodeType, FunctionType
 from typing import Any
 
 from apifuzz.chance import Chance
@@ -226,21 +228,54 @@ def fold(kind: str, args: Sequence[Any], call: Callable[..., Any], both: Callabl
     return call(*args)
 
 
+# Calls that follow each other
+
+
+class Script:
+    """Statements in Python's syntax, or one expression. What they name is looked up when they are run."""
+
+    def __init__(self, text: str, place: str, is_expression: bool = False) -> None:
+        body = f"return {text}" if is_expression else text
+        made = compile(f"def script():\n{indent(body, '    ')}\n", place, "exec")
+        self.code = next(part for part in made.co_consts if isinstance(part, CodeType))
+
+    def run(self, word: Word) -> Any:
+        """What is returned. ``word`` gives the meaning of a name, or raises KeyError."""
+        return FunctionType(self.code, _Words(word))()
+
+
+class _Words(dict[str, Any]):
+    """Looks names up when they are first needed; what has none there is one of Python's own."""
+
+    def __init__(self, word: Word) -> None:
+        super().__init__()
+        self._word = word
+
+    def __missing__(self, name: str) -> Any:
+        try:
+            found = self[name] = self._word(name)
+        except AttributeError:
+            raise KeyError(name) from None
+        return found
+
+
 # Questions about sorts and terms, with the expected answers: rows of two expressions
 
 
-_IS = "is"
+_IS, _DO = "is", "do"
 
 
 class Questions:
     """The tables of a TOML file by name.
 
-    The table ``is`` has, per sort name, the question that only such sorts answer with yes.
+    The table ``is`` has, per sort name, the question that only such sorts answer with yes; ``do`` has scripts
+    that say what is asked when.
     """
 
     def __init__(self, file: Path) -> None:
         tables = tomllib.loads(file.read_text("utf-8"))
         self.is_: dict[str, str] = tables.pop(_IS, {})
+        self._scripts = {name: Script(text, name) for name, text in tables.pop(_DO, {}).items()}
         self._tables = {
             name: tuple((text, parsed(text), parsed(answer)) for text, answer in table.items())
             for name, table in tables.items()
@@ -256,6 +291,20 @@ class Questions:
                 found, expected = evaluate(question, word), evaluate(answer, word)
                 if found != expected:
                     expect(kind, found, expected, f"{text} of {about!s:.300}")
+
+    def run(self, name: str, word: Word, **known: Any) -> None:
+        """Ask what a script says. Its words are ``known``, those of ``word``, and ``ask``, which takes the
+        kind of a wrong answer, what is asked about, tables, and further words.
+        """
+
+        def find(name: str) -> Any:
+            return known[name] if name in known else word(name)
+
+        def ask(kind: str, about: object, /, *tables: str, **more: Any) -> None:
+            self.ask(kind, about, lambda name: more[name] if name in more else find(name), *tables)
+
+        known |= {"ask": ask, "ask_which": self.ask_which}
+        self._scripts[name].run(find)
 
     def ask_which(self, handle: Any, name: str, about: str) -> None:
         """Ask a sort every question that sorts of one name only answer with yes."""

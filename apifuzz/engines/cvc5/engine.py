@@ -170,7 +170,7 @@ class Cvc5Engine(Engine):
         inspect_sort(self.sorts, sort.sort, sort.handle)
 
     def inspect_term(self, term: ApiTerm) -> None:
-        inspect_term(self.sorts, term)
+        inspect_term(term)
 
     def read_back(self, term: ApiTerm) -> None:
         if self._reader is None:

@@ -48,13 +48,7 @@ class Z3Asking(Asking, Second):
     def __init__(self, run: Run, core: Z3Engine) -> None:
         super().__init__(run, core)
         self.session, self.terms, self.solving = core.session, core.terms, core.solving
-        self._word = words_in(core.session)
-
-    def word(self, name: str) -> Any:
-        try:
-            return self._word(name)
-        except AttributeError:
-            raise KeyError(name) from None
+        self.word = words_in(core.session)
 
     @property
     def context(self) -> Any:

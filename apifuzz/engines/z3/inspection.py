@@ -19,10 +19,7 @@ _PARAMETERS = {
     getattr(z3, f"Z3_PARAMETER_{kind.upper()}"): f"Z3_get_decl_{kind}_parameter"
     for kind in ("int", "double", "rational", "symbol", "sort", "ast", "func_decl")
 }
-
-_ACCESSORS_LIMIT = 20
-"""Arguments looked into, for terms with very many."""
-
+"""The calls for the parameters of declarations."""
 
 _FITTING = {
     "Z3_get_numeral_int": ctypes.c_int,
@@ -53,106 +50,39 @@ class Inspection:
     def inspect_term(self, term: ApiTerm) -> None:
         """Ask the term; Misbehaviour where what it says does not fit together."""
         if isinstance(term.handle, z3.FuncDeclRef):
-            self._ask(term.handle, "function")
+            word = words_of((), (), words_in(self.session), {"term": term.handle})
+            QUESTIONS.ask("term", _Shown(term.handle), word, "function")
             z3core.Z3_func_decl_to_ast(self.session.ref, term.handle.ast)
-        else:
-            self._term(self.terms.of(term))
-
-    def _ask(self, term: Any, *tables: str, **words: Any) -> None:
-        word = words_of((), (), words_in(self.session), {"term": term, **words})
-        QUESTIONS.ask("term", _Shown(term), word, *tables)
-
-    def _term(self, term: Any) -> None:
-        self._ask(term, "term")
-        if self.session.random.happens(0.2):
-            # z3's own pretty printer asks a term everything once more.
-            try:
-                z3.obj_to_string(term)
-            except z3.Z3Exception as error:
-                raise Misbehaviour("print", f"z3's own printer fails: {message_of(error)}") from error
-        if z3.is_quantifier(term):
-            self._quantifier(term)
-        elif z3.is_app(term):
-            self._application(term)
-            self._value(term)
-
-    def _application(self, term: Any) -> None:
-        declaration, children = term.decl(), term.children()
-        self._ask(term, "application", children=children)
-        if declaration.arity() == len(children):
-            for place, child in enumerate(children[:_ACCESSORS_LIMIT]):
-                self._ask(term, "argument", place=place, child=child)
-        self._parameters(declaration)
-        if children and len(children) >= declaration.arity():
-            self._ask(term, "application made again", array=(len(children), self.session.array_of(children)))
-
-    def _parameters(self, declaration: Any) -> None:
-        """Each parameter by the call for its kind."""
-        asked = (self.session.ref, declaration.ast)
-        for position in range(z3core.Z3_get_decl_num_parameters(*asked)):
-            call = _PARAMETERS.get(z3core.Z3_get_decl_parameter_kind(*asked, position))
-            if call is not None:
-                getattr(z3core, call)(*asked, position)
-
-    def _quantifier(self, term: Any) -> None:
-        self._ask(term, "quantifier")
-        for place in range(term.num_vars()):
-            self._ask(term, "bound variable", place=place)
-        if term.is_lambda():
             return
-        ref = self.session.ref
-        self._ask(term, "no lambda")
-        for position in range(term.num_patterns()):
-            pattern = term.pattern(position)
-            for place in range(z3core.Z3_get_pattern_num_terms(ref, pattern.ast)):
-                self.session.wrap(z3core.Z3_get_pattern(ref, pattern.ast, place))
-            z3core.Z3_pattern_to_string(ref, pattern.ast)
-        for position in range(term.num_no_patterns()):
-            term.no_pattern(position)
+        plain = self.terms.of(term)
+        self._run("term", plain)
+        if z3.is_quantifier(plain):
+            self._run("quantifier", plain)
+        elif z3.is_app(plain):
+            self._run("application", plain)
+            self._run("value", plain)
 
-    # Values
-
-    def _value(self, term: Any) -> None:
-        ref, ast = self.session.ref, term.as_ast()
-        if z3.is_true(term) or z3.is_false(term):
-            self._ask(term, "true" if z3.is_true(term) else "false")
-        elif z3.is_int_value(term) or z3.is_bv_value(term) or z3.is_rational_value(term):
-            self._number(term)
-        elif z3.is_algebraic_value(term):
-            self._ask(term, "algebraic number")
-        elif z3.is_string_value(term):
-            length = z3core.Z3_get_string_length(ref, ast)
-            contents = (ctypes.c_uint * length)()
-            z3core.Z3_get_string_contents(ref, ast, length, contents)
-            self._ask(term, "string", contents=contents)
-        elif z3.is_fp(term) and z3core.Z3_fpa_is_numeral(ref, ast):
-            self._ask(term, "float")
-            if not z3core.Z3_fpa_is_numeral_nan(ref, ast):
-                is_finite = not z3core.Z3_fpa_is_numeral_inf(ref, ast)
-                self._ask(term, "signed float", *(("finite float",) if is_finite else ()))
-        elif z3.is_as_array(term):
-            self._ask(term, "array of a function")
-
-    def _number(self, term: Any) -> None:
-        """Every form of the number read back gives the number."""
-        ref, ast = self.session.ref, term.as_ast()
-        text = z3core.Z3_get_numeral_string(ref, ast)
-        if z3.is_rational_value(term):
-            fraction = text.replace(" ", "")
-            self._ask(term, "number", "fraction", fraction=fraction if "/" in fraction else f"{fraction}/1")
-            return
-        value = int(text)
-
-        def within(bits: int, signed: bool) -> int | None:
-            low = -(1 << bits) if signed else 0
-            return value if low <= value < (1 << bits) else None
+    def _run(self, script: str, term: Any) -> None:
+        def ask_parameter(declaration: Any, place: int) -> None:
+            asked = (self.session.ref, declaration.ast, place)
+            if call := _PARAMETERS.get(z3core.Z3_get_decl_parameter_kind(*asked)):
+                getattr(z3core, call)(*asked)
 
         def number(call: str) -> int | None:
-            found = _FITTING[call]()
-            return found.value if getattr(z3core, call)(ref, ast, ctypes.byref(found)) else None
+            found, asked = _FITTING[call](), (self.session.ref, term.as_ast())
+            return found.value if getattr(z3core, call)(*asked, ctypes.byref(found)) else None
 
-        natural = ("natural number",) if value >= 0 else ()
-        self._ask(term, "number", *natural, "integer", within=within, number=number)
+        def contents_of(term: Any) -> Any:
+            asked = (self.session.ref, term.as_ast())
+            length = z3core.Z3_get_string_length(*asked)
+            contents = (ctypes.c_uint * length)()
+            z3core.Z3_get_string_contents(*asked, length, contents)
+            return contents
+
+        known = {"ask_parameter": ask_parameter, "number": number, "contents_of": contents_of}
+        known |= {"happens": self.session.random.happens, "message_of": message_of}
+        known |= {"term": term, "about": _Shown(term), "Misbehaviour": Misbehaviour}
+        QUESTIONS.run(script, words_of((), (), words_in(self.session), known))
 
     # Printing and reading
 

@@ -12,6 +12,7 @@ from z3 import z3core
 from apifuzz.engine import Stack
 from apifuzz.engines.z3.session import model_of, set_up_process
 from apifuzz.engines.z3.terms import Terms
+from apifuzz.engines.z3.words import QUESTIONS, words_in
 from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported, expect, must
 from apifuzz.scope import STANDARD
 
@@ -219,38 +220,9 @@ class Solving:
 
     def print_model(self) -> str:
         """The model as text, after a walk through all of it."""
-        model = self.model
-        session = self.session
-        for declaration in model.decls():
-            if declaration.arity():
-                self._print_function(model, declaration)
-            elif (value := model.get_interp(declaration)) is not None:
-                about = f"sort of the value of {declaration.name()}"
-                expect("model", value.sort(), declaration.range(), about)
-        for number in range(model.num_sorts()):
-            sort = model.get_sort(number)
-            for element in model.get_universe(sort):
-                expect("model", element.sort(), sort, "sort of an element of a universe")
-        if session.random.happens(0.2):
-            other = z3.Context()
-            same = len(model.translate(other)) == len(model)
-            must("model", same, "a translated model has another number of declarations")
-        return str(model.sexpr())
-
-    def _print_function(self, model: Any, declaration: Any) -> None:
-        ref = self.session.ref
-        has_one = z3core.Z3_model_has_interp(ref, model.model, declaration.ast)
-        expect("model", has_one, True, f"{declaration.name()} in the model has an interpretation")
-        found = model.get_interp(declaration)
-        if not isinstance(found, z3.FuncInterp):
-            return
-        expect("model", found.arity(), declaration.arity(), f"arguments of {declaration.name()}")
-        for number in range(found.num_entries()):
-            entry = found.entry(number)
-            fits = entry.num_args() == declaration.arity() and entry.value().sort().eq(declaration.range())
-            must("model", fits, f"an entry of {declaration.name()} does not fit it")
-            [entry.arg_value(i) for i in range(entry.num_args())]
-        found.else_value()
+        known = {"model": self.model, "happens": self.session.random.happens, "expect": expect, "must": must}
+        QUESTIONS.run("model", words_in(self.session), **known)
+        return str(self.model.sexpr())
 
 
 @lru_cache(maxsize=1)

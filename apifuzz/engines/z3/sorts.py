@@ -186,30 +186,9 @@ class Sorts:
         spec = self.datatypes.get(what.name)
         if (isinstance(handle, str) or (spec and spec.parameters)) and not what.args:
             return
+        is_made = what.name in SORTS or what.name in self._arities or spec is not None
         args = [self.of(part) for part in what.args]
-        known = {"sort": handle, "of": lambda name: self.of(smtlib_sort(name))}
-        about, tables = str(what), ["sort", what.name]
-        if spec is not None:
-            self._inspect_datatype(handle, spec, known)
-        if what.name in SORTS or what.name in self._arities or spec is not None:
-            known["again"] = self._make(what, args)
-            tables.append("made again")
-        QUESTIONS.ask("sort", about, words_of(args, what.indices, words_in(self.session), known), *tables)
-
-    def _inspect_datatype(self, handle: Any, spec: DatatypeSpec, known: dict[str, Any]) -> None:
-        recursive = any(f.sort == spec.name for _, fields in spec.constructors for f in fields)
-        is_tuple = len(spec.constructors) == 1 and not recursive and not spec.parameters
-
-        def ask(about: str, *tables: str, **more: Any) -> None:
-            word = words_of((), (), words_in(self.session), {**known, "spec": spec, **more})
-            QUESTIONS.ask("sort", about, word, *tables)
-
-        ask(spec.name, "datatype", *(("recursive datatype",) if recursive else ()))
-        for number, (name, fields) in enumerate(spec.constructors):
-            ask(f"{name} of {spec.name}", "constructor", number=number, name=name, fields=fields)
-            for position, field in enumerate(fields):
-                tables = ("selector", "field of a tuple") if is_tuple else ("selector",)
-                about = f"{field.name} of {spec.name}"
-                ask(about, *tables, number=number, name=field.name, position=position)
-        if is_tuple:
-            ask(spec.name, "tuple", count=len(spec.constructors[0][1]))
+        known = {"sort": handle, "what": what, "about": str(what), "spec": spec}
+        known["again"] = self._make(what, args) if is_made else None
+        known["of"] = lambda name: self.of(smtlib_sort(name))
+        QUESTIONS.run("sort", words_of(args, what.indices, words_in(self.session), known))
