@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from apifuzz.chance import Chance
 from apifuzz.trace import TraceError
 from smtlib import Kind, ReadError, Sort, Term, read_sexps, sexp_text
+from smtlib.floats import exact_number
 from smtlib.reader import SExp
 from smtlib.values import (
     MODES,
@@ -237,18 +237,6 @@ def _read_float(sort: Sort, sexp: SExp) -> tuple[str, Words]:
         "power": biased - bias,
         "number": exact_number(sign, biased, fraction, exponent, significand),
     }
-
-
-def exact_number(sign: int, biased: int, fraction: int, exponent: int, significand: int) -> Fraction | None:
-    """The number that the three fields write; None for infinities and NaN, 0 for both zeros."""
-    if biased == (1 << exponent) - 1:
-        return None
-    bias = (1 << (exponent - 1)) - 1
-    if biased:
-        fraction |= 1 << (significand - 1)
-    power = max(biased, 1) - bias - (significand - 1)
-    magnitude = Fraction(fraction << power) if power >= 0 else Fraction(fraction, 1 << -power)
-    return -magnitude if sign else magnitude
 
 
 def _read_string(sort: Sort, sexp: SExp) -> tuple[str, Words]:

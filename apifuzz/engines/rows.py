@@ -25,7 +25,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from apifuzz.chance import Chance
-from apifuzz.interface import expect
+from apifuzz.interface import Unsupported, expect
 from smtlib import default_theories
 
 LETTERS = "abcd"
@@ -172,6 +172,14 @@ def choose(routes: Sequence[Route], word: Word, chance: Chance) -> Route | None:
     if len(fitting) > 1:
         return chance.pick(fitting)
     return fitting[0] if fitting else None
+
+
+def make_by(routes: Sequence[Route], word: Word, chance: Chance, lacking: str) -> Any:
+    """What one of the routes makes. Raises :class:`Unsupported`, with what is ``lacking``, if none fits."""
+    route = choose(routes, word, chance)
+    if route is None:
+        raise Unsupported(lacking)
+    return route.make(word)
 
 
 _PYTHON: dict[str, Any] = {

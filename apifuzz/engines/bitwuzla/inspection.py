@@ -14,8 +14,8 @@ from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
 from apifuzz.engines.rows import words_of
 from apifuzz.engines.walking import first_difference, walk
 from apifuzz.interface import Misbehaviour, Unsupported, must
-from apifuzz.values import exact_number
 from smtlib import Sort, quote_symbol
+from smtlib.floats import exact_number
 
 _SHORT_EXPONENT = 11
 """Widest exponent of a value that is also read as a number; wider ones would fill pages."""

@@ -13,7 +13,7 @@ from bitwuzla import Kind
 
 from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.session import FLOAT_FORMATS, OPERATORS, VALUES, Session, kind_named
-from apifuzz.engines.rows import Route, Word, associativity, choose, fold, words_of
+from apifuzz.engines.rows import Word, associativity, choose, fold, make_by, words_of
 from apifuzz.interface import Head, Misbehaviour, Rejected, Unsupported
 from apifuzz.values import bit_words, read_value
 from smtlib import Signature, Sort
@@ -53,7 +53,7 @@ class Operators:
             raise Rejected(f"{text} is no value of sort {sort}") from error
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
         word = self._words((), sort.indices, sort, words)
-        return self._drawn(f"value {text} of sort {sort}", routes, word)
+        return make_by(routes, word, self.random, f"value {text} of sort {sort}")
 
     def make(self, head: Head, sort: Sort, args: Sequence[Any], sorts: Sequence[Sort]) -> Any:
         """The operator applied to handles of these sorts; ``sort`` is the result's."""
@@ -63,7 +63,7 @@ class Operators:
         width = sorts[0].indices[0] if sorts and sorts[0].indices else 0
         word = self._words(args, indices, sort, {"width": width})
         if not plain:
-            return self._drawn(f"operator {name}", routes, word)
+            return make_by(routes, word, self.random, f"operator {name}")
         kind, others = kind_named(plain), routes[1:]
         if len(args) > 2:
             choice = self.random.randrange(3)
@@ -91,12 +91,6 @@ class Operators:
     def _has_uninterpreted(self, sort: Sort) -> bool:
         return sort.name in self.session.declared or any(map(self._has_uninterpreted, sort.args))
 
-    def _drawn(self, what: str, routes: Sequence[Route], word: Word) -> Any:
-        route = choose(routes, word, self.random)
-        if route is None:
-            raise Unsupported(what)
-        return route.make(word)
-
     def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, words: dict[str, Any]) -> Word:
         def word(name: str) -> Any:
             match name:
@@ -112,7 +106,7 @@ class Operators:
 
     def _bits(self, number: int, width: int) -> Any:
         word = words_of((), (), self.session.word, bit_words(number, width))
-        return self._drawn("bits", VALUES.find("BitVec"), word)
+        return make_by(VALUES.find("BitVec"), word, self.random, "bits")
 
     def _nearest(self, sort: Sort, number: Fraction, whole: int) -> Any:
         """A value as the nearest to the number that it is: every rounding mode leaves it as it is."""

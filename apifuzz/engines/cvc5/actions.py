@@ -15,7 +15,7 @@ from apifuzz.call import draw_formula, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.reading import declared_function
-from apifuzz.engines.cvc5.session import CHECK_RESOURCES, Session
+from apifuzz.engines.cvc5.session import CHECK_RESOURCES
 from apifuzz.engines.cvc5.solving import answer as answer_of
 from apifuzz.engines.declared import Asking, declared
 from apifuzz.engines.walking import walk
@@ -61,6 +61,46 @@ class Cvc5Asking(Asking, Second):
 
     def negated(self, formula: Any) -> Any:
         return formula.notTerm()
+
+    def synthesizer(self) -> Any:
+        """A solver of its own that synthesizes functions."""
+        made = cvc5.Solver(self.manager)
+        for name, value in (("sygus", "true"), ("incremental", "true"), ("rlimit-per", CHECK_RESOURCES)):
+            made.setOption(name, value)
+        made.setLogic(self.session.logic or "ALL")
+        return made
+
+    def grammars(self, synthesizer: Any, params: Sequence[Any], sort: Any) -> list[Any]:
+        """Sometimes a grammar for a function of these parameters, else none."""
+        if self.happens(0.6):
+            return []
+        start = self.manager.mkVar(sort, "start")
+        grammar = synthesizer.mkGrammar(params, [start])
+        if any(param.getSort() == sort for param in params):
+            grammar.addAnyVariable(start)
+        if self.happens(0.5):
+            grammar.addAnyConstant(start)
+        rules = self.productions(sort, start)
+        if len(rules) == 1:
+            grammar.addRule(start, rules[0])
+        else:
+            grammar.addRules(start, rules)
+        expect("value", grammar.isNull(), False, "a grammar is null")
+        return [grammar]
+
+    def productions(self, sort: Any, start: Any) -> list[Any]:
+        """What a grammar makes terms of the sort with."""
+        manager = self.manager
+        if sort.isBoolean():
+            return [manager.mkTrue(), start.notTerm(), start.andTerm(start)]
+        if sort.isInteger():
+            return [manager.mkInteger(1), manager.mkTerm(Kind.ADD, start, start)]
+        if sort.isReal():
+            return [manager.mkReal(1, 2), manager.mkTerm(Kind.SUB, start, start)]
+        if sort.isBitVector():
+            one = manager.mkBitVector(sort.getBitVectorSize(), 1)
+            return [one, manager.mkTerm(Kind.BITVECTOR_ADD, start, start)]
+        return [manager.mkString("a")]
 
     def enumerated(self, call: Any, asked: str, check: Callable[[Any], None]) -> Made | None:
         """A formula that cvc5 enumerates for the call's goal with the method ``asked``, and then perhaps
@@ -265,79 +305,6 @@ def walk_proof(proof: Any) -> None:
         for argument in node.getArguments():
             expect("value", argument.isNull(), False, f"argument of {rule} is null")
         expect("value", node == node, True, f"{rule} against itself")
-
-
-class Synthesis:
-    """A function for which a formula of the run holds, searched in a solver of its own."""
-
-    def __init__(self, session: Session, constants: list[Any]) -> None:
-        self.session = session
-        self.target, *self.others = constants
-        self.solver = cvc5.Solver(session.manager)
-        for name, value in (("sygus", "true"), ("incremental", "true"), ("rlimit-per", CHECK_RESOURCES)):
-            self.solver.setOption(name, value)
-        self.solver.setLogic(session.logic or "ALL")
-
-    def solve(self, asking: Cvc5Asking, formula: Any) -> None:
-        """Ask for one solution or two; what is a solution must make the formula true."""
-        solver, manager = self.solver, self.session.manager
-        universal = [solver.declareSygusVar(f"u{i}", other.getSort()) for i, other in enumerate(self.others)]
-        params = [manager.mkVar(other.getSort(), f"p{i}") for i, other in enumerate(self.others)]
-        function = self._function(params)
-        applied = manager.mkTerm(Kind.APPLY_UF, function, *universal) if params else function
-        constraint = formula.substitute([self.target, *self.others], [applied, *universal])
-        solver.addSygusConstraint(constraint)
-        expect("value", len(solver.getSygusConstraints()) > 0, True, "there is a constraint")
-        if asking.happens(0.3):
-            assumption = manager.mkTrue()
-            solver.addSygusAssume(assumption)
-            expect("value", solver.getSygusAssumptions(), [assumption], "the assumptions")
-        result = solver.checkSynth()
-        for _ in range(2):
-            expect("value", result.isNull(), False, "the result of a synthesis is null")
-            yes = [result.hasSolution(), result.hasNoSolution(), result.isUnknown()]
-            expect("value", sum(yes), 1, "what a synthesis ends with")
-            if not result.hasSolution():
-                return
-            solution = solver.getSynthSolution(function)
-            expect("value", solver.getSynthSolutions([function]), [solution], "the solutions")
-            constants = [manager.mkConst(variable.getSort()) for variable in universal]
-            shown = constraint.substitute(function, solution).substitute(universal, constants)
-            asking.must_follow([], shown, f"the solution {solution!s:.200}")
-            result = solver.checkSynthNext()
-
-    def _function(self, params: list[Any]) -> Any:
-        """The function to be found, sometimes within a grammar."""
-        sort, chance = self.target.getSort(), self.session.random
-        if chance.happens(0.6):
-            return self.solver.synthFun("f", params, sort)
-        start = self.session.manager.mkVar(sort, "start")
-        grammar = self.solver.mkGrammar(params, [start])
-        if any(param.getSort() == sort for param in params):
-            grammar.addAnyVariable(start)
-        if chance.happens(0.5):
-            grammar.addAnyConstant(start)
-        rules = self.rules(sort, start)
-        if len(rules) == 1:
-            grammar.addRule(start, rules[0])
-        else:
-            grammar.addRules(start, rules)
-        expect("value", grammar.isNull(), False, "a grammar is null")
-        return self.solver.synthFun("f", params, sort, grammar)
-
-    def rules(self, sort: Any, start: Any) -> list[Any]:
-        """What a grammar makes terms of the sort with."""
-        manager = self.session.manager
-        if sort.isBoolean():
-            return [manager.mkTrue(), start.notTerm(), start.andTerm(start)]
-        if sort.isInteger():
-            return [manager.mkInteger(1), manager.mkTerm(Kind.ADD, start, start)]
-        if sort.isReal():
-            return [manager.mkReal(1, 2), manager.mkTerm(Kind.SUB, start, start)]
-        if sort.isBitVector():
-            one = manager.mkBitVector(sort.getBitVectorSize(), 1)
-            return [one, manager.mkTerm(Kind.BITVECTOR_ADD, start, start)]
-        return [manager.mkString("a")]
 
 
 # Words of the rows, besides what is defined here.

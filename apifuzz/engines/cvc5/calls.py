@@ -11,7 +11,7 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.engines.rows import Questions, Route, Word, associativity, choose, fold, read_rows, words_of
+from apifuzz.engines.rows import Questions, Route, Word, associativity, fold, make_by, read_rows, words_of
 from apifuzz.interface import HeadKind, Unsupported
 from apifuzz.values import bit_words, read_value
 from smtlib import Sort
@@ -54,10 +54,7 @@ def make(
 ) -> Any:
     """What one of the routes makes, which is ``what``. Raises :class:`Unsupported` where there is none."""
     word = words_of(args, indices, word_of(session), words)
-    route = choose(routes, word, session.random)
-    if route is None:
-        raise Unsupported(f"no {what}")
-    return route.make(word)
+    return make_by(routes, word, session.random, f"no {what}")
 
 
 def word_of(session: Session) -> Word:

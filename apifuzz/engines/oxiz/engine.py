@@ -14,6 +14,7 @@ from apifuzz.engine import Engine
 from apifuzz.engines.oxiz.session import QUESTIONS, SOLVER, Session
 from apifuzz.engines.oxiz.terms import OxizTerms, lacking, roundings, takes
 from apifuzz.engines.profile import profile
+from apifuzz.engines.rows import make_by
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -122,7 +123,7 @@ class OxizEngine(OxizTerms):
     def _tell(self, row: str, *args: Any, **words: str) -> Any:
         """One of the solver's calls of a row."""
         word = self.session.words(args, (), {"solver": self.solver, **words})
-        return self.session.drawn(row, SOLVER.find(row, [""] * len(args)), word, self.random)
+        return make_by(SOLVER.find(row, [""] * len(args)), word, self.random, row)
 
     # Solving
 

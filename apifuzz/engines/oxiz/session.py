@@ -9,7 +9,17 @@ from typing import Any
 import oxiz
 
 from apifuzz.chance import Chance
-from apifuzz.engines.rows import Questions, Route, Word, associativity, choose, fold, read_rows, words_of
+from apifuzz.engines.rows import (
+    Questions,
+    Route,
+    Word,
+    associativity,
+    choose,
+    fold,
+    make_by,
+    read_rows,
+    words_of,
+)
 from apifuzz.interface import Unsupported
 from smtlib import Sort
 
@@ -66,27 +76,20 @@ class Session:
         """The words for some arguments and indices."""
         return words_of(args, indices, self.word, more)
 
-    def drawn(self, what: str, routes: Sequence[Route], word: Word, chance: Chance) -> Any:
-        """What one of the routes makes. Raises Unsupported where none fits."""
-        route = choose(routes, word, chance)
-        if route is None:
-            raise Unsupported(what)
-        return route.make(word)
-
     # Sorts
 
     def sort(self, sort: Sort, chance: Chance) -> str:
         """The text that oxiz has for a sort."""
         args = [self.sort(part, chance) for part in sort.args]
-        found: str = self.drawn(f"sort {sort}", SORTS.find(sort.name, [""] * len(args)),
-                                self.words(args, sort.indices), chance)  # fmt: skip
+        routes, word = SORTS.find(sort.name, [""] * len(args)), self.words(args, sort.indices)
+        found: str = make_by(routes, word, chance, f"sort {sort}")
         return found
 
     def object_of(self, sort: Sort, chance: Chance) -> Any:
         """oxiz's object for a sort; Unsupported where the interface makes none."""
         args = [self.object_of(part, chance) for part in sort.args]
         routes = OBJECTS.find(sort.name, [""] * len(args))
-        return self.drawn(f"an object for {sort}", routes, self.words(args, sort.indices), chance)
+        return make_by(routes, self.words(args, sort.indices), chance, f"an object for {sort}")
 
     # Terms
 

@@ -23,7 +23,7 @@ from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread, model_of
 from apifuzz.engines.z3.solving import ANSWERS, is_value
 from apifuzz.engines.z3.terms import parts
 from apifuzz.engines.z3.words import words_in
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, must
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour
 from apifuzz.run import Run
 from apifuzz.trace import TraceError
 from solvers.options import option_table
@@ -112,6 +112,10 @@ class Z3Asking(Asking, Second):
         """The model of a solver that answered sat."""
         return model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
 
+    def optimum_of(self, optimize: Any) -> Any:
+        """The model of an optimisation that answered sat."""
+        return model_of(self.context, z3core.Z3_optimize_get_model, optimize.optimize)
+
     def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
         """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
 
@@ -144,6 +148,15 @@ class Z3Asking(Asking, Second):
 def is_variable(term: Any) -> bool:
     """Whether the term is an uninterpreted constant."""
     return bool(z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
+
+
+def better(goal: Any, value: Any, maximal: bool) -> Any:
+    """That an objective has a better value than this one."""
+    if z3.is_bv(goal):
+        bound = z3.BitVecVal(value.as_long(), goal.sort())
+        return z3.UGT(goal, bound) if maximal else z3.ULT(goal, bound)
+    bound = goal.sort().cast(value)
+    return goal > bound if maximal else goal < bound
 
 
 def evaluated(script: str) -> str:
@@ -250,187 +263,6 @@ def forget_propagators() -> None:
 def forget_listener() -> None:
     """Let go of the last listener to clauses, which z3's module keeps."""
     z3.z3._my_hacky_class = None
-
-
-class Optimisation:
-    """One optimisation problem."""
-
-    def __init__(
-        self, asking: Z3Asking, priority: str, hard: Sequence[Any], soft: Sequence[Any], goals: Sequence[Any]
-    ) -> None:
-        self.asking, self.context = asking, asking.context
-        self.priority, self.hard, self.soft, self.goals = priority, hard, soft, goals
-        self.optimize = z3.Optimize(ctx=self.context)
-        self.optimize.set("rlimit", RESOURCE_LIMIT)
-        self.optimize.set("priority", priority)
-        if asking.happens(0.5):
-            engines = ("maxres", "pd-maxres", "wmax", "rc2", "maxres-bin")
-            self.optimize.set("maxsat_engine", asking.pick(engines))
-        self.objectives: list[tuple[Any, Any, bool]] = []
-
-    def solve(self) -> None:
-        """State the problem, check it, and compare with a plain solver."""
-        self._state()
-        result = self.optimize.check()
-        self.asking.must_agree(result, self.hard, "optimisation")
-        if result == z3.unknown:
-            self.optimize.reason_unknown()
-            return
-        if result == z3.sat:
-            self._look_at_model()
-            if self.priority == "lex":
-                self._look_at_optimum()
-            elif self.priority == "pareto":
-                # A few more points of the front; each is a model.
-                for _ in range(3):
-                    if self.optimize.check() != z3.sat:
-                        break
-                    self._look_at_model()
-        self._inspect()
-
-    def _state(self) -> None:
-        asking, optimize = self.asking, self.optimize
-        for formula in self.hard:
-            if asking.happens(0.2):
-                name = asking.session.fresh_name("hard")
-                optimize.assert_and_track(formula, z3.Bool(name, self.context))
-            else:
-                optimize.add(formula)
-        if asking.happens(0.3):
-            optimize.push()
-            optimize.add(z3.BoolVal(False, self.context))
-            optimize.pop()
-        for formula in self.soft:
-            weight = asking.pick(("1", "2", "0.5", "-1", "10"))
-            optimize.add_soft(formula, weight, asking.pick(("", "g", "h")))
-        for goal in self.goals:
-            maximal = asking.happens(0.5)
-            handle = optimize.maximize(goal) if maximal else optimize.minimize(goal)
-            self.objectives.append((handle, goal, maximal))
-        # Of variables only: a value for another term ends in a segmentation fault now and then (5.4).
-        numbers = [g for g in self.goals if z3.is_int(g) and is_variable(g)]
-        if asking.happens(0.2) and numbers:
-            optimize.set_initial_value(numbers[0], 1)
-
-    def _look_at_model(self) -> None:
-        model = model_of(self.context, z3core.Z3_optimize_get_model, self.optimize.optimize)
-        self.asking.must_satisfy(model, self.hard, "an optimum")
-
-    def _look_at_optimum(self) -> None:
-        """Nothing better than the first objective's optimum may be possible, where the value is a number.
-
-        Soft constraints come before objectives, so this holds where there are none.
-        """
-        for handle, _, _ in self.objectives:
-            self.optimize.lower(handle), self.optimize.upper(handle)
-            self.optimize.lower_values(handle), self.optimize.upper_values(handle)
-        if self.soft or not self.objectives:
-            return
-        handle, goal, maximal = self.objectives[0]
-        value = handle.value()
-        if not (z3.is_int_value(value) or z3.is_rational_value(value) or z3.is_bv_value(value)):
-            return
-        bound = goal.sort().cast(value) if not z3.is_bv(goal) else z3.BitVecVal(value.as_long(), goal.sort())
-        if z3.is_bv(goal):
-            better = z3.UGT(goal, bound) if maximal else z3.ULT(goal, bound)
-        else:
-            better = goal > bound if maximal else goal < bound
-        self.asking.must_follow(self.hard, z3.Not(better), "an optimum")
-
-    def _inspect(self) -> None:
-        optimize, asking = self.optimize, self.asking
-        optimize.assertions(), optimize.objectives(), optimize.statistics()
-        if asking.happens(0.3):
-            optimize.sexpr()
-        if asking.happens(0.2):
-            z3core.Z3_optimize_get_help(asking.session.ref, optimize.optimize)
-        if asking.happens(0.1):
-            optimize.translate(z3.Context()).assertions()
-
-
-_WIDTH = 3
-"""Bits of the relations' columns: the datalog engine lists them all."""
-_ROUNDS = 1 << _WIDTH
-
-
-class Horn:
-    """Relations p and q over short bit-vectors, facts about p, and rules that add a constant or compare, so
-    that what can be derived is computed here, too.
-    """
-
-    def __init__(self, asking: Z3Asking) -> None:
-        self.asking, self.context = asking, asking.context
-        below, pick, up_to = asking.below, asking.pick, asking.up_to
-        self.facts = [below(_ROUNDS) for _ in range(up_to(2))]
-        self.rules = [
-            (pick(("pp", "pq", "qp", "qq")), below(_ROUNDS), below(_ROUNDS + 1)) for _ in range(up_to(6))
-        ]
-        self.target = below(_ROUNDS)
-
-    @property
-    def derivable(self) -> bool:
-        """Whether q(target) follows: computed to the fixed point."""
-        known = {("p", fact) for fact in self.facts}
-        grown = True
-        while grown:
-            new = {
-                (rule[1], (value + add) % _ROUNDS)
-                for name, value in known
-                for rule, add, limit in self.rules
-                if rule[0] == name and value < limit
-            }
-            grown = not new <= known
-            known |= new
-        return ("q", self.target) in known
-
-    def query(self, engine: str) -> None:
-        """Ask one engine, and compare with what is derivable."""
-        context, fresh_name = self.context, self.asking.session.fresh_name
-        sort, bool_sort = z3.BitVecSort(_WIDTH, context), z3.BoolSort(context)
-        relations = {name: z3.Function(fresh_name(name), sort, bool_sort) for name in "pq"}
-        fixedpoint = z3.Fixedpoint(ctx=context)
-        fixedpoint.set("engine", engine)
-        fixedpoint.set("rlimit", RESOURCE_LIMIT)
-        if engine == "spacer" and self.asking.happens(0.5):
-            fixedpoint.set("spacer.random_seed", self.asking.below(100))
-        fixedpoint.register_relation(*relations.values())
-        x = z3.Const(fresh_name("x"), sort)
-        fixedpoint.declare_var(x)
-        for fact in self.facts:
-            self._fact(fixedpoint, relations["p"], fact, sort)
-        for rule, add, limit in self.rules:
-            guard = z3.ULT(x, z3.BitVecVal(limit, sort)) if limit < _ROUNDS else z3.BoolVal(True, context)
-            head = relations[rule[1]](x + z3.BitVecVal(add, sort))
-            fixedpoint.rule(head, [relations[rule[0]](x), guard])
-        goal = relations["q"](z3.BitVecVal(self.target, sort))
-        result = ANSWERS[fixedpoint.query(goal).r]
-        expected = Answer.SAT if self.derivable else Answer.UNSAT
-        about = f"the engine {engine} answers {result}, derivation says {expected}"
-        must("answer", result in (expected, Answer.UNKNOWN), about)
-        self._inspect(fixedpoint, engine, result, relations["q"])
-
-    def _fact(self, fixedpoint: Any, relation: Any, fact: int, sort: Any) -> None:
-        if self.asking.happens(0.3):
-            columns, ref = (c_uint * 1)(fact), self.asking.session.ref
-            z3core.Z3_fixedpoint_add_fact(ref, fixedpoint.fixedpoint, relation.ast, 1, columns)
-        else:
-            fixedpoint.fact(relation(z3.BitVecVal(fact, sort)))
-
-    def _inspect(self, fixedpoint: Any, engine: str, result: Answer, relation: Any) -> None:
-        fixedpoint.get_rules(), fixedpoint.get_assertions(), fixedpoint.sexpr(), fixedpoint.statistics()
-        if result is Answer.UNKNOWN:
-            fixedpoint.reason_unknown()
-            return
-        if engine == "bmc":
-            return
-        answer = fixedpoint.get_answer()
-        if engine == "datalog":
-            must("term", z3.is_bool(answer), f"the answer of {engine} is no formula")
-        if engine == "spacer":
-            for level in range(min(fixedpoint.get_num_levels(relation), 3)):
-                fixedpoint.get_cover_delta(level, relation)
-            if result is Answer.SAT:
-                fixedpoint.get_ground_sat_answer(), fixedpoint.get_rules_along_trace()
 
 
 # Words of the rows, besides what is defined here.

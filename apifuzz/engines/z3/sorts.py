@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from apifuzz.engines.rows import choose, words_of
+from apifuzz.engines.rows import make_by, words_of
 from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.words import QUESTIONS, SORTS, WAYS, drawn, words_in
 from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Unsupported
@@ -49,10 +49,7 @@ class Sorts:
         if name == "FloatingPoint" and sort.indices[1] < MIN_SIGNIFICAND:
             raise Unsupported(f"z3 requires significands of {MIN_SIGNIFICAND} bits or more")
         word = words_of(args, sort.indices, words_in(session))
-        route = choose(SORTS.find(name, [""] * len(args)), word, session.random)
-        if route is None:
-            raise Unsupported(f"z3 has no sort {name}")
-        return route.make(word)
+        return make_by(SORTS.find(name, [""] * len(args)), word, session.random, f"z3 has no sort {name}")
 
     # Declared
 
