@@ -149,9 +149,10 @@ WITHOUT_ROW = {
 
 
 def sources_of(module: Any) -> list[str]:
-    """The code of an engine: its modules, and its rows of actions."""
+    """The code of an engine: its modules, and its rows of actions and questions."""
     folder = Path(module.__file__).parent
-    return [file.read_text("utf-8") for file in (*folder.glob("*.py"), folder / "actions.toml")]
+    rows = folder / "actions.toml", folder / "questions.toml"
+    return [file.read_text("utf-8") for file in (*folder.glob("*.py"), *rows)]
 
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "oxiz", "z3"])

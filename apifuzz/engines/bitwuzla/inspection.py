@@ -16,44 +16,26 @@ from apifuzz.engines.walking import first_difference, walk
 from apifuzz.interface import Misbehaviour, Unsupported, must
 from smtlib import Sort, quote_symbol
 from smtlib.floats import exact_number
-
-_SHORT_EXPONENT = 11
-"""Widest exponent of a value that is also read as a number; wider ones would fill pages."""
+from smtlib.sorts import subsorts
 
 MAX_NODES = 3000
 """Larger terms are not read back."""
 
-_NORMAL = {Kind.IFF: Kind.EQUAL}
-"""Kinds that bitwuzla turns into another when the term is made."""
-
-_LEAVES = (Kind.CONSTANT, Kind.VARIABLE, Kind.VALUE)
 _BINDERS = (Kind.FORALL, Kind.EXISTS, Kind.LAMBDA)
+
+
+def _inspect(script: str, session: Session, what: Sort, **words: Any) -> None:
+    args = [session.sort(part) for part in what.args] if script == "sort" else []
+    known = {"session": session, "what": what, "check_value": check_value, "exact_number": exact_number}
+    known |= {"Kind": Kind, "Parser": bitwuzla.Parser, "Options": bitwuzla.Options, "subsorts": subsorts}
+    known |= {"must": must, "Misbehaviour": Misbehaviour, "as_number": _as_number, "quoted": quote_symbol}
+    QUESTIONS.run(script, words_of(args, what.indices, session.word, known | words))
 
 
 def inspect_sort(session: Session, handle: Any, sort: Sort) -> None:
     """Compare all that a sort says of itself with ``sort``."""
-    about, own = f"sort {sort}", sort.name if sort.name in QUESTIONS.is_ else "declared"
-    args = [session.sort(part) for part in sort.args]
-    words = {"sort": handle, "same": session.sort(sort), "text": _text(sort), "quoted": quote_symbol}
-    word = words_of(args, sort.indices, session.word, words)
-    QUESTIONS.ask_which(handle, own, about)
-    QUESTIONS.ask("sort", about, word, own, "sort")
-    if not sort.is_function:
-        QUESTIONS.ask("sort", about, word, "readable")
-        _read_sort_back(session, handle, sort)
-
-
-def _read_sort_back(session: Session, handle: Any, sort: Sort) -> None:
-    if any(name in session.declared for name in _names(sort)):
-        return  # The parser would declare another of the name.
-    parser = bitwuzla.Parser(session.manager, bitwuzla.Options())
-    read = parser.parse_sort(str(handle))
-    if read != handle:
-        raise Misbehaviour("print", f"{sort} reads back as {read}")
-
-
-def _names(sort: Sort) -> set[str]:
-    return {sort.name}.union(*map(_names, sort.args))
+    own = sort.name if sort.name in QUESTIONS.is_ else "declared"
+    _inspect("sort", session, sort, sort=handle, own=own, same=session.sort(sort), text=_text(sort))
 
 
 def _text(sort: Sort) -> str:
@@ -64,48 +46,12 @@ def _text(sort: Sort) -> str:
 
 def inspect_term(session: Session, term: Any, sort: Sort) -> None:
     """Compare all that a term says of itself; make it again from its kind, children and indices."""
-    kind, children, indices = term.kind(), term.children(), term.indices()
-    words = {"term": term, "kind": kind, "children": children, "indices": indices}
-    words |= {
-        "items": [term[place] for place in range(len(children))],
-        "ids_of_children": tuple(c.id() for c in children),
-    }
-    tables = ["term"]
-    if made := session.made.get(term.id()):
-        words |= {"made_kind": _NORMAL.get(made[0], made[0]), "made_ids": made[1], "made_indices": made[2]}
-        tables.append("made")
-    if (name := session.names.get(term.id())) is not None:
-        words["symbol"] = name
-        tables.append("named")
-    if kind not in _LEAVES:
-        if kind == Kind.CONST_ARRAY:
-            words["again"] = session.manager.mk_const_array(term.sort(), children[0])
-        else:
-            words["again"] = session.manager.mk_term(kind, children, indices)
-        tables.append("made again")
-    QUESTIONS.ask("term", term, words_of((), indices, session.word, words), *tables)
-    if kind == Kind.VALUE and not term.sort().is_uninterpreted():
-        check_value(session, sort, term)
+    _inspect("term", session, sort, term=term)
 
 
 def check_value(session: Session, sort: Sort, value: Any) -> None:
     """Compare what a value says of itself in its different ways; Misbehaviour where they differ."""
-    if not value.is_value():
-        raise Misbehaviour("value", f"{value} of sort {sort} is no value")
-    words = {"term": value}
-    tables = [f"value of {sort.name}"]
-    if sort.name == "FloatingPoint":
-        exponent, significand = sort.indices
-        fields = value.value(2, True)
-        sign, biased, fraction = (int(field, 2) for field in fields)
-        make, width = session.manager.mk_bv_value, session.manager.mk_bv_sort
-        words["parts"] = [make(width(len(field)), int(field, 2)) for field in fields]
-        words |= {"fields": fields, "sign": sign, "biased": biased, "fraction": fraction}
-        words["as_number"] = _as_number
-        words["number"] = exact_number(sign, biased, fraction, exponent, significand)
-        if words["number"] is not None and exponent <= _SHORT_EXPONENT:
-            tables.append("number")
-    QUESTIONS.ask("value", value, words_of((), sort.indices, session.word, words), *tables)
+    _inspect("value", session, sort, term=value)
 
 
 def _as_number(text: str) -> Fraction:
