@@ -60,9 +60,6 @@ class Statistics:
             getattr(self, part.name).update(getattr(other, part.name))
 
 
-# One run: the state that actions work on
-
-
 _FED_SHARE = 0.7
 """How often a run with a feed draws on the theories and features of one of the feed's terms."""
 

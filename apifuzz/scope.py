@@ -29,9 +29,6 @@ def draw_producers(options: Sequence[Option], fuzzed: bool, chance: Chance) -> t
     return tuple((name, "true") for name in listed if not fuzzed or chance.happens(_PRODUCED[name]))
 
 
-# What one run draws on: some of the theories that the solver knows, and of what goes beyond them
-
-
 _SHARES = (0.3, 0.35, 0.2, 0.1, 0.05)
 """How often a run draws one theory, two, ...: what is added to Core, before what these need."""
 _QUANTIFIERS = 0.25

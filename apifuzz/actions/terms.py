@@ -249,9 +249,6 @@ def _is_bounded(run: Run, sort: Sort) -> bool:
     return True
 
 
-# Terms made of others: applications and binders
-
-
 _TRIES = 5
 _MEMBER_SHARE = 0.3
 _APPLY_SHARE = 0.1

@@ -71,9 +71,6 @@ class Around(Engine):
         return self.inner.sibling()
 
 
-# Witnesses re-checked: values, unsat cores and failed assumptions go into a second instance of the so
-
-
 class Witness(Around):
     """Re-checks what the solver gives as a witness.
 

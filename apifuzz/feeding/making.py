@@ -87,9 +87,6 @@ class OwnSorts:
         return ensure_sort(self.run, own)
 
 
-# Making a term of the feed by calls, one for each part of it that the run does not have yet
-
-
 MAX_TERMS = 80
 """Larger terms are fed in parts."""
 

@@ -105,9 +105,6 @@ def measure(trace: Trace) -> tuple[int, int, int, int]:
     return (len(trace.lines) + len(trace.settings), compound, ids, letters)
 
 
-# The minimiser's passes: each proposes smaller traces, in an order that depends on the trace alone
-
-
 Proposal = tuple[int, int, Trace]
 Pass = Callable[[Trace, int, int], Iterator[Proposal]]
 

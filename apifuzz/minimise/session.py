@@ -128,9 +128,6 @@ def _grains(count: int) -> Iterator[int]:
     return iter([count >> halved for halved in range(1, count.bit_length())] or [1])
 
 
-# Minimising a trace: what shows the error is tried in processes, what is reached stands on disk
-
-
 GOLDEN_FACTOR = 3.0
 """A trace that takes longer than this many times the original shows nothing."""
 _SHORTEST = 0.5

@@ -61,9 +61,6 @@ def repeating(text: str) -> str:
     return f"{head}\n\ndef once():\n{indent(calls.strip() or 'pass', '    ')}\n{_MEASURED}"
 
 
-# What a program says of its error at its end, and whether a program that has ended did so by it
-
-
 _TRUTH = ("True", "False")
 _ABOUT_ANSWERS = ("answer", "model", "core", "assumptions")
 _ANSWERED = re.compile(r"\banswers? (sat|unsat)\b")

@@ -39,9 +39,6 @@ class Terminator:
         return self.left < 0
 
 
-# One term manager of bitwuzla and what is kept with it: sorts, constants, how terms were made
-
-
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
 OPERATORS, VALUES, SORTS, WAYS = (_ROWS[name] for name in ("operators", "values", "sorts", "ways"))

@@ -46,7 +46,7 @@ def inspect_term(term: ApiTerm) -> None:
     def inspect_application(handle: Any, made: ApiTerm, children: Sequence[Any]) -> None:
         _inspect("application", term=handle, made=made, children=children, about=str(made))
 
-    known = {"inspect_application": inspect_application, "inspect_value": inspect_value}
+    known: dict[str, Any] = {"inspect_application": inspect_application, "inspect_value": inspect_value}
     _inspect("term", term=term.handle, made=term, about=str(term), **known)
 
 

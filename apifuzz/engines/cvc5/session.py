@@ -45,9 +45,6 @@ def reset(solver: Any, manager: Any) -> None:
     parser.nextCommand().invoke(solver, symbols)
 
 
-# What one run holds of cvc5: the term manager, the solver on it, and what was set and defined
-
-
 _DEPRECATED_SHARE = 0.05
 """Share of calls that go through the solver's own, deprecated doubles of the term manager's methods."""
 

@@ -48,7 +48,10 @@ class Z3Asking(Asking, Second):
     def __init__(self, run: Run, core: Z3Engine) -> None:
         super().__init__(run, core)
         self.session, self.terms, self.solving = core.session, core.terms, core.solving
-        self.word = words_in(core.session)
+        self._word = words_in(core.session)
+
+    def word(self, name: str) -> Any:
+        return self._word(name)
 
     @property
     def context(self) -> Any:

@@ -79,7 +79,7 @@ class Inspection:
             z3core.Z3_get_string_contents(*asked, length, contents)
             return contents
 
-        known = {"ask_parameter": ask_parameter, "number": number, "contents_of": contents_of}
+        known: dict[str, Any] = {"ask_parameter": ask_parameter, "number": number, "contents_of": contents_of}
         known |= {"happens": self.session.random.happens, "message_of": message_of}
         known |= {"term": term, "about": _Shown(term), "Misbehaviour": Misbehaviour}
         QUESTIONS.run(script, words_of((), (), words_in(self.session), known))
