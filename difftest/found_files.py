@@ -55,14 +55,14 @@ class FoundFiles:
 
     def _take(self, files: Iterable[str], status: Callable[[str], os.stat_result]) -> None:
         for file in files:
-            reason = _why_not(file, status)
+            reason = why_not(file, status)
             if reason:
                 self.skipped[reason] += 1
             else:
                 self.files.append(file)
 
 
-def _why_not(file: str, status: Callable[[str], os.stat_result]) -> str:
+def why_not(file: str, status: Callable[[str], os.stat_result]) -> str:
     """Why a file is no formula; empty if it may be one."""
     try:
         found = status(file)

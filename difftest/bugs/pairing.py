@@ -21,7 +21,7 @@ from difftest.bugs.truth import find_truth
 from difftest.triage.classes import class_of
 from difftest.triage.key import Key
 from difftest.triage.kinds import State, Subject
-from difftest.triage.release_search import ReleaseSearch
+from difftest.triage.release_search import ReleaseSearch, position
 from smtlib.mentions import theories_in
 from solvers.options import OptionClass, option_table
 from solvers.running.outcomes import Outcome
@@ -42,7 +42,8 @@ class Stopped(Exception):
 @dataclass(slots=True)
 class Case:
     """One trigger under examination. ``runs`` has what is known by release, and what is found out;
-    ``repeated`` the releases with runs that differed.
+    ``repeated`` the releases with runs that differed. With ``since``, that release and the newest are the
+    probes, and older ones are left out.
     """
 
     trigger: Trigger
@@ -52,6 +53,7 @@ class Case:
     probes: int = 9
     runs: dict[str, Seen] = field(default_factory=dict)
     stop: threading.Event = field(default_factory=threading.Event)
+    since: str | None = None
     repeated: set[str] = field(default_factory=set)
     _evidence: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
@@ -64,6 +66,8 @@ class Case:
         if script.file_command:
             return [self._unverified("names-a-file", script.file_command)]
         releases = self.shelf.releases(trigger.solver)
+        if self.since is not None:
+            releases, self.probes = releases[position(releases, self.since) :], 2
         self._probe(releases)
         symptoms, unsettled = self._symptoms(releases, script)
         found: dict[str, Bug] = {}

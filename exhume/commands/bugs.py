@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,22 +11,26 @@ import msgspec
 import typer
 
 from base.errors import Exit
+from base.files import put_text
 from corpus.store import Corpus
 from difftest.bugs.build import BuildReport, BuildSettings, Store, build
 from difftest.bugs.checkout import check_out
 from difftest.bugs.exporting import export
 from difftest.bugs.records import BUGS, BUNDLED, REASONS, Benchmark, Bug, write_records
+from difftest.bugs.scoring import FuzzerLimits, Judge, known_in, read_score, score
 from difftest.bugs.shelf import OPTION, Shelf
+from difftest.bugs.statistics import Fuzzer, compare
 from difftest.bugs.triggers import triggers_of
 from difftest.bugs.verifying import run_bug, verify
 from difftest.errors import DifftestError
 from difftest.triage.kinds import State
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CorpusFile, Jobs, Json
+from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
+from solvers.errors import UnknownSolver
 from solvers.running.runner import Runner
-from solvers.specs import DISTRIBUTIONS, find_solver
+from solvers.specs import DISTRIBUTIONS, find_solver, parse_spec
 
 Folder = Annotated[
     Path,
@@ -61,6 +66,8 @@ def register(app: typer.Typer) -> None:
     bugs.command("checkout")(checkout_command)
     bugs.command("run")(run_command)
     bugs.command("verify")(verify_command)
+    bugs.command("score", context_settings={"ignore_unknown_options": True})(score_command)
+    bugs.command("compare")(compare_command)
     bugs.command("export")(export_command)
     app.add_typer(bugs, name="bugs")
 
@@ -310,6 +317,123 @@ def verify_command(
     if stop.is_set():
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if any(not c.bug.flaky for c in wrong) else Exit.DONE)
+
+
+def score_command(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="The fuzzer and its arguments, after --. {} stands for the folder that it writes to,"
+            " {seed} for the number of the run.",
+        ),
+    ],
+    against: Annotated[
+        str, typer.Option("--against", metavar="SPEC", help="Release whose bugs count, such as z3==4.8.5.")
+    ],
+    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
+    duration: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Time of one run, such as 90s, 10m or 2h.")
+    ] = "2h",
+    folder: Folder = BUNDLED,
+    repeats: Annotated[int, typer.Option(help="Number of runs.", min=1, metavar="N")] = 1,
+    most_files: Annotated[
+        int, typer.Option(help="End a run that has written more files than this.", min=1, metavar="N")
+    ] = 100_000,
+    seconds: RunLimit = _LEAST_SECONDS,
+    json: Json = False,
+) -> None:
+    """Measure which known bugs of a release a fuzzer finds, and when.
+
+    COMMAND is any program that writes .smt2 files into its working folder. After each run, its tests are
+    run on the release in the order in which they were written; the clock is that of one process that runs
+    each test as soon as it is there. A test belongs to the known bugs with its class, its first good release
+    and its key. DIR/score.json has the results; exhume bugs compare reads it.
+    """
+    spec = parse_spec(against)
+    if spec.release is None or spec.family not in DISTRIBUTIONS or spec.options:
+        raise UnknownSolver(against, "name a release, such as z3==4.8.5")
+    find_solver(spec).check_starts()
+    shelf = Shelf()
+    known = known_in(Benchmark(folder).bugs.values(), shelf, spec.family, spec.release)
+    if not known:
+        raise DifftestError(f"{folder} has no bug of {against} that shows without options")
+    judge = Judge(spec.family, spec.release, known, shelf, seconds)
+    limits = FuzzerLimits(parse_duration(duration), most_files)
+    document: dict[str, Any] = {}
+    with stop_on_interrupt() as stop, progress("runs", json) as tick:
+        for document in score(command, judge, out_folder, limits, repeats, stop):
+            tick(len(document["runs"]), repeats)
+            _show_run(document["runs"][-1], len(known))
+    if json:
+        print_json(document)
+    elif document:
+        _show_score(Fuzzer.of(out_folder.name, document))
+    if stop.is_set():
+        raise typer.Exit(Exit.INTERRUPTED)
+
+
+def _show_run(run: dict[str, Any], known: int) -> None:
+    skipped = ", ".join(f"{reason} {count}" for reason, count in sorted(run["skipped"].items()))
+    say(f"the fuzzer ended: {run['ended']}; {run['run_tests']} of {run['tests']} tests run in time")
+    if skipped:
+        say(f"skipped: {skipped}")
+    say(f"{len(run['hits'])} tests show a bug; {len(run['found'])} of {known} known bugs found")
+
+
+def _show_score(fuzzer: Fuzzer) -> None:
+    first = {bug: [run[bug] for run in fuzzer.found if bug in run] for bug in fuzzer.bugs}
+    rows = [
+        [bug, f"{len(times)} of {len(fuzzer.found)}", f"{min(times):.0f} s"]
+        for bug, times in first.items()
+        if times
+    ]
+    show_table(["bug", "found in runs", "first after"], rows, frozenset({2}))
+    out.print(f"{len(rows)} of {len(fuzzer.bugs)} known bugs found")
+
+
+def compare_command(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="Folders of exhume bugs score, one per fuzzer.")
+    ],
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Also draw the bugs found over time.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compare the scores of fuzzers.
+
+    Bugs that were not found are censored at the end of the time: medians are Kaplan-Meier's, p-values those
+    of the log-rank test (time to bug) and of Mann and Whitney's test (bugs per run). A12 is the probability
+    that a run of the first fuzzer finds more bugs than one of the second.
+    """
+    fuzzers = [Fuzzer.of(folder.name, read_score(folder)) for folder in folders]
+    compared = compare(fuzzers)
+    if svg is not None:
+        _draw(fuzzers, svg)
+    if json:
+        rows = [{"name": f.name, "bugs": f.counts, "median_seconds": f.median} for f in fuzzers]
+        print_json({"fuzzers": rows, "comparisons": [asdict(pair) for pair in compared]})
+        return
+    table = []
+    for f in fuzzers:
+        median = f"{f.median:.0f} s" if f.median is not None else "-"
+        table.append([f.name, str(len(f.counts)), " ".join(map(str, f.counts)), str(len(f.bugs)), median])
+    show_table(["fuzzer", "runs", "bugs found", "known", "median time to bug"], table)
+    for pair in compared:
+        said = [f"{p:.3g}" if p is not None else "-" for p in (pair.log_rank, pair.mann_whitney)]
+        out.print(
+            f"{pair.one} and {pair.other}: log-rank p {said[0]}, rank test p {said[1]}, A12 {pair.a12:.2f}"
+        )
+
+
+def _draw(fuzzers: list[Fuzzer], file: Path) -> None:
+    # Drawing takes a second to load; the other commands do without.
+    from exhume.pages.plots import curves, standalone
+
+    series = {fuzzer.name: fuzzer.curve() for fuzzer in fuzzers}
+    drawn = curves("bugs", series, fuzzers[0].seconds, "seconds", "known bugs found (mean of runs)")
+    put_text(file, standalone(drawn))
 
 
 def export_command(

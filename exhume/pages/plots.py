@@ -154,6 +154,36 @@ def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks
         return _svg(name, figure)
 
 
+def curves(
+    name: str, series: Mapping[str, Sequence[tuple[float, float]]], end: float, across: str, up: str
+) -> str:
+    """Step curves from zero to ``end``, given by the points where they rise; ``across`` and ``up`` name the
+    axes.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(3.4)
+        for number, (text, points) in enumerate(series.items()):
+            last = points[-1][1] if points else 0.0
+            drawn = [(0.0, 0.0), *points, (end, last)]
+            dashes = ("-", "--", ":", "-.")[number % 4]
+            colour = _colour(NEUTRAL + number)
+            axes.step(*zip(*drawn, strict=True), where="post", color=colour, ls=dashes, label=_short(text))
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        axes.set_ylim(bottom=0)
+        _legend(figure, axes, len(series))
+        return _svg(name, figure)
+
+
+def standalone(svg: str) -> str:
+    """A drawing as a file of its own, with the colours that a page would give it."""
+    colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+    own = {f"--c{NEUTRAL + number}": colour for number, colour in enumerate(colours)}
+    style = ";".join(f"{name}:{value}" for name, value in {"--ink": "#111", "--faint": "#999", **own}.items())
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff;font-family:sans-serif;{style}" '
+    return svg.replace("<svg ", head, 1) + "\n"
+
+
 def _figure(height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     return figure, figure.subplots()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,3 +140,35 @@ def test_a_checkout_runs_both_releases(
     assert ended.stdout.split() == ["sat"]
     again = exhume("bugs", "checkout", identity, folder, "--bugs", bugs)
     assert (again.code, "is not empty" in again.said) == (2, True)
+
+
+def test_score_and_compare(
+    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bugs = tmp_path / "bugs"
+    exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
+    monkeypatch.setattr(commands, "find_solver", lambda spec: find_solver("z3"))
+    writes = f"open('a.smt2', 'w').write({TEXT!r})"
+    for name, body in (("good", writes), ("bad", "")):
+        score = ["score", "--against", "z3==4.2", "--bugs", bugs, "--time", "5s", "--out", tmp_path / name]
+        done = exhume("bugs", *score, "--", sys.executable, "-I", "-S", "-c", body)
+        assert done.code == 0, done.err
+    assert "0 of 2 known bugs found" in done.out
+    figure = tmp_path / "plot.svg"
+    compared = exhume("bugs", "compare", tmp_path / "good", tmp_path / "bad", "--svg", figure, "--json").json
+    assert [row["bugs"] for row in compared["fuzzers"]] == [[2], [0]]
+    assert compared["comparisons"][0]["a12"] == 1.0
+    assert figure.read_text().startswith("<svg xmlns=")
+    assert "good and bad: log-rank p " in exhume("bugs", "compare", tmp_path / "good", tmp_path / "bad").out
+
+
+@pytest.mark.parametrize("spec", ["z3", "z3==4.8.5[a=1]", "mine=true"])
+def test_a_score_needs_a_release(exhume: Run, spec: str, tmp_path: Path) -> None:
+    done = exhume("bugs", "score", "--against", spec, "--out", tmp_path / "x", "--", "true")
+    assert (done.code, "name a release" in done.said) == (2, True)
+
+
+def test_an_export_is_checked_by_its_sums(exhume: Run, tmp_path: Path) -> None:
+    done = exhume("bugs", "export", "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "SHA256SUMS").read_text() == done.out
+    assert exhume("bugs", "export", "--out", tmp_path / "out").code == 2

@@ -1,0 +1,272 @@
+"""Scores a fuzzer: which known bugs of a release its tests show, and when.
+
+The fuzzer is a command that writes ``.smt2`` files into a folder. It runs for a fixed time; the files are
+looked at afterwards, in the order of their times. For a test that shows something wrong on the release, the
+first good release is searched; it belongs to the bugs of the same class, with the same first good release and
+a key that may have the same cause (``have_one_cause``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from base.files import put_json
+from difftest.bugs.pairing import Case
+from difftest.bugs.records import Bug, Trigger
+from difftest.bugs.shelf import Shelf
+from difftest.bugs.symptoms import Symptom, have_one_cause
+from difftest.errors import BadOutput, DifftestError
+from difftest.found_files import why_not
+from difftest.triage.key import Key
+from difftest.triage.kinds import State
+from difftest.triage.release_search import position
+from solvers.running.process import Limits, Supervisor
+from solvers.running.runner import Runner
+
+TESTS = "tests"
+SCORE = "score.json"
+_SECONDS_PER_LOOK = 0.5
+_MEMORY = 8 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzerLimits:
+    """What a fuzzer may use: ``seconds``, and ``files`` and ``bytes`` in its folder before it is stopped."""
+
+    seconds: float
+    files: int = 100_000
+    bytes: int = 4 << 30
+
+
+@dataclass(slots=True)
+class FuzzerRun:
+    """One run of a fuzzer: its tests with the seconds after which each was written, oldest first; why it
+    ended; and how many of its files are no formulas, by reason.
+    """
+
+    tests: list[tuple[Path, float]] = field(default_factory=list)
+    seconds: float = 0.0
+    ended: str = ""
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def run_fuzzer(
+    command: Sequence[str], folder: Path, limits: FuzzerLimits, stop: threading.Event | None = None
+) -> FuzzerRun:
+    """Run a fuzzer in a new folder; ``{}`` in its command stands for the folder of its tests.
+
+    The fuzzer and all that it started are ended after its time, or when it has written too much. BadOutput
+    if the folder exists or cannot be written, DifftestError if the command does not start.
+    """
+    stop = stop or threading.Event()
+    tests = folder.absolute() / TESTS
+    try:
+        tests.mkdir(parents=True)
+    except FileExistsError:
+        raise BadOutput(f"{tests} exists already: name a new folder") from None
+    except OSError as problem:
+        raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+    argv = [part.replace("{}", str(tests)) for part in command]
+    started, begun = time.time(), time.monotonic()
+    found = FuzzerRun()
+    with Supervisor() as supervisor:
+        ended: list[str] = []
+
+        def execute() -> None:
+            done = supervisor.execute(argv, Limits(limits.seconds, _MEMORY, 1 << 30), cwd=tests)
+            last = done.stderr.strip().rpartition("\n")[2][:200]
+            is_missing = done.code in (126, 127) and done.seconds < 1
+            how = f"exit status {done.code}" if done.ended == "exit" else f"its {done.ended} limit"
+            ended.append(f"cannot be started: {last}" if is_missing else f"{how}{last and f': {last}'}")
+
+        worker = threading.Thread(target=execute, daemon=True)
+        worker.start()
+        while worker.is_alive() and not found.ended:
+            worker.join(_SECONDS_PER_LOOK)
+            found.ended = "interrupted" if stop.is_set() else _too_much(tests, limits)
+        supervisor.close()
+        worker.join()
+    found.seconds = min(limits.seconds, time.monotonic() - begun)
+    found.ended = found.ended or (ended[0] if ended else "lost")
+    if found.ended.startswith("cannot be started"):
+        raise DifftestError(f"{argv[0]}: {found.ended}")
+    _collect(tests, started, limits, found)
+    return found
+
+
+def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The entries below a folder, without following links; those that vanish are left out."""
+    waiting = [str(folder)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        yield entry
+        except OSError:
+            continue
+
+
+def _too_much(folder: Path, limits: FuzzerLimits) -> str:
+    """Which limit the files in a folder exceed; empty if none."""
+    size = 0
+    for number, entry in enumerate(_files(folder), 1):
+        try:
+            size += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+        if number > limits.files:
+            return f"it wrote more than {limits.files} files"
+        if size > limits.bytes:
+            return f"it wrote more than {limits.bytes >> 20} MB"
+    return ""
+
+
+def _collect(folder: Path, started: float, limits: FuzzerLimits, found: FuzzerRun) -> None:
+    for number, entry in enumerate(_files(folder)):
+        if number >= limits.files:
+            found.skipped["more files than the limit"] += 1
+            break
+        if not entry.name.endswith(".smt2"):
+            found.skipped["not .smt2"] += 1
+        elif reason := why_not(entry.path, os.lstat):
+            found.skipped[reason] += 1
+        else:
+            when = entry.stat(follow_symlinks=False).st_mtime - started
+            found.tests.append((Path(entry.path), min(max(0.0, when), found.seconds)))
+    found.tests.sort(key=lambda test: (test[1], str(test[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A test that shows something wrong: its class, first good release and key; the known bugs that it
+    belongs to; and after how many seconds the release had run it.
+    """
+
+    test: str
+    seconds: float
+    finding_class: str
+    first_good: str
+    key: str
+    bugs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Tells which known ``bugs`` of a ``release`` of ``family`` tests show."""
+
+    family: str
+    release: str
+    bugs: Sequence[Bug]
+    shelf: Shelf
+    seconds: float = 5.0
+
+    def hits(self, run: FuzzerRun, budget: float, stop: threading.Event) -> Iterator[Hit | None]:
+        """What each test of a run shows, in the order of their times; None where it shows nothing.
+
+        The clock is that of one process which runs the release on each test as soon as the test is written
+        and the one before is done; it ends at ``budget`` seconds. What other releases take does not count.
+        """
+        clock = 0.0
+        with Runner(warm=False) as runner:
+            for file, written in run.tests:
+                if stop.is_set():
+                    return
+                text = file.read_bytes().decode("utf-8", "replace")
+                trigger = Trigger(solver=self.family, text=text, sources=(file.name,))
+                case = Case(trigger, self.shelf, runner, self.seconds, since=self.release)
+                own = case.look(self.release)
+                clock = max(clock, written) + (own.seconds if own is not None else 0.0)
+                if clock > budget:
+                    return
+                found = (self._hit(file, clock, bug) for bug in case.examine() if isinstance(bug, Bug))
+                yield next(found, None)
+
+    def _hit(self, file: Path, when: float, found: Bug) -> Hit:
+        key = Key.read(found.bug_key)
+        same = [
+            bug.id
+            for bug in self.bugs
+            if (bug.finding_class, bug.first_good) == (found.finding_class, found.first_good)
+            and have_one_cause(key, Key.read(bug.bug_key))
+        ]
+        return Hit(file.name, when, found.finding_class, found.first_good, found.bug_key, tuple(same))
+
+
+def known_in(bugs: Iterable[Bug], shelf: Shelf, family: str, release: str) -> list[Bug]:
+    """The bugs that a release has as far as runs show it: it is older than the first good release, and it or
+    an older one shows the bug. Flaky bugs, and those that need options, do not count.
+    """
+    releases = shelf.releases(family)
+    here = position(releases, release)
+    found = []
+    for bug in bugs:
+        if bug.solver == family and not bug.flaky and not bug.options:
+            symptom = Symptom.of(bug)
+            bad = [seen.release for seen in bug.strip if symptom.state(seen) is State.AFFECTED]
+            is_there = any(position(releases, one) <= here for one in bad)
+            if is_there and here < position(releases, bug.first_good):
+                found.append(bug)
+    return found
+
+
+def score(
+    command: Sequence[str],
+    judge: Judge,
+    folder: Path,
+    limits: FuzzerLimits,
+    repeats: int = 1,
+    stop: threading.Event | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Run a fuzzer ``repeats`` times and yield the document of ``score.json`` after each; ``{seed}`` in the
+    command stands for the number of the run, from 1.
+
+    Ends early, with what is done, when ``stop`` is set.
+    """
+    stop = stop or threading.Event()
+    runs: list[dict[str, Any]] = []
+    for number in range(1, repeats + 1):
+        argv = [part.replace("{seed}", str(number)) for part in command]
+        run = run_fuzzer(argv, folder / f"run-{number}", limits, stop)
+        found = list(judge.hits(run, limits.seconds, stop))
+        if stop.is_set():
+            return
+        hits = [hit for hit in found if hit is not None]
+        first: dict[str, float] = {}
+        for hit in hits:
+            for bug in hit.bugs:
+                first.setdefault(bug, round(hit.seconds, 1))
+        runs.append(
+            {
+                **{"ended": run.ended, "tests": len(run.tests), "run_tests": len(found)},
+                **{"skipped": dict(run.skipped), "found": dict(sorted(first.items()))},
+                "hits": [asdict(hit) for hit in hits],
+            }
+        )
+        document = {
+            **{"schema": 1, "against": f"{judge.family}=={judge.release}", "seconds": limits.seconds},
+            **{"command": list(command), "bugs": sorted(bug.id for bug in judge.bugs), "runs": [*runs]},
+        }
+        put_json(folder / SCORE, document)
+        yield document
+
+
+def read_score(folder: Path) -> dict[str, Any]:
+    """The document of a scored fuzzer; DifftestError if the folder holds none."""
+    try:
+        document = json.loads((folder / SCORE).read_text("utf-8"))
+        if document["schema"] == 1 and document["runs"] and document["seconds"] > 0:
+            return dict(document)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise DifftestError(f"{folder} holds no {SCORE}: make it with exhume bugs score")
