@@ -29,6 +29,7 @@ from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
 from solvers.errors import UnknownSolver
+from solvers.registry import OLD_RELEASE
 from solvers.running.runner import Runner
 from solvers.specs import DISTRIBUTIONS, find_solver, parse_spec
 
@@ -329,7 +330,8 @@ def score_command(
         ),
     ],
     against: Annotated[
-        str, typer.Option("--against", metavar="SPEC", help="Release whose bugs count, such as z3==4.8.5.")
+        str,
+        typer.Option("--against", metavar="SPEC", help=f"Release whose bugs count, such as {OLD_RELEASE}."),
     ],
     out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
     duration: Annotated[
@@ -352,7 +354,7 @@ def score_command(
     """
     spec = parse_spec(against)
     if spec.release is None or spec.family not in DISTRIBUTIONS or spec.options:
-        raise UnknownSolver(against, "name a release, such as z3==4.8.5")
+        raise UnknownSolver(against, f"name a release, such as {OLD_RELEASE}")
     find_solver(spec).check_starts()
     shelf = Shelf()
     known = known_in(Benchmark(folder).bugs.values(), shelf, spec.family, spec.release)
