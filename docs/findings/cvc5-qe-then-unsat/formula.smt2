@@ -1,0 +1,5 @@
+(set-logic LIA)
+(declare-const a Int)
+(get-qe (forall ((x Int)) (> a x)))
+(assert (= a 0))
+(check-sat)
