@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, under_options
+from difftest.campaign.turns import RELATION
 from difftest.errors import DifftestError
 from difftest.oracles import PLAIN, hunting_oracles, look
 from difftest.oracles.base import Candidate, Observation, observe_test
@@ -332,7 +333,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         for judge, what in cross_check.results()
     )
     theories = theories_in(test.text)
-    counts = {f"relation {name}": tried for name, tried in seen.tried.items() if tried}
+    counts = {RELATION + name: tried for name, tried in seen.tried.items() if tried}
     result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
     took = seen.probed.get(task.turn, 0.0)
     return msgspec.structs.replace(result, turn_seconds=took, others=tuple(_others(seen, test)))

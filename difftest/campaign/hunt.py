@@ -57,7 +57,7 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
-from difftest.campaign.turns import Turns
+from difftest.campaign.turns import RELATION, Turns
 from difftest.errors import DifftestError
 from difftest.oracles import oracles_in_turn
 from difftest.triage.keying import QUICK_SECONDS
@@ -391,7 +391,7 @@ class _Hunt:
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
-        self.turns.pay(task.turn, result.turn_seconds, result.counts.get(f"relation {task.turn}", {}))
+        self.turns.pay(task.turn, result.turn_seconds, result.counts.get(RELATION + task.turn, {}))
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
         if not result.verdicts:

@@ -12,6 +12,8 @@ from difftest.campaign.bandit import Bandit
 
 SHARE = 0.15
 """Of all time that solvers take."""
+RELATION = "relation "
+"""Begins the kind of the counts of a relation's claims."""
 _JUDGED = ("held", "violated")
 
 

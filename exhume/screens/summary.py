@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from difftest import FindingRecord, HuntSummary, Outcome
+from difftest.campaign.turns import RELATION
 from exhume.screens.console import headline, out, show_table
 
 _ROWS = 12
@@ -27,6 +28,8 @@ def show_summary(summary: HuntSummary) -> None:
         out.print(f"warning: {refusal}")
     if summary.cross_checks:
         out.print(cross_checks_line(summary.cross_checks))
+    if line := relations_line(summary.statistics):
+        out.print(line)
     _show_findings(summary)
 
 
@@ -42,6 +45,20 @@ def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
         ]
         parts += [", ".join(counted) + words] * bool(counted)
     return "; ".join(parts) or "no answers yet"
+
+
+def relations_line(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """The claims of relations: how many held, were violated or could not be judged; empty where none was
+    made.
+    """
+    claims: Counter[str] = Counter()
+    for kind, found in counts.items():
+        if kind.startswith(RELATION):
+            claims.update(found)
+    if not claims:
+        return ""
+    held, violated = claims.pop("held", 0), claims.pop("violated", 0)
+    return f"claims of relations: {held} held, {violated} violated, {claims.total()} not judged"
 
 
 def cross_checks_line(cross_checks: Mapping[tuple[str, str, str], int]) -> str:

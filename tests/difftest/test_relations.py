@@ -31,6 +31,7 @@ from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
 from difftest.triage.expectation import expectation_of_finding
 from difftest.triage.reduce import reduce
+from exhume.screens.summary import relations_line
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -222,3 +223,13 @@ def test_a_crash_on_a_script_made_from_a_test_is_a_finding_on_that_script(fake: 
     (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
     assert found.finding_class == "crash"
     assert "check-sat-assuming" in (found.path / "original.smt2").read_text()
+
+
+def test_the_summary_counts_the_claims() -> None:
+    counts = {
+        "relation cube": {"held": 3, "not decided": 1},
+        "relation core": {"violated": 1},
+        "calls": {"a": 1},
+    }
+    assert relations_line(counts) == "claims of relations: 3 held, 1 violated, 1 not judged"
+    assert relations_line({"calls": {"a": 1}}) == ""
