@@ -8,7 +8,6 @@ made for each test, and a frozen dataclass takes ten times as long to make.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import queue
 import tempfile
 import threading
@@ -342,7 +341,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
 def _others(seen: Observation, test: GeneratedTest) -> Iterator[tuple[Candidate, GeneratedTest]]:
     """What a solver did wrong, by itself, on scripts that a relation made from the test."""
     for name, text, verdict in seen.failed:
-        other = dataclasses.replace(test, text=text, known=(), implied_by=None, implies=None)
+        other = msgspec.structs.replace(test, text=text, known=(), implied_by=None, implies=None)
         for candidate in look(observe_test(other, [seen.solver(name)], {name: verdict}), PLAIN):
             yield candidate, other
 
