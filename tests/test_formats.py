@@ -251,7 +251,7 @@ def test_a_finished_hunt_has_nothing_left_to_do(exhume: Command, copy: Copy, cor
     assert {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
-@pytest.mark.parametrize("name", ["hunt-planted", "hunt-killed"])
+@pytest.mark.parametrize("name", ["hunt-planted", pytest.param("hunt-killed", marks=pytest.mark.thorough)])
 def test_a_killed_hunt_resumes_and_keeps_its_findings(
     name: str, exhume: Command, copy: Copy, corpus: Path
 ) -> None:
@@ -331,6 +331,7 @@ def test_killed_api_fuzzing_resumes_and_keeps_its_findings(exhume: Command, copy
     assert before <= {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
+@pytest.mark.thorough
 def test_what_was_found_once_is_known_to_another_campaign(
     exhume: Command, copy: Copy, tmp_path: Path
 ) -> None:

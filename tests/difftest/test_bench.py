@@ -36,7 +36,7 @@ def test_every_way_runs_every_test(tmp_path: Path) -> None:
     assert all(0 <= row["outside"] <= 1 for row in results.values())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_warm_and_fresh_runs_of_generated_tests_say_the_same(starter: Path, tmp_path: Path) -> None:
     with Corpus.open(starter) as corpus:
         library = load_library(corpus, ("z3", "cvc5"))

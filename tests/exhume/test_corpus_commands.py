@@ -78,6 +78,7 @@ def test_stats_has_the_keys_of_the_design(exhume: Any, starter: Path) -> None:
     assert f"{document['formulas']}" in shown
 
 
+@pytest.mark.thorough
 def test_every_named_query_runs(exhume: Any, starter: Path) -> None:
     for query in exhume("query", "--list", "--json").json:
         program, *arguments = shlex.split(query["example"])

@@ -48,7 +48,7 @@ def below(cluster: Any) -> set[int]:
     return {pid for nanny in cluster.workers.values() for pid in descendants(nanny.pid)}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_driver_that_is_killed_and_resumed_loses_and_repeats_nothing(
     cluster: Any,
     start: Callable[..., subprocess.Popen[str]],

@@ -184,6 +184,7 @@ def test_the_real_solvers_on_real_tests(exhume: Any, corpus: Path, tmp_path: Pat
     assert document["solver_seconds"] > 0
 
 
+@pytest.mark.thorough
 def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> None:
     try:
         find_solver("z3==4.8.5")

@@ -56,7 +56,7 @@ def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: st
     assert (process.returncode, err) == (0, "")
 
 
-@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("as_json", [True, pytest.param(False, marks=pytest.mark.thorough)])
 def test_ctrl_c_ends_a_hunt_with_its_summary(
     start: Any, corpus: Path, no: str, fake: Callable[[str, str], str], tmp_path: Path, as_json: bool
 ) -> None:

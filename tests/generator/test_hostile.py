@@ -10,6 +10,7 @@ import pytest
 
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.source import Answer
+from tests.sizes import size
 
 pytestmark = pytest.mark.slow
 
@@ -19,12 +20,13 @@ SECONDS = 5.0
 ``storm`` asks a solver, and holds it to two seconds of its own.
 """
 
+SIZE = size(3_000, 10_000)
 _QUANTIFIERS = "".join(f"(forall ((x{n} Int)) " for n in range(99))
 SEEDS = {
-    "many assertions": "".join(f"(declare-fun x{n} () Int)(assert (> x{n} {n}))" for n in range(10_000)),
-    "many functions": "".join(f"(declare-fun f{n} (Int) Int)" for n in range(9000))
-    + f"(assert (= {' '.join(f'(f{n} {n})' for n in range(9000))}))",
-    "many constructors": f"(declare-datatype D ({' '.join(f'(c{n} (s{n} Int))' for n in range(9000))}))"
+    "many assertions": "".join(f"(declare-fun x{n} () Int)(assert (> x{n} {n}))" for n in range(SIZE)),
+    "many functions": "".join(f"(declare-fun f{n} (Int) Int)" for n in range(SIZE))
+    + f"(assert (= {' '.join(f'(f{n} {n})' for n in range(SIZE))}))",
+    "many constructors": f"(declare-datatype D ({' '.join(f'(c{n} (s{n} Int))' for n in range(SIZE))}))"
     "(declare-fun d () D)(assert ((_ is c5) d))(assert (= (s7 d) 3))",
     "deep": f"(declare-fun x () Int)(assert (= 0 {'(+ x ' * 4900}x{')' * 4900}))",
     "too deep": f"(declare-fun x () Int)(assert (= 0 {'(+ x ' * 50_000}x{')' * 50_000}))",
@@ -32,7 +34,7 @@ SEEDS = {
     + "".join(f"(let ((a (+ a {n} a))) " for n in range(4500))
     + f"(= 0 a){')' * 4500})",
     "many bound variables": f"(declare-fun p (Int Int) Bool)(assert {_QUANTIFIERS}(or "
-    + " ".join(f"(p x{n % 99} x{n * 7 % 98})" for n in range(15_000))
+    + " ".join(f"(p x{n % 99} x{n * 7 % 98})" for n in range(SIZE))
     + f"){')' * 99})",
     "a megabyte of text": f'(declare-fun s () String)(assert (= s "{"ab" * 500_000}"))',
 }

@@ -248,7 +248,7 @@ def test_live_mining_resumes_after_a_dump(hub: FakeGitHub, tracker: FakeTracker,
         assert corpus.rows(current) == live.rows(current)
 
 
-@pytest.mark.parametrize("form", ["corpus", "parquet"])
+@pytest.mark.parametrize("form", ["corpus", pytest.param("parquet", marks=pytest.mark.thorough)])
 def test_the_archive_of_an_earlier_refresh_is_mined_again(hub: FakeGitHub, tmp_path: Path, form: str) -> None:
     mine(tmp_path / "old", hub.url, options=ALL)
     before = contents(tmp_path / "old")

@@ -59,7 +59,13 @@ def default_parameters() -> Iterator[None]:
     set_up_process.cache_clear()
 
 
-@pytest.mark.parametrize("theory", THEORIES)
+# Two theories are proved in every run, the others in a thorough one.
+_QUICK = ("Core", "Arithmetic", "BitVectors")
+
+
+@pytest.mark.parametrize(
+    "theory", [pytest.param(t, marks=() if t in _QUICK else pytest.mark.thorough) for t in THEORIES]
+)
 def test_every_rule_is_proved_for_every_instance(theory: str) -> None:
     failed = []
     for rule in RULES:
