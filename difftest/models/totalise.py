@@ -59,7 +59,7 @@ class Totaliser:
             if declaration is not None and declaration.origin == "selector" and term.op.text != "is" and args:
                 return self._selector(term, args, declaration)
             return None
-        if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in _not_total():
+        if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in not_total():
             self.open_operators.add(term.name)
         if kind is Kind.OPERATOR and len(args) == 1 and term.name in default_theories().marked(":identity"):
             return args[0]
@@ -189,6 +189,6 @@ def read_differently() -> frozenset[str]:
 
 
 @cache
-def _not_total() -> frozenset[str]:
+def not_total() -> frozenset[str]:
     """Operators that are open, or hard to work out: a refutation that rests on them proves nothing."""
     return read_differently() | _HARD_FORMS | default_theories().marked(":hard")

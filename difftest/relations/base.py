@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
+from difftest.models.totalise import not_total
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
 from smtlib.printer import print_term
@@ -146,6 +147,13 @@ class Case:
         return sorted(
             items, key=lambda item: zlib.crc32(f"{self.salt} {text(item)}".encode("utf-8", "replace"))
         )
+
+    def require_exact(self) -> None:
+        """NotCheckable if something is asserted that solvers read differently, or approximate."""
+        roots = (*self.assertions, *self.state.assumed)
+        found = {term.name for term in postorder(roots)} & not_total()
+        if found:
+            raise NotCheckable(f"not defined everywhere: {min(found)}")
 
     @property
     def chance(self) -> random.Random:

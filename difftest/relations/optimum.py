@@ -24,6 +24,7 @@ def _value(printed: SExp) -> str:
 
 
 def _claims(case: Case) -> Iterator[Claim]:
+    case.require_exact()
     for term in case.subterms:
         if term.sort.name not in _BEYOND or term.kind not in (Kind.SYMBOL, Kind.OPERATOR):
             continue

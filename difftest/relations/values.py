@@ -18,6 +18,7 @@ _MOST = 12
 
 
 def _claims(case: Case) -> Iterator[Claim]:
+    case.require_exact()
     terms = [t for t in case.subterms if t.kind in (Kind.SYMBOL, Kind.OPERATOR) and not t.sort.is_function]
     texts = [print_term(term) for term in sorted(terms, key=lambda t: bool(t.args))[:_MOST]]
     if not texts:

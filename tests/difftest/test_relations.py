@@ -233,3 +233,10 @@ def test_the_summary_counts_the_claims() -> None:
     }
     assert relations_line(counts) == "claims of relations: 3 held, 1 violated, 1 not judged"
     assert relations_line({"calls": {"a": 1}}) == ""
+
+
+@pytest.mark.parametrize("name", ["optimum", "values"])
+def test_what_solvers_approximate_violates_nothing(name: str) -> None:
+    text = "(declare-fun a () Real)(assert (> (+ 1 (exp a)) 0))(check-sat)"
+    seen = violations(find_solver("z3"), text, name)
+    assert seen.tried == {name: {"not defined everywhere: exp": 1}}
