@@ -56,9 +56,7 @@ class Symptom:
             return self._state_by_time(seen)
         if self._shows(seen, outcome):
             return State.AFFECTED
-        if outcome not in _ENDED or (self.finding_class != "invalid-model" and self._is_open(seen, outcome)):
-            return State.SKIPPED
-        return State.FREE
+        return State.SKIPPED if outcome not in _ENDED or self._is_open(seen, outcome) else State.FREE
 
     def _shows(self, seen: Seen, outcome: Outcome) -> bool:
         if self.finding_class == "crash":
@@ -73,7 +71,9 @@ class Symptom:
         return outcome is Outcome.INVALID_MODEL
 
     def _is_open(self, seen: Seen, outcome: Outcome) -> bool:
-        """Whether a run that ended leaves open what the bug is about."""
+        """Whether a run that ended leaves open what the bug is about: also an answer with a refuted model."""
+        if self.finding_class in ("soundness", "incompleteness") and outcome is Outcome.INVALID_MODEL:
+            return True
         if self.finding_class == "incompleteness":
             return decided(seen.answers, self.check) != self.right
         return self.finding_class == "soundness" and _answer(seen, self.check) is None
@@ -104,7 +104,8 @@ def plain_symptoms(text: str, seen: list[Seen]) -> list[Symptom]:
             found.setdefault("invalid-model", Symptom("invalid-model"))
         elif one.outcome == Outcome.UNKNOWN and not LIMITED.search(text):
             for check, answer in enumerate(one.answers):
-                rights = {decided(other.answers, check) for other in later} - {None}
+                sure = [other for other in later if other.outcome != Outcome.INVALID_MODEL]
+                rights = {decided(other.answers, check) for other in sure} - {None}
                 if answer == "unknown" and len(rights) == 1:
                     symptom = Symptom("incompleteness", check=check, wrong="unknown", right=rights.pop())
                     found.setdefault(("incompleteness", check), symptom)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
+from packaging.version import Version
 
 from base.errors import Exit
 from base.files import put_text
@@ -154,12 +155,26 @@ def list_command(
     finding_class: Annotated[
         str | None, typer.Option("--class", metavar="CLASS", help="Only bugs of this class.")
     ] = None,
+    fixed_by: Annotated[
+        str | None,
+        typer.Option(
+            "--fixed-by", metavar="SPEC", help="Only bugs that this release does not have any more."
+        ),
+    ] = None,
+    fixed_after: Annotated[
+        str | None,
+        typer.Option("--fixed-after", metavar="SPEC", help="Only bugs that were fixed after this release."),
+    ] = None,
     unverified: Annotated[
         bool, typer.Option("--unverified", help="List the triggers without a pair instead.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """List the bugs of a benchmark."""
+    """List the bugs of a benchmark.
+
+    --fixed-by and --fixed-after split the bugs of a solver at one release: learn from those that were fixed
+    by then, and measure on those that were fixed later.
+    """
     benchmark = Benchmark(folder)
     if unverified:
         _list_unverified(benchmark, json)
@@ -167,7 +182,11 @@ def list_command(
     rows = [
         bug
         for bug in benchmark.bugs.values()
-        if solver in (None, bug.solver) and finding_class in (None, bug.finding_class)
+        if solver in (None, bug.solver)
+        and finding_class in (None, bug.finding_class)
+        and (fixed_by is None or _is_fixed_by(bug, fixed_by))
+        and (fixed_after is None or not _is_fixed_by(bug, fixed_after))
+        and _family(fixed_by, fixed_after) in (None, bug.solver)
     ]
     if json:
         print_json([_row(bug) for bug in rows])
@@ -178,6 +197,23 @@ def list_command(
     ]
     show_table(["id", "class", "last bad", "first good", "origin", ""], table)
     out.print(f"{len(rows)} bugs")
+
+
+def _family(*specs: str | None) -> str | None:
+    """The solver that specs of releases name; None without one."""
+    return next((_release(spec)[0] for spec in specs if spec is not None), None)
+
+
+def _release(text: str) -> tuple[str, str]:
+    """The solver and the release that a spec without options names."""
+    spec = parse_spec(text)
+    if spec.release is None or spec.family not in DISTRIBUTIONS or spec.options:
+        raise UnknownSolver(text, f"name a release, such as {OLD_RELEASE}")
+    return spec.family, spec.release
+
+
+def _is_fixed_by(bug: Bug, spec: str) -> bool:
+    return Version(bug.first_good) <= Version(_release(spec)[1])
 
 
 def _list_unverified(benchmark: Benchmark, json: bool) -> None:
@@ -352,15 +388,13 @@ def score_command(
     each test as soon as it is there. A test belongs to the known bugs with its class, its first good release
     and its key. DIR/score.json has the results; exhume bugs compare reads it.
     """
-    spec = parse_spec(against)
-    if spec.release is None or spec.family not in DISTRIBUTIONS or spec.options:
-        raise UnknownSolver(against, f"name a release, such as {OLD_RELEASE}")
-    find_solver(spec).check_starts()
+    family, release = _release(against)
+    find_solver(against).check_starts()
     shelf = Shelf()
-    known = known_in(Benchmark(folder).bugs.values(), shelf, spec.family, spec.release)
+    known = known_in(Benchmark(folder).bugs.values(), shelf, family, release)
     if not known:
         raise DifftestError(f"{folder} has no bug of {against} that shows without options")
-    judge = Judge(spec.family, spec.release, known, shelf, seconds)
+    judge = Judge(family, release, known, shelf, seconds)
     limits = FuzzerLimits(parse_duration(duration), most_files)
     document: dict[str, Any] = {}
     with stop_on_interrupt() as stop, progress("runs", json) as tick:

@@ -162,6 +162,17 @@ def test_score_and_compare(
     assert "good and bad: log-rank p " in exhume("bugs", "compare", tmp_path / "good", tmp_path / "bad").out
 
 
+def test_a_release_splits_the_bugs_of_its_solver(exhume: Run) -> None:
+    split = [
+        {row["id"] for row in exhume("bugs", "list", option, "z3==4.8.6", "--json").json}
+        for option in ("--fixed-by", "--fixed-after")
+    ]
+    own = {row["id"] for row in exhume("bugs", "list", "--solver", "z3", "--json").json}
+    assert split[0] and split[1] and not split[0] & split[1]
+    assert split[0] | split[1] == own
+    assert exhume("bugs", "list", "--fixed-by", "z3").code == 2
+
+
 @pytest.mark.parametrize("spec", ["z3", "z3==4.8.5[a=1]", "mine=true"])
 def test_a_score_needs_a_release(exhume: Run, spec: str, tmp_path: Path) -> None:
     done = exhume("bugs", "score", "--against", spec, "--out", tmp_path / "x", "--", "true")

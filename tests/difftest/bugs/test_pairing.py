@@ -63,6 +63,14 @@ def test_an_unknown_that_a_later_release_decides_is_a_missing_answer() -> None:
     assert (bug.finding_class, bug.direction, bug.first_good) == ("incompleteness", "unknown for sat", "4.8")
 
 
+def test_an_answer_with_a_refuted_model_is_no_good_end() -> None:
+    did = dict.fromkeys(range(8), ("unknown", "unknown")) | {8: ("invalid-model", "sat")}
+    found, _ = examine(lambda n, _: did.get(n, OK))
+    assert {(b.finding_class, b.last_bad, b.first_good) for b in found if isinstance(b, Bug)} == {
+        ("incompleteness", "4.7", "4.9")
+    }
+
+
 def test_out_of_time_is_a_slowdown_where_a_later_release_is_fast() -> None:
     bug = only(examine(lambda n, _: ("timeout", None) if n < 8 else OK)[0])
     assert (bug.finding_class, bug.last_bad, bug.first_good) == ("slowdown", "4.7", "4.8")
