@@ -127,6 +127,12 @@ class Bug(Trigger, frozen=True, kw_only=True):
         """What that release did."""
         return next(seen for seen in self.strip if seen.release == release)
 
+    @property
+    def between(self) -> int:
+        """How many releases between the two ran without saying anything of the bug."""
+        ran = [seen.release for seen in self.strip]
+        return ran.index(self.first_good) - ran.index(self.last_bad) - 1
+
 
 class Unverified(Trigger, frozen=True, kw_only=True):
     """A trigger without a verified pair: ``reason`` is one of ``REASONS``, ``detail`` says more."""

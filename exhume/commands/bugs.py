@@ -238,7 +238,8 @@ def _row(bug: Bug) -> dict[str, Any]:
     document = msgspec.to_builtins(bug)
     first = ("id", "solver", "class", "last_bad", "first_good", "flaky")
     rest = [key for key in document if key not in (*first, "text", "reduced", "strip")]
-    return {key: document[key] for key in (*first, *rest)} | {"sha256": bug.sha256}
+    row = {key: document[key] for key in (*first, *rest)}
+    return row | {"sha256": bug.sha256, "releases_between": bug.between}
 
 
 def show_command(identity: Identity, folder: Folder = BUNDLED, json: Json = False) -> None:

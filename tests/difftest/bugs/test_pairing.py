@@ -55,7 +55,7 @@ def test_releases_that_cannot_be_had_or_say_nothing_are_no_ends() -> None:
     missing = {11: None, 12: ("refused", None), 13: ("timeout", None)}
     found, _ = examine(lambda n, _: missing.get(n, ("invalid-model", "sat") if n < 13 else OK))
     bug = only(found)
-    assert (bug.last_bad, bug.first_good) == ("4.10", "4.14")
+    assert (bug.last_bad, bug.first_good, bug.between) == ("4.10", "4.14", 2)
 
 
 def test_an_unknown_that_a_later_release_decides_is_a_missing_answer() -> None:
