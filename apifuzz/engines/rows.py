@@ -29,6 +29,7 @@ from apifuzz.interface import Unsupported, expect
 from smtlib import default_theories
 
 LETTERS = "abcd"
+_CALLS = "calls"
 
 Word = Callable[[str], Any]
 """Gives the meaning of a word."""
@@ -162,8 +163,15 @@ def _routes(value: Any) -> Iterator[Route]:
 
 
 def read_rows(file: Path) -> dict[str, Rows]:
-    """The tables of a file by name."""
-    return {name: Rows(table) for name, table in tomllib.loads(file.read_text("utf-8")).items()}
+    """The tables of a file by name, but for ``calls``."""
+    tables = tomllib.loads(file.read_text("utf-8"))
+    return {name: Rows(table) for name, table in tables.items() if name != _CALLS}
+
+
+def read_calls(file: Path) -> dict[str, Script]:
+    """The table ``calls`` of a file: by the names of engines' methods, what stands for each."""
+    found = tomllib.loads(file.read_text("utf-8"))[_CALLS]
+    return {name.replace("-", "_"): Script(text, name) for name, text in found.items()}
 
 
 def choose(routes: Sequence[Route], word: Word, chance: Chance) -> Route | None:

@@ -261,13 +261,13 @@ def test_quantifiers_bind_by_name() -> None:
 
 def test_boolean_assertions_are_given_as_text_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     given = set()
-    tell = OxizEngine._tell
+    tell = OxizEngine.say
 
     def noting(self: OxizEngine, row: str, *args: Any, **words: str) -> Any:
         given.add(row)
         return tell(self, row, *args, **words)
 
-    monkeypatch.setattr(OxizEngine, "_tell", noting)
+    monkeypatch.setattr(OxizEngine, "say", noting)
     for seed in range(30):
         kit = Kit(seed)
         p = kit.constant("a b", BOOL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import bitwuzla
@@ -17,6 +18,8 @@ from apifuzz.engines.bitwuzla.operators import BASIC_SORTS, Operators, equality
 from apifuzz.engines.bitwuzla.options import Settings, describe_options
 from apifuzz.engines.bitwuzla.session import Session, Terminator
 from apifuzz.engines.profile import profile
+from apifuzz.engines.rows import read_calls
+from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -48,7 +51,7 @@ _BY_OPTION = {
 """Features that need an option."""
 
 
-class BitwuzlaEngine(Engine):
+class BitwuzlaEngine(TableEngine):
     """bitwuzla. The solver instance is made at the first call that needs it, for it takes its options then.
 
     bitwuzla has neither ``reset`` nor ``reset-assertions``: a new instance on the same term manager stands
@@ -57,6 +60,7 @@ class BitwuzlaEngine(Engine):
 
     name = "bitwuzla"
     plan = "apifuzz.engines.bitwuzla.actions"
+    calls = read_calls(Path(__file__).with_name("calls.toml"))
     # OverflowError: a number that does not fit the C type of a parameter.
     exceptions = (bitwuzla.BitwuzlaException, OverflowError)
 
@@ -115,7 +119,7 @@ class BitwuzlaEngine(Engine):
         self.session.declared[name] = made
         return made
 
-    def _symbol(self, name: str) -> str:
+    def written_symbol(self, name: str) -> str:
         """The name with or without bars; bitwuzla puts them where it sees that they are needed: at characters
         that no simple symbol has.
         """
@@ -127,28 +131,13 @@ class BitwuzlaEngine(Engine):
     def make_value(self, sort: ApiSort, text: str) -> Any:
         return Operators(self.session, self.random).make_value(sort.sort, text)
 
-    def make_constant(self, sort: ApiSort, name: str) -> Any:
-        return self._declared(name, sort.handle)
-
-    def _declared(self, name: str, sort: Any) -> Any:
-        symbol = self._symbol(name)
+    def declared(self, name: str, sort: Any) -> Any:
+        """A constant, or a function."""
+        symbol = self.written_symbol(name)
         made = self.session.manager.mk_const(sort, symbol)
         self.session.constants.append(made)
         self.session.names[made.id()] = symbol
         return made
-
-    def make_variable(self, sort: ApiSort, name: str) -> Any:
-        symbol = self._symbol(name)
-        made = self.session.manager.mk_var(sort.handle, symbol)
-        self.session.names[made.id()] = symbol
-        return made
-
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        sort = self.session.manager.mk_fun_sort([p.handle for p in params], result.handle)
-        if self.random.random() < 0.2:
-            own = smtlib_sort("->", (), tuple([p.sort for p in (*params, result)]))
-            inspection.inspect_sort(self.session, sort, own)
-        return self._declared(name, sort)
 
     def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
         handles = [a.handle for a in args]
@@ -161,47 +150,13 @@ class BitwuzlaEngine(Engine):
             raise Unsupported(f"floating-point format {sort.sort}")
         return Operators(self.session, self.random).make(head, sort.sort, handles, sorts)
 
-    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        """A quantifier over all variables at once, or one inside the other."""
-        if binder not in ("forall", "exists", "lambda"):
-            raise Unsupported(f"binder {binder}")
-        return self._bound(Kind[binder.upper()], variables, body)
-
-    def _bound(self, kind: Any, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
+    def bound(self, kind: Any, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
+        """A binder over all variables at once, or one inside the other."""
         handles = [v.handle for v in variables]
         # A lambda inside another is a function that gives a function, which bitwuzla does not have.
         if kind != Kind.LAMBDA and self.random.random() < 0.3:
             return reduce(lambda inner, v: self.session.make(kind, (v, inner)), handles[::-1], body.handle)
         return self.session.make(kind, (*handles, body.handle))
-
-    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
-        """A lambda (bitwuzla's interface has no named definitions), or the body itself."""
-        return self._bound(Kind.LAMBDA, variables, body) if variables else body.handle
-
-    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
-        """Whether bitwuzla holds the term's sort to be ``sort``: by equality, and by identity number."""
-        handle = term.handle.sort()
-        equal = bool(handle == sort.handle)
-        if equal != (handle.id() == sort.handle.id()) or equal == bool(handle != sort.handle):
-            raise Misbehaviour("sort", f"{handle} and {sort.handle}: ==, != and id contradict each other")
-        return equal
-
-    def inspect_sort(self, sort: ApiSort) -> None:
-        inspection.inspect_sort(self.session, sort.handle, sort.sort)
-
-    def inspect_term(self, term: ApiTerm) -> None:
-        inspection.inspect_term(self.session, term.handle, term.sort.sort)
-
-    def read_back(self, term: ApiTerm) -> None:
-        free = frozenset(v.handle.id() for v in term.free)
-        inspection.read_back(self.session, self.random, term.handle, free)
-
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        table = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
-        manager = self.session.manager
-        if self.random.random() < 0.5:
-            return manager.substitute_term(term.handle, table)
-        return manager.substitute_terms([term.handle], table)[0]
 
     # Life
 
@@ -237,18 +192,16 @@ class BitwuzlaEngine(Engine):
     def solver(self) -> Any:
         """The instance, made now if it was not, with everything asserted."""
         if self._solver is None:
-            self._solver = self._new_solver()
+            self._solver = self.new_solver()
         if self._pending:
             self._assert_pending()
         return self._solver
 
-    def _new_solver(self) -> Any:
+    def new_solver(self) -> Any:
+        """Another instance, with the same options."""
         made = bitwuzla.Bitwuzla(self.session.manager, self.settings.options)
         made.configure_terminator(self.terminator)
         return made
-
-    def set_logic(self, logic: str) -> None:
-        """Nothing: bitwuzla's interface has no logics."""
 
     def set_option(self, name: str, value: str) -> None:
         """Set an option; Unsupported once the instance is made."""
@@ -257,13 +210,6 @@ class BitwuzlaEngine(Engine):
         self.settings.set(name, value)
 
     # Solving
-
-    def simplify(self, term: ApiTerm) -> Any:
-        """An equivalent term of the same sort. While an answer stands another instance does it, for
-        bitwuzla would forget the answer.
-        """
-        solver = self._new_solver() if self.stack.answer is not None else self.solver
-        return solver.simplify_term(term.handle)
 
     def assert_formula(self, term: ApiTerm) -> None:
         """Assert a closed term of sort Bool: now, or together with those that follow, before the instance is
@@ -290,67 +236,6 @@ class BitwuzlaEngine(Engine):
         self.terminator.start()
         return _ANSWERS[solver.check_sat(*(a.handle for a in assumptions or ()))]
 
-    @property
-    def _assumptions(self) -> tuple[ApiTerm, ...]:
-        return self.stack.assumptions or ()
-
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        """The assumptions that failed: of the list, and asked one by one; the two must agree."""
-        solver = self.solver
-        listed = {t.id() for t in solver.get_unsat_assumptions()}
-        single = {a.handle.id() for a in self._assumptions if solver.is_unsat_assumption(a.handle)}
-        both = f"the list has {sorted(listed)}, one by one {sorted(single)}"
-        must("assumptions", listed == single, both)
-        assumed = {a.handle.id() for a in self._assumptions}
-        must("assumptions", listed <= assumed, "a term failed that was not assumed")
-        return _chosen(self._assumptions, listed)
-
-    def unsat_core(self) -> list[ApiTerm]:
-        """The core's assertions; bitwuzla lists assumptions among them, which are left out."""
-        solver = self.solver
-        listed = {t.id() for t in solver.get_unsat_core()}
-        asserted = self.stack.terms
-        unknown = listed.difference(t.handle.id() for t in (*asserted, *self._assumptions))
-        must("core", not unknown, "the core holds what was neither asserted nor assumed")
-        return _chosen(asserted, listed)
-
-    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        solver = self.solver
-        found = [solver.get_value(t.handle) for t in terms]
-        for term, value in zip(terms, found, strict=True):
-            sort = term.sort.sort
-            if value.sort() != term.handle.sort():
-                raise Misbehaviour("value", f"a term of sort {sort} has a value of sort {value.sort()}")
-            if sort.name not in BASIC_SORTS and sort.name != "Array":
-                continue
-            # bitwuzla hands quantifiers back as they are.
-            if not value.is_value() and inspection.has_binder(value):
-                raise Unsupported("the value of a term with quantifiers")
-            if sort.name in BASIC_SORTS:
-                inspection.check_value(self.session, sort, value)
-        return found
-
-    def equate(self, term: ApiTerm, value: Any) -> Any:
-        """That the term has the value. Of arrays only what bitwuzla decides: their elements at the indices
-        that the value lists, and one element more.
-        """
-        return equality(self.session, term.handle, term.sort.sort, value)
-
-    def print_model(self) -> str:
-        """The constants' values as definitions: bitwuzla's interface prints single values only."""
-        solver = self.solver
-        found = [(constant, solver.get_value(constant)) for constant in self.session.constants]
-        lines = [f"  (define-fun {constant} () {constant.sort()} {value})" for constant, value in found]
-        return "\n".join(["(", *lines, ")"])
-
-    def push(self, levels: int) -> None:
-        self.solver.push(levels)
-
-    def pop(self, levels: int) -> None:
-        if levels >= len(self.stack.levels):
-            raise Rejected(f"pop {levels} of {len(self.stack.levels) - 1} levels")
-        self.solver.pop(levels)
-
     def reset(self) -> None:
         """A new instance, whose options are set again; terms live on."""
         again = Settings(self.random)
@@ -366,7 +251,7 @@ class BitwuzlaEngine(Engine):
         self.untouched = True
 
 
-def _chosen(terms: Sequence[ApiTerm], ids: set[int]) -> list[ApiTerm]:
+def chosen(terms: Sequence[ApiTerm], ids: set[int]) -> list[ApiTerm]:
     """The terms whose handles have these ids, each id once, in order."""
     found = {t.handle.id(): t for t in reversed(terms)}
     return [t for i, t in reversed(found.items()) if i in ids]
@@ -376,3 +261,10 @@ def check(solver: Any) -> Answer:
     """The answer of a further instance."""
     solver.configure_terminator(Terminator())
     return Answer(str(solver.check_sat()))
+
+
+BitwuzlaEngine.words = {
+    **{"inspection": inspection, "Kind": Kind, "smtlib_sort": smtlib_sort, "chosen": chosen, "must": must},
+    **{"Misbehaviour": Misbehaviour, "Rejected": Rejected, "Unsupported": Unsupported},
+    **{"BASIC_SORTS": BASIC_SORTS, "equality": equality},
+}

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from cvc5 import Kind
+
 from apifuzz.call import Call
-from apifuzz.engine import Engine
-from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term
+from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term, inspect_value
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
-from apifuzz.engines.cvc5.reading import Reader
-from apifuzz.engines.cvc5.session import Session, reset, solves_fields, version
+from apifuzz.engines.cvc5.reading import Reader, declared_function, declared_sort
+from apifuzz.engines.cvc5.session import (
+    Definition,
+    Session,
+    define_recursive,
+    reset,
+    solves_fields,
+    version,
+)
 from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
-from apifuzz.engines.cvc5.terms import Terms
+from apifuzz.engines.cvc5.terms import BINDERS, Terms, annotations_of, refuse_without_model
 from apifuzz.engines.profile import profile
-from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Option
+from apifuzz.engines.rows import read_calls
+from apifuzz.engines.tabled import TableEngine
+from apifuzz.interface import Capabilities, Option, Unsupported
 from smtlib import Signature, Sort
 
 _EXPERT, _RANGES, _USES = map(profile("cvc5").list_of, ("expert", "ranges", "uses"))
@@ -28,13 +39,14 @@ _NO_REGULAR_EXPRESSIONS = frozenset(("RegLan",))
 _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
 
-class Cvc5Engine(Engine):
+class Cvc5Engine(TableEngine):
     """cvc5 through its Python module. With ``expert``, options that cvc5 calls so are drawn, too, and what
     they switch on.
     """
 
     name = "cvc5"
     plan = "apifuzz.engines.cvc5.actions"
+    calls = read_calls(Path(__file__).with_name("calls.toml"))
     parts = ("sorts", "terms", "solving")
     exceptions = (RuntimeError,)
 
@@ -164,42 +176,17 @@ class Cvc5Engine(Engine):
         self.session.solver.setOption(name, value)
         self.session.options[name] = value
 
-    # What is asked of sorts, terms and the model
-
-    def inspect_sort(self, sort: ApiSort) -> None:
-        inspect_sort(self.sorts, sort.sort, sort.handle)
-
-    def inspect_term(self, term: ApiTerm) -> None:
-        inspect_term(term)
-
-    def read_back(self, term: ApiTerm) -> None:
+    def reader(self) -> Reader:
+        """A parser that knows what was declared."""
         if self._reader is None:
             self._reader = Reader(self.session.manager)
         self._reader.declare(self.session.declarations)
-        self._reader.compare(term.handle, str(term))
+        return self._reader
 
-    def print_model(self) -> str:
-        sorts = [s for s in self.sorts.declared.values() if s.isUninterpretedSort()]
-        model = self.session.solver.getModel(sorts, self.terms.constants)
-        return model.decode() if isinstance(model, bytes) else str(model)
 
-    # Resetting
-
-    def reset(self) -> None:
-        """Make the solver as new; what was set is set again, for the run counts on it."""
-        session = self.session
-        options, logic = session.options, session.logic
-        if session.random.happens(0.5):
-            session.start()
-        else:
-            reset(session.solver, session.manager)
-            session.started()
-        self.solving.clear()
-        for name, value in options.items():
-            self.set_option(name, value)
-        if logic:
-            self.set_logic(logic)
-
-    def reset_assertions(self) -> None:
-        self.session.solver.resetAssertions()
-        self.solving.clear()
+Cvc5Engine.words = {
+    **{word.__name__: word for word in (declared_function, declared_sort, define_recursive, Definition)},
+    **{word.__name__: word for word in (inspect_sort, inspect_term, inspect_value, annotations_of)},
+    **{word.__name__: word for word in (refuse_without_model, Unsupported, Kind)},
+    **{"BINDERS": BINDERS, "reset_by_parser": reset},
+}

@@ -8,9 +8,8 @@ from typing import Any
 from cvc5 import Kind
 
 from apifuzz.engine import Stack
-from apifuzz.engines.cvc5.inspection import inspect_value
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported
+from apifuzz.interface import Answer, ApiTerm, Misbehaviour
 
 
 class Solving:
@@ -26,13 +25,6 @@ class Solving:
         self.session.answered = False
         self.assumptions = []
 
-    def assert_formula(self, term: ApiTerm) -> Any:
-        """Assert a formula on the current level; what was asserted for it."""
-        handle = self.session.expand(term.handle)
-        self.session.answered = False
-        self.session.solver.assertFormula(handle)
-        return handle
-
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         solver = self.session.solver
         self.assumptions = [(self.session.expand(term.handle), term) for term in assumptions or ()]
@@ -46,26 +38,12 @@ class Solving:
         self.session.simplified = False
         return found
 
-    def push(self, levels: int) -> None:
-        self._change_levels(self.session.solver.push, levels)
-
-    def pop(self, levels: int) -> None:
-        self._change_levels(self.session.solver.pop, levels)
-
-    def _change_levels(self, change: Callable[..., None], levels: int) -> None:
+    def change_levels(self, change: Callable[..., None], levels: int) -> None:
+        """Open or close levels; one of them is said in one of two ways."""
         self.session.answered = False
         change(*(() if levels == 1 and self.session.random.happens(0.5) else (levels,)))
 
-    def unsat_core(self) -> list[ApiTerm]:
-        self.session.require_assumptions()
-        given = [*((a.mark, a.term) for a in self.stack.asserted), *self.assumptions]
-        return self._named("core", self.session.solver.getUnsatCore(), given)
-
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        self.session.require_assumptions()
-        return self._named("assumptions", self.session.solver.getUnsatAssumptions(), self.assumptions)
-
-    def _named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
+    def named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
         """The terms that handles stand for; ``given``: what was asserted or assumed for which term."""
         terms = dict(reversed(given))
         named = []
@@ -86,22 +64,6 @@ class Solving:
             return False
         heads = [side[0] if side.getKind() is Kind.APPLY_UF else side for side in handle]
         return any(definition.function in heads for definition in self.session.definitions)
-
-    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """Values of closed terms in the current model, asked one by one or together; each looked at."""
-        values = self._values(terms)
-        for term, value in zip(terms, values, strict=True):
-            inspect_value(value, f"the value of {term}")
-        return values
-
-    def _values(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        solver = self.session.solver
-        if any(term.sort.sort.name == "RegLan" for term in terms):
-            raise Unsupported("regular expressions have no values")
-        handles = [self.session.expand(term.handle) for term in terms]
-        if self.session.random.happens(0.5):
-            return [solver.getValue(handle) for handle in handles]
-        return list(solver.getValue(handles)) if handles else []
 
 
 def answer(result: Any) -> Answer:

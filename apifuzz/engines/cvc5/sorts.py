@@ -7,7 +7,7 @@ from typing import Any
 
 from apifuzz.datatypes import names_in
 from apifuzz.engines.cvc5.calls import QUESTIONS, SORTS, make
-from apifuzz.engines.cvc5.reading import declared_datatypes, declared_sort
+from apifuzz.engines.cvc5.reading import declared_datatypes
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.rows import words_of
 from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
@@ -90,23 +90,7 @@ class Sorts:
 
     # Declared
 
-    def declare_sort(self, name: str, arity: int) -> Any:
-        """An uninterpreted sort, or a constructor of such sorts.
-
-        Half of them are made so that a parser on this term manager finds the same sort by its name.
-        """
-        session = self.session
-        if session.may_declare():
-            handle = session.solver.declareSort(name, arity, session.random.happens(0.2))
-        elif arity:
-            handle = session.maker.mkUninterpretedSortConstructorSort(arity, name)
-        else:
-            handle = session.maker.mkUninterpretedSort(name)
-        self._declared(name, handle)
-        session.declarations.append(declared_sort(name, arity))
-        return handle
-
-    def _declared(self, name: str, handle: Any) -> None:
+    def keep_declared(self, name: str, handle: Any) -> None:
         """Keep a declared sort; what was made of an earlier one of this name is another sort now."""
         self.declared[name] = handle
         self.specs.pop(name, None)
@@ -126,7 +110,7 @@ class Sorts:
             else:
                 handles = list(self.session.maker.mkDatatypeSorts(declarations))
         for spec, handle in zip(group, handles, strict=True):
-            self._declared(spec.name, handle)
+            self.keep_declared(spec.name, handle)
             self.specs[spec.name] = spec
         self.session.declarations.append(declared_datatypes(group))
         return handles

@@ -8,8 +8,7 @@ from typing import Any
 from cvc5 import Kind
 
 from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, kind_of, make, make_value, operation
-from apifuzz.engines.cvc5.reading import declared_function
-from apifuzz.engines.cvc5.session import Definition, Session, define_recursive
+from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.cvc5.sorts import Sorts
 from apifuzz.engines.walking import walk
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Unsupported
@@ -21,7 +20,7 @@ LARGEST_EXPONENT = 8
 LARGEST_REPETITION = 50
 """Larger indices of ``re.^`` and ``re.loop`` are not made: cvc5 writes the repetitions out."""
 
-_BINDERS = {
+BINDERS = {
     "forall": Kind.FORALL,
     "exists": Kind.EXISTS,
     "lambda": Kind.LAMBDA,
@@ -42,29 +41,6 @@ class Terms:
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
         return make_value(self.session, sort.sort, sort.handle, text)
-
-    def make_constant(self, sort: ApiSort, name: str) -> Any:
-        """A free constant; half of them such that a parser on this term manager finds it by its name."""
-        session = self.session
-        session.declarations.append(declared_function(name, (), sort.handle))
-        if session.may_declare() and not sort.handle.isFunction():
-            made = session.solver.declareFun(name, [], sort.handle, session.random.happens(0.2))
-        else:
-            made = session.maker.mkConst(sort.handle, name)
-        self.constants.append(made)
-        return made
-
-    def make_variable(self, sort: ApiSort, name: str) -> Any:
-        return self.session.maker.mkVar(sort.handle, name)
-
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        if any(sort.sort.name == "RegLan" for sort in (*params, result)):
-            raise Unsupported("functions of regular expressions")
-        session, handles = self.session, [param.handle for param in params]
-        session.declarations.append(declared_function(name, handles, result.handle))
-        if session.may_declare():
-            return session.solver.declareFun(name, handles, result.handle, session.random.happens(0.2))
-        return session.maker.mkConst(self.sorts.function(handles, result.handle), name)
 
     # Applications
 
@@ -103,105 +79,37 @@ class Terms:
             return function
         return maker.mkTerm(Kind.APPLY_UF, function, *args)
 
-    # Binders and definitions
 
-    def make_binder(
-        self, sort: ApiSort, binder: str, bound_variables: Sequence[ApiTerm], body: ApiTerm
-    ) -> Any:
-        """A quantifier, a lambda or a set comprehension (all values of one variable that fulfil ``body``)."""
-        variables = [variable.handle for variable in bound_variables]
-        maker = self.session.maker
-        kind = _BINDERS.get(binder)
-        if kind is None:
-            raise Unsupported(f"no binder {binder}")
-        bound = maker.mkTerm(Kind.VARIABLE_LIST, *variables)
-        if kind is Kind.SET_COMPREHENSION:
-            if len(variables) != 1:
-                raise Unsupported("a set comprehension of several variables")
-            return maker.mkTerm(kind, bound, body.handle, variables[0])
-        annotations = self._annotations(variables, body) if kind is not Kind.LAMBDA else None
-        return maker.mkTerm(kind, bound, body.handle, *([] if annotations is None else [annotations]))
+def annotations_of(session: Session, variables: list[Any], body: Any) -> Any | None:
+    """Sometimes a pattern (a subterm with all the variables) or a name of the quantifier."""
+    way = session.random.randrange(8)
+    if way > 3:
+        return None
+    maker = session.maker
+    if way == 3:
+        return _pools(session, variables)
+    if way == 0:
+        # As the parser has it, the name is a constant.
+        name = maker.mkConst(maker.getBooleanSort(), f"q{session.random.randrange(1000)}")
+        keyword = maker.mkString("qid")
+        return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(Kind.INST_ATTRIBUTE, keyword, name))
+    pattern = _pattern(variables, body)
+    if pattern is None:
+        return None
+    kind = Kind.INST_PATTERN if way == 1 else Kind.INST_NO_PATTERN
+    return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(kind, pattern))
 
-    def _annotations(self, variables: list[Any], body: ApiTerm) -> Any | None:
-        """Sometimes a pattern (a subterm with all the variables) or a name of the quantifier."""
-        session = self.session
-        way = session.random.randrange(8)
-        if way > 3:
+
+def _pools(session: Session, variables: list[Any]) -> Any | None:
+    """A pool for each variable, where there are pools of their sorts."""
+    chosen = []
+    for variable in variables:
+        fitting = [symbol for symbol, sort in session.pools if sort == variable.getSort()]
+        if not fitting:
             return None
-        maker = session.maker
-        if way == 3:
-            return self._pools(variables)
-        if way == 0:
-            # As the parser has it, the name is a constant.
-            name = maker.mkConst(maker.getBooleanSort(), f"q{session.random.randrange(1000)}")
-            keyword = maker.mkString("qid")
-            return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(Kind.INST_ATTRIBUTE, keyword, name))
-        pattern = _pattern(variables, body.handle)
-        if pattern is None:
-            return None
-        kind = Kind.INST_PATTERN if way == 1 else Kind.INST_NO_PATTERN
-        return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(kind, pattern))
-
-    def _pools(self, variables: list[Any]) -> Any | None:
-        """A pool for each variable, where there are pools of their sorts."""
-        chosen = []
-        for variable in variables:
-            fitting = [symbol for symbol, sort in self.session.pools if sort == variable.getSort()]
-            if not fitting:
-                return None
-            chosen.append(fitting[-1])
-        make = self.session.maker.mkTerm
-        return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
-
-    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
-        """``define-fun``. Definitions are global: what is popped or reset leaves them, for terms live on that
-        use them.
-        """
-        session = self.session
-        params = [variable.sort.handle for variable in variables]
-        session.declarations.append(declared_function(name, params, result.handle))
-        session.require_no_answer()
-        bound = [variable.handle for variable in variables]
-        function = session.solver.defineFun(name, bound, result.handle, body.handle, True)
-        whole = body.handle
-        if bound:
-            listed = session.manager.mkTerm(Kind.VARIABLE_LIST, *bound)
-            whole = session.manager.mkTerm(Kind.LAMBDA, listed, whole)
-        session.define(Definition(function, whole, bound, False))
-        return function
-
-    def define_recursive(
-        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
-    ) -> None:
-        """``define-fun-rec``, in one of two ways; global, too."""
-        session, bound = self.session, [variable.handle for variable in variables]
-        session.require_no_answer()
-        if session.random.happens(0.5):
-            define_recursive(session.solver, function.handle, bound, body.handle)
-        else:
-            session.solver.defineFunsRec([function.handle], [bound], [body.handle], True)
-        session.define(Definition(function.handle, body.handle, bound, True))
-
-    # What was made
-
-    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
-        return bool(term.handle.getSort() == sort.handle)
-
-    def simplify(self, term: ApiTerm) -> Any:
-        """The term simplified, said in one of two ways."""
-        handle = self.session.expand(term.handle)
-        return self.session.simplify(handle, *([] if self.session.random.happens(0.5) else [False]))
-
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        old, new = [t.handle for t in replaced], [t.handle for t in by]
-        if len(old) == 1 and self.session.random.happens(0.5):
-            return term.handle.substitute(old[0], new[0])
-        return term.handle.substitute(old, new)
-
-    def equate(self, term: ApiTerm, value: Any) -> Any:
-        """The equation with a value that formulas can hold."""
-        refuse_without_model(value)
-        return self.session.manager.mkTerm(Kind.EQUAL, term.handle, value)
+        chosen.append(fitting[-1])
+    make = session.maker.mkTerm
+    return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
 
 
 def member_term(session: Session, handle: Any, head: Head) -> Any:
@@ -242,7 +150,7 @@ _PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEM
 
 def _pattern(variables: list[Any], body: Any) -> Any | None:
     """A subterm of ``body`` that has all the variables and may be a pattern."""
-    binders, all_variables = frozenset(_BINDERS.values()), set(variables)
+    binders, all_variables = frozenset(BINDERS.values()), set(variables)
     for term in walk([body], lambda term: () if term.getKind() in binders else term, most=200):
         if term.getKind() in _PATTERN_KINDS and all_variables.issubset(walk([term], most=200)):
             return term

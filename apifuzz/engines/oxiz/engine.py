@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import oxiz
 
 from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.oxiz.session import QUESTIONS, SOLVER, Session
+from apifuzz.engines.oxiz.session import BINDERS, QUESTIONS, SOLVER, Session
 from apifuzz.engines.oxiz.terms import OxizTerms, lacking, roundings, takes
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import make_by
+from apifuzz.engines.rows import make_by, read_calls
 from apifuzz.interface import (
     Answer,
     ApiTerm,
@@ -26,7 +27,7 @@ from apifuzz.interface import (
     Unsupported,
     must,
 )
-from smtlib import Signature, Sort
+from smtlib import BOOL, STRING, Signature, Sort, quote_symbol
 from smtlib.values import binary_text, escaped
 
 CORES = "produce-unsat-cores"
@@ -40,13 +41,14 @@ class OxizEngine(OxizTerms):
     name = "oxiz"
     plan = "apifuzz.engines.oxiz.actions"
     plan_takes_pairs = True
+    calls = read_calls(Path(__file__).with_name("calls.toml"))
     exceptions = (ValueError, OverflowError)
 
     def __init__(self, session: Session | None = None) -> None:
         super().__init__(session or Session())
         self._shared = session
         self.solver: Any = None
-        self._given: dict[str, str] = {}
+        self.given: dict[str, str] = {}
         self._labels = 0
 
     # What it is
@@ -72,15 +74,16 @@ class OxizEngine(OxizTerms):
     def new(self) -> None:
         """Make the term manager, of its own or a context's, and the solver."""
         self.session = self._shared or Session(owns=self.random.random() < 0.5)
-        self._given = {}
-        self._start()
+        self.given = {}
+        self.start()
         if self.random.random() < 0.1:
-            self._tell("limit", value=_FAR_LIMIT)
+            self.say("limit", value=_FAR_LIMIT)
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Make the solver, with the options that were set."""
         self.solver = oxiz.Solver()
-        for name, value in self._given.items():
-            self._set(name, value)
+        for name, value in self.given.items():
+            self.set_again(name, value)
 
     def delete(self) -> None:
         """Let go of the solver and the manager, in either order."""
@@ -102,8 +105,8 @@ class OxizEngine(OxizTerms):
 
     def set_logic(self, logic: str) -> None:
         """Name the logic, in one of two ways."""
-        self._given["logic"] = logic
-        self._set("logic", logic)
+        self.given["logic"] = logic
+        self.set_again("logic", logic)
 
     def set_option(self, name: str, value: str) -> None:
         """Set an option."""
@@ -111,68 +114,38 @@ class OxizEngine(OxizTerms):
             raise Unsupported(f"option {name}")
         if value not in ("true", "false"):
             raise Rejected(f"{value} is neither true nor false")
-        self._given[name] = value
-        self._set(name, value)
+        self.given[name] = value
+        self.set_again(name, value)
 
-    def _set(self, name: str, value: str) -> None:
+    def set_again(self, name: str, value: str) -> None:
+        """Set an option, or the logic, of the solver."""
         if name == "logic":
-            self._tell("logic", name=value)
+            self.say("logic", name=value)
         else:
-            self._tell("cores", value=value)
+            self.say("cores", value=value)
 
-    def _tell(self, row: str, *args: Any, **words: str) -> Any:
+    def say(self, row: str, *args: Any, **words: str) -> Any:
         """One of the solver's calls of a row."""
         word = self.session.words(args, (), {"solver": self.solver, **words})
         return make_by(SOLVER.find(row, [""] * len(args)), word, self.random, row)
 
     # Solving
 
-    def assert_formula(self, term: ApiTerm) -> str | None:
-        """Assert a closed formula: with a label if there are cores, which is returned, or without."""
-        handle, text = term.handle, self.session.text(term.handle)
-        if self._given.get(CORES) == "true" and self.random.random() < 0.9:
-            self._labels += 1
-            label = f"label {self._labels}" if self.random.random() < 0.02 else f"a{self._labels}"
-            self._tell("track", handle, label=label, text=text if self.random.random() < 0.2 else "")
-            return label
-        if text and self.random.random() < 0.2:
-            self._tell("read", text=text)
-        else:
-            self._tell("assert", handle)
-        return None
+    def fresh_label(self) -> str:
+        """A new label for an assertion; sometimes of two words."""
+        self._labels += 1
+        return f"label {self._labels}" if self.random.random() < 0.02 else f"a{self._labels}"
 
     def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
         """``check-sat``; there are no assumptions."""
         if assumptions is not None:
             raise Unsupported("assumptions")
-        result = self._tell("check")
+        result = self.say("check")
         answer = next(answer for answer in Answer if getattr(result, f"is_{answer}"))
         if self.random.random() < 0.1:
             words = self.session.words((), (), {"result": result, "answer": str(answer)})
             QUESTIONS.ask("value", f"the answer {answer}", words, "answer")
         return answer
-
-    def unsat_core(self) -> list[ApiTerm]:
-        """The assertions whose labels are listed, and those without a label, which are always meant."""
-        listed = list(self._tell("core"))
-        labels = {assertion.mark for assertion in self.stack.asserted}
-        strange = [label for label in listed if label not in labels]
-        must("core", not strange, f"the core has {strange[:3]}, which no assertion is called")
-        must("core", len(set(listed)) == len(listed), f"the core has a label twice: {listed[:20]}")
-        found = [a.term for a in self.stack.asserted if a.mark is None or a.mark in listed]
-        return list(dict.fromkeys(found))
-
-    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """The values of constants in the model; Unsupported for other terms, and where it has none."""
-        values = dict(self.model())
-        names = {handle.id: name for name, (handle, _) in self.session.constants.items()}
-        found = []
-        for term in terms:
-            name = None if isinstance(term.handle, str) else names.get(term.handle.id)
-            if name not in values:
-                raise Unsupported("the value of a term that the model does not list")
-            found.append(self.make_value(term.sort, values[name]))
-        return found
 
     def model(self) -> Iterator[tuple[str, str]]:
         """The declared constants that the model lists, with their values in SMT-LIB."""
@@ -184,42 +157,6 @@ class OxizEngine(OxizTerms):
                 if text is not None:
                     _require_same(sort, texts[name], values[name])
                     yield name, text
-
-    def equate(self, term: ApiTerm, value: Any) -> Any:
-        """That the term has the value."""
-        return self.session.manager.mk_eq(term.handle, value)
-
-    def print_model(self) -> str:
-        """The model as text."""
-        return str(self.solver.get_model(self.session.manager))
-
-    def push(self, levels: int) -> None:
-        """Open levels."""
-        for _ in range(levels):
-            self.solver.push()
-
-    def pop(self, levels: int) -> None:
-        """Close levels, at once or one by one."""
-        if levels >= len(self.stack.levels):
-            raise Rejected(f"pop {levels} of {len(self.stack.levels) - 1} levels")
-        if self.random.random() < 0.5:
-            for _ in range(levels):
-                self.solver.pop()
-        else:
-            self.solver.pop(levels)
-
-    def reset(self) -> None:
-        """Reset the solver, or make another one; its options are set again."""
-        if self.random.random() < 0.5:
-            self.solver.reset()
-            for name, value in self._given.items():
-                self._set(name, value)
-        else:
-            self._start()
-
-    def reset_assertions(self) -> None:
-        """Reset the solver, which keeps its options."""
-        self.solver.reset()
 
 
 def in_smtlib(sort: Sort, value: Any) -> str | None:
@@ -265,3 +202,15 @@ def _require_same(sort: Sort, text: str, value: Any) -> None:
         case _:
             return
     must("model", same, f"get_model says {text}, model says {value}")
+
+
+OxizEngine.words = {
+    **{
+        "QUESTIONS": QUESTIONS,
+        "BINDERS": BINDERS,
+        "CORES": CORES,
+        "must": must,
+        "quote_symbol": quote_symbol,
+    },
+    **{"BOOL": BOOL, "STRING": STRING, "Rejected": Rejected, "Unsupported": Unsupported},
+}

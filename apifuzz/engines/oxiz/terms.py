@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from apifuzz.engine import Engine
-from apifuzz.engines.oxiz.session import BINDERS, CONSTANTS, OPERATORS, QUESTIONS, VALUES, Session
+from apifuzz.engines.oxiz.session import CONSTANTS, OPERATORS, VALUES, Session
 from apifuzz.engines.profile import profile
-from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Rejected, Unsupported, head_text, must
+from apifuzz.engines.tabled import TableEngine
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Rejected, Unsupported, head_text
 from apifuzz.values import read_value
-from smtlib import BOOL, STRING, Signature, Sort, default_theories, quote_symbol
+from smtlib import Signature, Sort, default_theories
 from smtlib.sorts import ROUNDING_MODE
 
 THEORIES = profile("oxiz").capabilities.theories
@@ -48,8 +48,8 @@ def takes(signature: Signature, sorts: tuple[Sort, ...]) -> bool:
     )
 
 
-class OxizTerms(Engine):
-    """Makes sorts and terms in a session, and asks them what they are."""
+class OxizTerms(TableEngine):
+    """Makes sorts and terms in a session."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -60,12 +60,6 @@ class OxizTerms(Engine):
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
         """The text that the interface has for a sort."""
         return self.session.sort(sort, self.random)
-
-    def inspect_sort(self, sort: ApiSort) -> None:
-        """Ask the object for the sort; Unsupported where there is none."""
-        session, own = self.session, sort.sort
-        words = {"sort": session.object_of(own, self.random), "again": session.object_of(own, self.random)}
-        QUESTIONS.ask("sort", f"sort {own}", session.words((), own.indices, words), "sort", own.name)
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         """Whether the term is one of oxiz's at all: its sort cannot be asked."""
@@ -86,22 +80,8 @@ class OxizTerms(Engine):
             self.session.keep_text(made, text)
         return made
 
-    def make_constant(self, sort: ApiSort, name: str) -> Any:
+    def named(self, sort: Sort, name: str) -> Any:
         """A free constant."""
-        own = sort.sort
-        made = self._named(own, name)
-        self.session.constants[name] = made, own
-        if own is BOOL:
-            self.session.keep_text(made, quote_symbol(name))
-        return made
-
-    def make_variable(self, sort: ApiSort, name: str) -> Any:
-        """A variable to be bound by its name: a constant like any other."""
-        made = self._named(sort.sort, name)
-        self.session.variables[made.id] = name, sort.handle
-        return made
-
-    def _named(self, sort: Sort, name: str) -> Any:
         if sort is ROUNDING_MODE:
             raise Unsupported("constants of rounding modes")
         key = sort.name if sort.name in CONSTANTS else "other"
@@ -123,30 +103,3 @@ class OxizTerms(Engine):
         if is_read and len(texts) == len(args) and all(texts):
             self.session.keep_text(made, f"({head_text(head)} {' '.join(texts)})")
         return made
-
-    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        """A quantifier over all variables at once, or one inside the other."""
-        pairs = [self.session.variables[v.handle.id] for v in variables]
-        groups = [[pair] for pair in reversed(pairs)] if self.random.random() < 0.3 else [pairs]
-        made = body.handle
-        for group in groups:
-            words = self.session.words((made,), (), {"variables": group})
-            made = self.session.make(binder, BINDERS.find(binder, [""]), words, self.random)
-        return made
-
-    def inspect_term(self, term: ApiTerm) -> None:
-        """Ask the term all it can be asked, and make it again."""
-        handle = term.handle
-        if isinstance(handle, str):
-            return
-        again = self.session.again(handle)
-        tables = ("term", "made again") if again is not None else ("term",)
-        words = self.session.words((), (), {"term": handle, "again": again})
-        QUESTIONS.ask("term", f"term {handle.id}", words, *tables)
-
-    def read_back(self, term: ApiTerm) -> None:
-        """Print the term: what oxiz prints is not what it reads."""
-        if not isinstance(term.handle, str):
-            printed = self.session.manager.term_to_string(term.handle)
-            # A string is printed as its characters.
-            must("print", bool(printed) or term.sort.sort is STRING, "a term is printed as nothing")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import z3
@@ -11,7 +11,9 @@ from z3 import z3core
 from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.profile import profile
-from apifuzz.engines.z3.inspection import Inspection
+from apifuzz.engines.rows import read_calls
+from apifuzz.engines.tabled import TableEngine
+from apifuzz.engines.z3.inspection import UNKNOWN_SORT, Inspection, require_readable
 from apifuzz.engines.z3.options import (
     CONTEXT_OPTIONS,
     PRODUCE_MODELS,
@@ -19,7 +21,7 @@ from apifuzz.engines.z3.options import (
     read_value,
     solver_options,
 )
-from apifuzz.engines.z3.session import Session, keep_spare, message_of
+from apifuzz.engines.z3.session import STEPS, Session, keep_spare, message_of, misread
 from apifuzz.engines.z3.solving import (
     KINDS,
     LITERALS,
@@ -32,18 +34,20 @@ from apifuzz.engines.z3.solving import (
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Binders, Terms
-from apifuzz.interface import ApiSort, ApiTerm, Capabilities, Option, Unsupported
+from apifuzz.engines.z3.words import WAYS, drawn, words_in
+from apifuzz.interface import Capabilities, Misbehaviour, Option, Unsupported
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 
 _NOT_ALONE = profile("z3").list_of("not_alone")
 
 
-class Z3Engine(Engine):
+class Z3Engine(TableEngine):
     """z3 behind the interface."""
 
     name = "z3"
     plan = "apifuzz.engines.z3.actions"
+    calls = read_calls(Path(__file__).with_name("calls.toml"))
     parts = ("sorts", "terms", "binders", "inspection", "solving")
     exceptions = (z3.Z3Exception,)
 
@@ -63,6 +67,12 @@ class Z3Engine(Engine):
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
         return profile(self.name).translate(message_of(error), call.method in ("push", "pop"))
+
+    def word(self, name: str) -> Any:
+        try:
+            return super().word(name)
+        except KeyError:
+            return words_in(self.session)(name)
 
     # What it is
 
@@ -96,14 +106,6 @@ class Z3Engine(Engine):
     def delete(self) -> None:
         self._attach(Session(self, {}), PLAIN)
 
-    def define_recursive(
-        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
-    ) -> None:
-        """Give a declared function a body, where the logic has such functions."""
-        if self.solving.logic not in RECURSIVE_LOGICS:
-            raise Unsupported(f"z3 takes recursive functions for any functions in {self.solving.logic}")
-        self.terms.define(variables, body, function)
-
     def sibling(self) -> Engine:
         other = Z3Engine()
         other.random = self.random
@@ -131,3 +133,11 @@ class Z3Engine(Engine):
                 z3core.Z3_update_param_value(self.session.ref, name, value)
         else:
             self.solving.set_parameter(name, read)
+
+
+Z3Engine.words = {
+    **{word.__name__: word for word in (drawn, message_of, misread, require_readable)},
+    **{"Misbehaviour": Misbehaviour, "Unsupported": Unsupported, "WAYS": WAYS, "STEPS": STEPS},
+    **{"RECURSIVE_LOGICS": RECURSIVE_LOGICS, "UNKNOWN_SORT": UNKNOWN_SORT},
+    "SWITCHES": profile("z3").list_of("simplifier_switches"),
+}

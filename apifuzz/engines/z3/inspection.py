@@ -10,7 +10,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.engines.rows import words_of
-from apifuzz.engines.z3.session import Session, message_of, misread
+from apifuzz.engines.z3.session import Session, message_of
 from apifuzz.engines.z3.terms import Terms
 from apifuzz.engines.z3.words import QUESTIONS, words_in
 from apifuzz.interface import ApiTerm, Misbehaviour, Unsupported
@@ -84,31 +84,8 @@ class Inspection:
         known |= {"term": term, "about": _Shown(term), "Misbehaviour": Misbehaviour}
         QUESTIONS.run(script, words_of((), (), words_in(self.session), known))
 
-    # Printing and reading
 
-    def read_back(self, term: ApiTerm) -> None:
-        """Print the term and read it with z3's parser; Misbehaviour where another term comes back."""
-        session, plain = self.session, self.terms.of(term)
-        text = plain.sexpr()
-        require_readable(session, text)
-        constant = z3.Const("read!", plain.sort())
-        known = {**session.declared, "read!": constant}
-        try:
-            parsed = z3.parse_smt2_string(
-                f"(assert (= read! {text}))", session.named_sorts, known, session.context
-            )
-        except z3.Z3Exception as error:
-            # One that a declared constructor made.
-            unknown = _UNKNOWN_SORT.search(message_of(error))
-            if unknown and any(s.args and s.name == unknown.group(1) for s in session.sorts):
-                raise Unsupported("z3 prints sorts of declared constructors without arguments") from error
-            raise misread(error, text) from error
-        again = parsed[0].arg(1)
-        if session.differ(again, plain):
-            raise Misbehaviour("print", f"{text[:500]} reads back as {again.sexpr()[:500]}")
-
-
-_UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")
+UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")
 _UNREADABLE = (
     *("root-obj", "as-array", "!val!"),
     *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),

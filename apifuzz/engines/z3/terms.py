@@ -10,15 +10,13 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.profile import profile
 from apifuzz.engines.walking import walk
 from apifuzz.engines.z3.calls import Making
-from apifuzz.engines.z3.session import STEPS, Session
+from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.sorts import Sorts
 from apifuzz.engines.z3.words import BINDERS, WAYS, drawn
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
 
-_SIMPLIFIER_SWITCHES = profile("z3").list_of("simplifier_switches")
 _MAX_SEARCHED = 2_000
 
 
@@ -57,37 +55,6 @@ class Terms:
 
     def make_value(self, sort: ApiSort, text: str) -> Any:
         return self.making.make_value(sort, text)
-
-    def make_constant(self, sort: ApiSort, name: str) -> Any:
-        session = self.session
-        made = drawn(session, WAYS, "constant", name=name, sort=sort.handle)
-        session.declared[name] = made
-        return session.hold(made)
-
-    def make_variable(self, sort: ApiSort, name: str) -> Any:
-        """A constant that a binder is to abstract; sometimes one with a name that nothing else can have."""
-        session = self.session
-        if session.random.happens(0.3):
-            return z3.FreshConst(sort.handle, name)
-        return z3.Const(name, sort.handle)
-
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Any:
-        if result.sort.name == "FloatingPoint" and any(p.sort.name == "RoundingMode" for p in params):
-            raise Unsupported("z3 crashes on functions from rounding modes to floats")
-        made = z3.Function(name, *[p.handle for p in params], result.handle)
-        self.session.declared[name] = made
-        return made
-
-    def define_function(self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm) -> Any:
-        """A defined function: a lambda term, or a recursive function that does not recur."""
-        bound = [self.of(v) for v in variables]
-        if self.session.random.happens(0.5):
-            return z3.Lambda(bound, self.of(body))
-        plain = self.of(body)
-        made = z3.RecFunction(name, *[b.sort() for b in bound], self.sorts.of(result.sort))
-        z3.RecAddDefinition(made, bound, plain)
-        self.session.declared[name] = made
-        return made
 
     def define(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> None:
         """Give a declared function a body: from now on a recursive function stands for it.
@@ -158,42 +125,8 @@ class Terms:
             return self._call(selector, args)
         return drawn(self.session, WAYS, "update", f=selector, term=args[0], value=args[1])
 
-    # Terms made of terms
-
-    def simplify(self, term: ApiTerm) -> Any:
-        """The simplified term, with some of the simplifier's parameters."""
-        return self.session.hold(self._simplified(self.of(term)))
-
-    def _simplified(self, plain: Any) -> Any:
-        session = self.session
-        if session.random.happens(0.3):
-            return session.wrap(z3core.Z3_simplify(session.ref, plain.as_ast()))
-        switches: dict[str, Any] = {"max_steps": STEPS}
-        for _ in range(int(session.random.random() * 4)):
-            switches[session.random.pick(_SIMPLIFIER_SWITCHES)] = session.random.happens(0.5)
-        return z3.simplify(plain, **switches)
-
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Any:
-        """The term with constants replaced at once: directly, or as variables of the term without them."""
-        pairs = [(self.of(old), self.of(new)) for old, new in zip(replaced, by, strict=True)]
-        return self.session.hold(self._substituted(self.of(term), pairs))
-
-    def _substituted(self, term: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
-        session = self.session
-        if session.random.happens(0.6):
-            return z3.substitute(term, *pairs)
-        indexed = [(old, z3.Var(i, old.sort())) for i, (old, _) in enumerate(pairs)]
-        opened = z3.substitute(term, *indexed)
-        made = z3.substitute_vars(opened, *[new for _, new in pairs])
-        if session.differ(made, z3.substitute(term, *pairs)):
-            raise Misbehaviour("term", f"two ways to substitute in {term.sexpr()[:300]} differ")
-        return made
-
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         return bool(self.of(term).sort().eq(self.sorts.of(sort.sort)))
-
-    def equate(self, term: ApiTerm, value: Any) -> Any:
-        return self.equation(self.of(term), value)
 
     def equation(self, term: Any, value: Any) -> Any:
         """``(= term value)`` for a value of a model. Raises :class:`Unsupported` where the value says nothing
