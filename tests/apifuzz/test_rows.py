@@ -6,6 +6,7 @@ import builtins
 import dis
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -23,6 +24,7 @@ from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.cvc5 import terms
 from apifuzz.engines.declared import Declared
 from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, read_rows, words_of
+from apifuzz.engines.tabled import TableEngine
 from apifuzz.engines.z3 import words as z3_words
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, TermKind
 from apifuzz.model import default_model
@@ -171,6 +173,20 @@ def test_every_word_of_an_action_means_something(solver: str) -> None:
             word = asking.words(action(*(None for _ in action.takes)))
             for name in words_in(action.script.code) - vars(builtins).keys():
                 word(name)
+
+
+@pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "oxiz", "z3"])
+def test_every_word_of_a_call_means_something(solver: str) -> None:
+    engine = make_engine(solver)
+    assert isinstance(engine, TableEngine)
+    engine.perform(calls.New())
+    arguments = {
+        call.method: {field.name for field in fields(call)}
+        for call in (*calls.ACTIONS.values(), calls.HasSort, calls.Equate)
+    }
+    for name, script in engine.calls.items():
+        for word in words_in(script.code) - arguments[name] - vars(builtins).keys():
+            engine.word(word)
 
 
 def words_in(code: CodeType) -> set[str]:

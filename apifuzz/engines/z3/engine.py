@@ -29,13 +29,14 @@ from apifuzz.engines.z3.solving import (
     RECURSIVE_LOGICS,
     TRACKED,
     Solving,
+    is_value,
     known_logics,
     knows_logic,
 )
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Binders, Terms
-from apifuzz.engines.z3.words import WAYS, drawn, words_in
-from apifuzz.interface import Capabilities, Misbehaviour, Option, Unsupported
+from apifuzz.engines.z3.words import QUESTIONS, WAYS, drawn, words_in
+from apifuzz.interface import ApiTerm, Capabilities, Misbehaviour, Option, Unsupported, expect
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 
@@ -64,6 +65,10 @@ class Z3Engine(TableEngine):
         self.binders = Binders(session, self.terms)
         self.inspection = Inspection(session, self.terms)
         self.solving = Solving(self.terms, self.stack, "solver", tracking)
+
+    def own(self, term: ApiTerm) -> Any:
+        """The z3 term of a term."""
+        return self.terms.of(term)
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
         return profile(self.name).translate(message_of(error), call.method in ("push", "pop"))
@@ -136,8 +141,9 @@ class Z3Engine(TableEngine):
 
 
 Z3Engine.words = {
-    **{word.__name__: word for word in (drawn, message_of, misread, require_readable)},
+    **{word.__name__: word for word in (drawn, expect, is_value, message_of, misread)},
     **{"Misbehaviour": Misbehaviour, "Unsupported": Unsupported, "WAYS": WAYS, "STEPS": STEPS},
-    **{"RECURSIVE_LOGICS": RECURSIVE_LOGICS, "UNKNOWN_SORT": UNKNOWN_SORT},
+    **{"RECURSIVE_LOGICS": RECURSIVE_LOGICS, "UNKNOWN_SORT": UNKNOWN_SORT, "QUESTIONS": QUESTIONS},
+    "require_readable": require_readable,
     "SWITCHES": profile("z3").list_of("simplifier_switches"),
 }

@@ -12,8 +12,7 @@ from z3 import z3core
 from apifuzz.engine import Stack
 from apifuzz.engines.z3.session import model_of, set_up_process
 from apifuzz.engines.z3.terms import Terms
-from apifuzz.engines.z3.words import QUESTIONS, words_in
-from apifuzz.interface import Answer, ApiTerm, Misbehaviour, Unsupported, expect, must
+from apifuzz.interface import Answer, ApiTerm, Unsupported
 from apifuzz.scope import STANDARD
 
 KINDS = (
@@ -50,7 +49,7 @@ class Solving:
         self.parameters: dict[str, bool | int | float | str] = {}
         self.logic = ""
         self._solver: Any = None
-        self._assumed: dict[int, ApiTerm] = {}
+        self.assumed: dict[int, ApiTerm] = {}
         self._core: list[int] | None = None
         self._model: Any = None
 
@@ -93,56 +92,23 @@ class Solving:
                 raise Unsupported(f"this kind of solver has no parameter {name}")
             self._solver.set(name, value)
 
-    # Assertions
-
-    def assert_formula(self, term: ApiTerm) -> Any:
-        """Assert a formula; its literal, where it is tracked."""
-        session, formula = self.session, self.terms.of(term)
+    def forget_model(self) -> None:
+        """What is asserted changes."""
         self._model = None
-        if self.tracking == PLAIN:
-            if session.random.happens(0.5):
-                z3core.Z3_solver_assert(session.ref, self.solver.solver, formula.as_ast())
-            else:
-                self.solver.add(formula)
-            return None
-        literal = z3.Bool(session.fresh_name("track"), session.context)
-        if self.tracking == TRACKED:
-            self.solver.assert_and_track(formula, literal)
-        else:
-            self.solver.add(z3.Implies(literal, formula))
-        return literal
 
-    def push(self, levels: int) -> None:
-        self._model = None
-        for _ in range(levels):
-            self.solver.push()
-        self._compare_levels(len(self.stack.levels) - 1 + levels)
-
-    def pop(self, levels: int) -> None:
-        """Close levels, at once or one by one."""
-        self._model = None
-        if self.session.random.happens(0.5):
-            self.solver.pop(levels)
-        else:
-            for _ in range(levels):
-                self.solver.pop()
-        self._compare_levels(len(self.stack.levels) - 1 - levels)
-
-    def _compare_levels(self, expected: int) -> None:
-        expect("levels", self.solver.num_scopes(), expected, "levels of the solver")
-
-    def reset_assertions(self) -> None:
+    def clear(self) -> None:
+        """Take all assertions away."""
         self._model = None
         if self._solver is not None:
             self._solver.reset()
-        self._assumed = {}
+        self.assumed = {}
 
-    def reset(self) -> None:
+    def renew(self) -> None:
         """Let go of the solver and of its parameters; the next one is made when it is used."""
         self._model = self._core = self._solver = None
         self.parameters = {}
         self.logic = ""
-        self._assumed = {}
+        self.assumed = {}
 
     # Checking
 
@@ -150,7 +116,7 @@ class Solving:
         session = self.session
         literals = [self.terms.of(term) for term in assumptions or ()]
         self._model = self._core = None
-        self._assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
+        self.assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
         if self.tracking == LITERALS:
             literals += [assertion.mark for assertion in self.stack.asserted]
         if not literals and session.random.happens(0.5):
@@ -162,22 +128,7 @@ class Solving:
             self.solver.reason_unknown()
         return answer
 
-    def unsat_assumptions(self) -> list[ApiTerm]:
-        return [self._assumed[i] for i in self._core_ids() if i in self._assumed]
-
-    def unsat_core(self) -> list[ApiTerm]:
-        if self.tracking == PLAIN:
-            raise Unsupported("assertions of this run are not tracked")
-        tracked = {a.mark.get_id(): a.term for a in self.stack.asserted}
-        found = []
-        for ident in self._core_ids():
-            if ident in tracked:
-                found.append(tracked[ident])
-            elif ident not in self._assumed:
-                raise Misbehaviour("core", "the core names what was neither asserted nor assumed")
-        return found
-
-    def _core_ids(self) -> list[int]:
+    def core_ids(self) -> list[int]:
         """The ids of the last check's core. A minimised one is requested once: z3 returns an empty one
         later.
         """
@@ -196,33 +147,6 @@ class Solving:
         if self._model is None:
             self._model = model_of(self.session.context, z3core.Z3_solver_get_model, self.solver.solver)
         return self._model
-
-    def get_value(self, terms: Sequence[ApiTerm]) -> list[Any]:
-        """The terms' values, of the sorts that the terms have."""
-        values = [self.value(self.terms.of(t)) for t in terms]
-        for term, value in zip(terms, values, strict=True):
-            if not value.sort().eq(self.terms.sorts.of(term.sort.sort)):
-                raise Misbehaviour("value", f"{term} has the value {value.sexpr()} of another sort")
-        return values
-
-    def value(self, term: Any) -> Any:
-        """The term's value in the model, completed or asked twice."""
-        session, model = self.session, self.model
-        completed = model.eval(term, model_completion=True)
-        if session.random.happens(0.3):
-            # What a model says without completion it must say with it.
-            partial = model.eval(term)
-            are_numbers = z3.is_const(term) and is_value(partial) and is_value(completed)
-            if are_numbers and not partial.eq(completed):
-                both = f"{partial.sexpr()}, completed {completed.sexpr()}"
-                raise Misbehaviour("value", f"{term.sexpr()} is {both}")
-        return completed
-
-    def print_model(self) -> str:
-        """The model as text, after a walk through all of it."""
-        known = {"model": self.model, "happens": self.session.random.happens, "expect": expect, "must": must}
-        QUESTIONS.run("model", words_in(self.session), **known)
-        return str(self.model.sexpr())
 
 
 @lru_cache(maxsize=1)
