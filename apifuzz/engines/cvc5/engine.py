@@ -10,9 +10,10 @@ from typing import Any
 from cvc5 import Kind
 
 from apifuzz.call import Call
+from apifuzz.engines.cvc5.calls import QUESTIONS
 from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term, inspect_value
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
-from apifuzz.engines.cvc5.reading import Reader, declared_function, declared_sort
+from apifuzz.engines.cvc5.reading import Reader, declared_datatypes, declared_function, declared_sort
 from apifuzz.engines.cvc5.session import (
     Definition,
     Session,
@@ -25,7 +26,7 @@ from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import BINDERS, Terms, annotations_of, refuse_without_model
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import read_calls
+from apifuzz.engines.rows import read_calls, words_of
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import Capabilities, Option, Unsupported
 from smtlib import Signature, Sort
@@ -187,6 +188,7 @@ class Cvc5Engine(TableEngine):
 Cvc5Engine.words = {
     **{word.__name__: word for word in (declared_function, declared_sort, define_recursive, Definition)},
     **{word.__name__: word for word in (inspect_sort, inspect_term, inspect_value, annotations_of)},
-    **{word.__name__: word for word in (refuse_without_model, Unsupported, Kind)},
-    **{"BINDERS": BINDERS, "reset_by_parser": reset},
+    **{word.__name__: word for word in (declared_datatypes, refuse_without_model, words_of)},
+    **{"BINDERS": BINDERS, "Kind": Kind, "QUESTIONS": QUESTIONS, "Unsupported": Unsupported},
+    "reset_by_parser": reset,
 }

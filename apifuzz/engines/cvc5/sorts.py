@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from apifuzz.datatypes import names_in
-from apifuzz.engines.cvc5.calls import QUESTIONS, SORTS, make
-from apifuzz.engines.cvc5.reading import declared_datatypes
+from apifuzz.engines.cvc5.calls import SORTS, make
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.engines.rows import words_of
 from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
 from smtlib import Sort, make_sort
 from smtlib.sorts import subsorts
@@ -80,12 +78,12 @@ class Sorts:
 
     def of_field(self, field: Field) -> Any:
         """The handle of a field's sort, in a datatype without parameters."""
-        return self._field(field.sort, self.declared.__getitem__)
+        return self.of_field_sort(field.sort, self.declared.__getitem__)
 
-    def _field(self, sort: FieldSort, named: Callable[[str], Any]) -> Any:
+    def of_field_sort(self, sort: FieldSort, named: Callable[[str], Any]) -> Any:
         """A field's sort, parameters and datatypes of the group as they are ``named``."""
         if isinstance(sort, MadeSort):
-            return self._make(make_sort(sort.name), [self._field(arg, named) for arg in sort.args])
+            return self._make(make_sort(sort.name), [self.of_field_sort(arg, named) for arg in sort.args])
         return named(sort) if isinstance(sort, str) else sort.handle
 
     # Declared
@@ -97,75 +95,8 @@ class Sorts:
         for sort in [s for s in self.handles if any(part.name == name for part in subsorts(s))]:
             del self.handles[sort]
 
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        maker = self.session.maker
-        unresolved = {s.name: maker.mkUnresolvedDatatypeSort(s.name, len(s.parameters)) for s in group}
-        if len(group) == 1 and not group[0].parameters and self.session.may_declare():
-            constructors = [self._constructor(group[0], *c, {}, unresolved) for c in group[0].constructors]
-            handles = [self.session.solver.declareDatatype(group[0].name, *constructors)]
-        else:
-            declarations = [self._datatype(spec, unresolved) for spec in group]
-            if len(group) == 1 and self.session.random.happens(0.5):
-                handles = [self.session.maker.mkDatatypeSort(declarations[0])]
-            else:
-                handles = list(self.session.maker.mkDatatypeSorts(declarations))
-        for spec, handle in zip(group, handles, strict=True):
-            self.keep_declared(spec.name, handle)
-            self.specs[spec.name] = spec
-        self.session.declarations.append(declared_datatypes(group))
-        return handles
-
-    def _datatype(self, spec: DatatypeSpec, unresolved: dict[str, Any]) -> Any:
-        maker = self.session.maker
-        params = {name: maker.mkParamSort(name) for name in spec.parameters}
-        if params:
-            declaration = maker.mkDatatypeDecl(spec.name, list(params.values()))
-        elif self.session.random.happens(0.5):
-            declaration = maker.mkDatatypeDecl(spec.name, False)
-        else:
-            declaration = maker.mkDatatypeDecl(spec.name)
-        for name, fields in spec.constructors:
-            declaration.addConstructor(self._constructor(spec, name, fields, params, unresolved))
-        word = words_of((), (), {"declaration": declaration, "spec": spec}.__getitem__)
-        QUESTIONS.ask("sort", f"the declaration of {spec.name}", word, "datatype declaration")
-        return declaration
-
-    def _constructor(
-        self,
-        spec: DatatypeSpec,
-        name: str,
-        fields: tuple[Field, ...],
-        params: dict[str, Any],
-        unresolved: dict[str, Any],
-    ) -> Any:
-        def named(name: str) -> Any:
-            found = params.get(name)
-            return _with_parameters(unresolved[name], params) if found is None else found
-
-        made, chance = self.session.maker.mkDatatypeConstructorDecl(name), self.session.random
-        for field in fields:
-            sort = field.sort
-            other = None if sort in params or not isinstance(sort, str) else unresolved[sort]
-            if sort == spec.name and other is not None and chance.happens(0.5):
-                made.addSelectorSelf(field.name)
-            elif other is not None and not other.isUninterpretedSortConstructor() and chance.happens(0.5):
-                made.addSelectorUnresolved(field.name, sort)
-            else:
-                self._require_nested(sort, params)
-                made.addSelector(field.name, self._field(sort, named))
-        return made
-
-    def _require_nested(self, sort: FieldSort, params: dict[str, Any]) -> None:
+    def require_nested(self, sort: FieldSort, params: dict[str, Any]) -> None:
         """Raise Unsupported for what is made of a datatype of the group, unless nested ones are allowed."""
         is_open = isinstance(sort, MadeSort) and not set(names_in(sort)) <= set(params)
         if is_open and not self.session.is_on("dt-nested-rec"):
             raise Unsupported("a field made of a datatype declared with it, without dt-nested-rec")
-
-
-def _with_parameters(unresolved: Any, params: dict[str, Any]) -> Any:
-    """A datatype of the group with the parameters of all of them."""
-    if not unresolved.isUninterpretedSortConstructor():
-        return unresolved
-    if unresolved.getUninterpretedSortConstructorArity() != len(params):
-        raise Unsupported("datatypes of one group with different parameters")
-    return unresolved.instantiate(list(params.values()))
