@@ -112,6 +112,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Options that it needs, besides ``:produce-models`` in the script, to print models in SMT-LIB."""
     constant_arrays: str = ""
     """The option that ``(as const ...)`` needs, if its authors call that option experimental."""
+    proofs: tuple[str, ...] = ()
+    """The settings with which ``(get-proof)`` prints a proof in CPC, with the conclusions of its steps."""
     safe_mode: str = ""
     """The setting that its maintainers ask fuzzers to use."""
     safe_mode_since: str = ""

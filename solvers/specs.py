@@ -15,6 +15,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -24,7 +25,7 @@ from packaging.version import Version
 from base.errors import ExhumeError
 from base.nearest import did_you_mean, nearest
 from solvers.errors import SolverMissing, UnknownSolver
-from solvers.locating import installed_release, locate
+from solvers.locating import installed_release, is_here, locate
 from solvers.options import OptionClass, option_table, split_option
 from solvers.registry import BROKEN, PROFILES, kin_of
 from solvers.releases import is_version
@@ -428,3 +429,13 @@ def _ask_version(solver: Solver) -> _Version:
         return _Version(problem=first or f"--version prints nothing ({done.ended} {done.code})")
     commit = _COMMIT.search(text)
     return _Version(first, commit[1] if commit else None)
+
+
+def independent_of(own: Solver) -> list[Solver]:
+    """The installed solvers of other kins than ``own`` that read scripts; the reference solvers first."""
+    found = []
+    for profile in sorted(PROFILES.values(), key=lambda p: (not p.reference, p.rank)):
+        if profile.kin != own.kin and profile.reads_scripts and is_here(profile):
+            with suppress(SolverMissing):
+                found.append(find_solver(profile.family))
+    return found

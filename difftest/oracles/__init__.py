@@ -14,8 +14,9 @@ from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles import model_cross_check
 from difftest.oracles.base import Candidate, Observation, Oracle
-from difftest.oracles.related import CONTRADICTION, oracle_of
+from difftest.oracles.related import oracle_of
 from difftest.relations import find_relations
+from difftest.relations.base import CONTRADICTION
 from solvers.specs import Solver
 
 

@@ -69,6 +69,7 @@ class Candidate:
 class Violation:
     """Answers of ``solver`` that a relation excludes: to the test's check-sat number ``check`` and to
     ``texts``. ``said`` lists the answers and ``why`` says why they cannot all be right, a sentence each.
+    ``place`` stands in the finding's key for the theories of the test, where it says more.
     """
 
     relation: str
@@ -77,6 +78,7 @@ class Violation:
     why: str
     texts: tuple[str, ...]
     check: int
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

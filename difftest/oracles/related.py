@@ -24,15 +24,14 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
 
-CONTRADICTION = "contradiction"
 _RELATED = 8
 
 
-def oracle_of(relation: Relation) -> Oracle:
-    """The oracle that watches a relation."""
+def oracle_of(relation: Relation, kind: type[RelationProbe] | None = None) -> Oracle:
+    """The oracle that watches a relation; ``kind`` makes its runs."""
 
     def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:
-        work = _Probe(relation, seen, runner, limits)
+        work = (kind or RelationProbe)(relation, seen, runner, limits)
         work.run()
         tried = {**seen.tried, relation.name: work.tried} if work.tried else seen.tried
         violations, failed = (*seen.violations, *work.found), (*seen.failed, *work.failed)
@@ -54,16 +53,23 @@ def oracle_of(relation: Relation) -> Oracle:
 
 
 def _candidate(relation: Relation, seen: Observation, found: Violation) -> Candidate:
-    where = "|".join(filter(None, (relation.place, seen.where)))
-    key = f"{CONTRADICTION}|{found.solver}|{where}"
-    evidence = (found.said, found.why)
+    where = "|".join(filter(None, (relation.place, found.place or seen.where)))
+    key = f"{relation.finding_class}|{found.solver}|{where}"
     return Candidate(
-        CONTRADICTION, (found.solver,), key, found.solver, found.why, found.check, relation.name, evidence
+        relation.finding_class,
+        (found.solver,),
+        key,
+        found.solver,
+        found.why,
+        found.check,
+        relation.name,
+        (found.said, found.why),
+        has_final_key=bool(found.place),
     )
 
 
 @dataclass
-class _Probe:
+class RelationProbe:
     """The runs of one relation on one test; ``tried`` counts claims by whether they could be judged."""
 
     relation: Relation

@@ -28,6 +28,7 @@ from smtlib.terms import Term, free_in, postorder
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
+CONTRADICTION = "contradiction"
 QUESTION = "(check-sat)"
 T = TypeVar("T")
 _LONGEST = 200_000
@@ -209,7 +210,8 @@ class Relation:
 
     ``answers`` are those of the test that it needs. ``command`` is one that the solver must have. ``place``
     goes into the keys of findings where it is not the answers to formulas that are at fault, but what the
-    solver gives besides. ``fits`` says whether it can be used with a solver.
+    solver gives besides. ``fits`` says whether it can be used with a solver. ``finding_class`` is that of its
+    violations.
     """
 
     name: str
@@ -219,6 +221,7 @@ class Relation:
     place: str = ""
     command: str = ""
     fits: Callable[[Solver], bool] = lambda solver: True
+    finding_class: str = CONTRADICTION
 
     def is_for(self, solver: Solver) -> bool:
         """Whether it says something of this solver."""

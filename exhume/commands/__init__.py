@@ -46,6 +46,7 @@ SECTIONS = {
         "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
         "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
         "audit-rules": Command("audit", "Check the rewrite rules that a solver's proofs rely on."),
+        "check-proof": Command("check_proof", "Check the proofs that a solver gives, step by step."),
         "apifuzz": Command("apifuzz", "Fuzz the programming interfaces of solvers."),
     },
     "Work on findings": {

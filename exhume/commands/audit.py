@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from base.errors import Exit
-from difftest import Solver, SolverMissing, find_solver
+from difftest import find_solver
 from difftest.audit import RuleAudit, Settings, audit, read_rules, select_rules
 from exhume.commands.options import Json, parse_duration
 from exhume.screens.console import headline, out, print_json, progress, show_table
-from solvers.locating import is_here
-from solvers.registry import PROFILES
 from solvers.running.runner import Runner
+from solvers.specs import independent_of
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +52,7 @@ def audit_rules_command(
     """
     own = find_solver(spec)
     chosen = select_rules(read_rules(own.printed_rules()), rule or [])
-    others = [find_solver(other) for other in solver] if solver else _independent(own)
+    others = [find_solver(other) for other in solver] if solver else independent_of(own)
     settings = Settings(instances, parse_duration(duration), seed)
     rows: list[RuleAudit] = []
     with Runner() as runner, progress("auditing", json) as tick:
@@ -67,17 +65,6 @@ def audit_rules_command(
         _show(rows)
     if any(row.refuted for row in rows):
         raise typer.Exit(Exit.FINDINGS)
-
-
-def _independent(own: Solver) -> list[Solver]:
-    """The installed solvers of other kins; the reference solvers first."""
-    families = sorted(PROFILES.values(), key=lambda p: (not p.reference, p.rank))
-    found = []
-    for profile in families:
-        if profile.kin != own.kin and profile.theories and is_here(profile):
-            with suppress(SolverMissing):
-                found.append(find_solver(profile.family))
-    return found
 
 
 def _show(rows: list[RuleAudit]) -> None:

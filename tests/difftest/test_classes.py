@@ -114,6 +114,7 @@ def test_every_class_has_words_and_a_rank_of_its_own() -> None:
     assert [entry.name for entry in found] == [
         "soundness",
         "contradiction",
+        "proof",
         "crash",
         "invalid-model",
         "incompleteness",

@@ -1,0 +1,80 @@
+"""A step of the proof that a solver gives for ``unsat`` does not follow from its premises."""
+
+from __future__ import annotations
+
+from difftest.models.model_reader import NotCheckable
+from difftest.oracles.base import Violation
+from difftest.oracles.related import RelationProbe, oracle_of
+from difftest.proofs.check import OUTCOMES, ProofCheck, StepChecker
+from difftest.proofs.cpc import BadProof, read_proof
+from difftest.relations.base import Case, Relation
+from solvers.registry import PROFILES
+from solvers.running.process import Limits
+from solvers.specs import Solver, independent_of
+
+_STEP_SECONDS = 2.0
+_MOST_SECONDS = 10.0
+
+
+def gives_proofs(solver: Solver) -> bool:
+    """Whether the solver prints proofs that can be checked."""
+    return solver.kin in PROFILES and bool(PROFILES[solver.kin].proofs)
+
+
+def proof_text(case: Case) -> str:
+    """What the solver prints where it has to prove its answer. Raises NotCheckable."""
+    settings = [f"(set-option {setting})" for setting in PROFILES[case.solver.kin].proofs]
+    return case.ask(case.text(question="(check-sat)(get-proof)", before=settings))
+
+
+class ProofProbe(RelationProbe):
+    """Checks the proofs of one test; ``checks`` has what came of each."""
+
+    seconds_per_proof = _MOST_SECONDS
+    others: tuple[Solver, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.checks: list[ProofCheck] = []
+
+    def _claims(self, case: Case) -> None:
+        """Ask for a proof, and other solvers about its steps."""
+        if not case.is_plain:
+            self._count("more than declarations and assertions")
+            return
+        try:
+            proof = read_proof(proof_text(case))
+        except (NotCheckable, BadProof, RecursionError) as problem:
+            cause = problem.cause if isinstance(problem, NotCheckable) else "the proof cannot be read"
+            self._count(cause)
+            return
+        others = self.others or tuple(independent_of(case.solver))
+        limits = Limits(seconds=min(_STEP_SECONDS, self.limits.seconds))
+        checker = StepChecker(case.solver, others, self.runner, limits, self.seconds_per_proof)
+        check = checker.check(proof, case.asserted)
+        self.checks.append(check)
+        self.seconds += check.seconds
+        names = {"wrong": "violated", "undecided": "not decided"}
+        for outcome in OUTCOMES:
+            if count := check.outcomes[outcome]:
+                name = names.get(outcome, outcome)
+                self.tried[name] = self.tried.get(name, 0) + count
+        for fault in check.faults[:1]:
+            answers = ", ".join(f"{name} says {answer}" for name, answer in fault.answers.items())
+            said = f"Rule {fault.rule} in the proof of {case.solver.name}: {fault.line}"
+            said += f"; asked about this step, {answers}" if answers else ""
+            texts = (fault.script,) if fault.script else ()
+            why = f"A step by rule {fault.rule} is wrong. {fault.why}."
+            name = case.solver.name
+            self.found.append(Violation("proofs", name, said, why, texts, case.check, fault.rule))
+
+
+RELATION = Relation(
+    "proofs",
+    "a step of a proof does not follow",
+    lambda case: iter(()),
+    ("unsat",),
+    fits=gives_proofs,
+    finding_class="proof",
+)
+ORACLE = oracle_of(RELATION, ProofProbe)

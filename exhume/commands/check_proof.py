@@ -1,0 +1,116 @@
+"""The command check-proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from base.errors import Exit
+from difftest import Limits, Solver, find_solver
+from difftest.oracles.base import Observation
+from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
+from difftest.proofs.check import OUTCOMES, ProofCheck
+from difftest.triage.expectation import read_formula
+from exhume.commands.options import Json
+from exhume.screens.console import headline, out, print_json, progress, show_table
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("check-proof")(check_proof_command)
+
+
+def check_proof_command(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Formulas (.smt2).")],
+    spec: Annotated[str, typer.Option("--solver", metavar="SPEC", help="The solver that gives the proofs.")],
+    checker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--checker",
+            metavar="SPEC",
+            help="Solver that is asked about the steps. Repeat for more."
+            "  [default: the installed solvers that are independent of the one that gives the proofs]",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--limit", metavar="SECONDS", help="Time limit per file and run.", min=0.1)
+    ] = 10.0,
+    per_proof: Annotated[
+        float, typer.Option("--time", metavar="SECONDS", help="Time to check one proof.", min=0.1)
+    ] = 60.0,
+    json: Json = False,
+) -> None:
+    """Check the proofs that a solver gives, step by step.
+
+    The solver proves that the formulas are unsatisfiable. Other solvers are asked whether the premises of
+    each step imply its conclusion. The table says for each rule how many steps held, and how many could not
+    be decided or expressed. Exit code 1: a step is wrong.
+    """
+    own = find_solver(spec)
+    if not gives_proofs(own):
+        raise typer.BadParameter(f"{own.name} prints no proofs that can be checked", param_hint="--solver")
+    others = [find_solver(other) for other in checker or []]
+    rows: list[tuple[Path, ProofCheck | str]] = []
+    with Runner() as runner, progress("checking", json) as tick:
+        for file in files:
+            rows.append((file, _checked(file, own, others, runner, seconds, per_proof)))
+            tick(len(rows), len(files))
+    if json:
+        print_json([{"file": str(file), **_document(found)} for file, found in rows])
+    else:
+        _show(rows)
+    if any(isinstance(found, ProofCheck) and found.faults for _, found in rows):
+        raise typer.Exit(Exit.FINDINGS)
+
+
+def _checked(
+    file: Path, own: Solver, others: Sequence[Solver], runner: Runner, seconds: float, per_proof: float
+) -> ProofCheck | str:
+    """What came of the first proof; why there is none."""
+    text, limits = read_formula(file), Limits(seconds=seconds)
+    verdict = runner.judge(own, Script.of(text), limits)
+    if "unsat" not in verdict.answers:
+        return f"no proof: {own.name} says {' '.join(map(str, verdict.answers)) or verdict.outcome}"
+    probe = ProofProbe(RELATION, Observation(text, [own], {own.name: verdict}), runner, limits)
+    probe.seconds_per_proof, probe.others = per_proof, tuple(others)
+    probe.run()
+    if not probe.checks:
+        return f"no proof: {next(iter(probe.tried), 'the script or its options cannot be used')}"
+    return probe.checks[0]
+
+
+def _document(found: ProofCheck | str) -> dict[str, object]:
+    return {"problem": found} if isinstance(found, str) else asdict(found)
+
+
+def _show(rows: Sequence[tuple[Path, ProofCheck | str]]) -> None:
+    rules: dict[str, Counter[str]] = {}
+    causes: Counter[str] = Counter()
+    for file, found in rows:
+        if isinstance(found, str):
+            out.print(f"{file}: {found}")
+            continue
+        said = ", ".join(f"{count} {name}" for name in OUTCOMES if (count := found.outcomes[name]))
+        out.print(f"{file}: {found.steps} steps: {said or 'nothing'} in {found.seconds:.1f} s")
+        causes += found.causes
+        for rule, counts in found.rules.items():
+            rules.setdefault(rule, Counter()).update(counts)
+    if rules:
+        shown = [[rule, *(str(counts[name]) for name in OUTCOMES)] for rule, counts in sorted(rules.items())]
+        show_table(["rule", *OUTCOMES], shown, right=frozenset(range(1, len(OUTCOMES) + 1)))
+    for cause, count in causes.most_common():
+        out.print(f"not judged: {cause}: {count} steps")
+    for file, found in rows:
+        for fault in found.faults if isinstance(found, ProofCheck) else ():
+            headline(f"\n{fault.rule}", f" in the proof of {file}: {fault.why}")
+            out.print(fault.line)
+            for name, answer in fault.answers.items():
+                out.print(f"{name} says {answer} to this formula:")
+            out.print(fault.script.rstrip())

@@ -1,0 +1,185 @@
+"""Proofs: right ones hold, and each way of being wrong is seen; real ones are checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from difftest import FindingConfirmed, HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest.oracles import ORACLES, default_oracles, oracles_in_turn
+from difftest.oracles.base import Observation
+from difftest.oracles.related import RELATED
+from difftest.proofs.check import ProofCheck, StepChecker
+from difftest.proofs.cpc import LONGEST, BadProof, read_proof
+from difftest.triage.examine import examine
+from generator.strategy import GeneratedTest
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+
+Fake = Callable[..., Solver]
+FORMULA = """(set-logic ALL)
+(declare-sort U 0)(declare-const u U)(declare-fun f (U) Int)(declare-const x Int)
+(declare-const b (_ BitVec 8))(declare-const r Real)
+(assert (> x 3))(assert (< x 2))(assert (= (f u) x))(assert (= r 0.5))(assert (exists ((y Int)) (> y x)))
+(check-sat)
+"""
+ASSERTIONS = ["(> x 3)", "(< x 2)", "(= (f u) x)", "(= r 0.5)", "(exists ((y Int)) (> y x))"]
+HEAD = """unsat
+(
+(declare-sort U 0)
+(declare-const u U)
+(declare-const f (-> U Int))
+(declare-const x Int)
+(declare-const r Real)
+(declare-const b (_ BitVec 8))
+(define @t1 () (> x 3))
+(define @t2 () (@var "y" Int))
+(define @t3 () (@list @t2))
+(assume @p1 @t1)
+(assume @p2 (< x 2))
+(assume @p3 (= (f u) x))
+(assume @p4 (= r 1/2))
+(assume @p5 (exists @t3 (> @t2 x)))
+"""
+END = "(step @p90 false :rule contra :premises (@p1 @p2))\n)\n"
+RIGHT = {
+    "symm": "(step @p10 (= x (f u)) :rule symm :premises (@p3))",
+    "cong": "(step @p10 (= (+ (f u) 1) (+ x 1)) :rule cong :premises (@p3) :args ((+ (f u) 1)))",
+    "purify": "(step @p10 (= (@purify (f u)) x) :rule trans :premises (@p3))",
+    "indices": "(step @p10 (= (extract 3 0 b) (extract 3 0 (concat b (extract 3 0 b)))) :rule bv-x)",
+    "bits": "(step @p10 (= b (@from_bools (@bit 0 b) (@bit 1 b) (@bit 2 b) (@bit 3 b) (@bit 4 b) (@bit 5 b)"
+    " (@bit 6 b) (@bit 7 b))) :rule bv_bitblast_step)",
+    "value": "(step @p10 (= (@bv 3 8) #b00000011) :rule evaluate)",
+    "total": "(step @p10 (= (div_total x 0) 0) :rule arith-div-total-zero)",
+    "by zero": "(step @p10 (= (div x 0) (@int_div_by_zero x)) :rule arith_reduction)",
+    "instantiate": "(step @p10 (or (not (forall @t3 (> @t2 x))) (> 7 x)) :rule instantiate)",
+    "below a binder": "(step @p9 (= (> @t2 x) (< x @t2)) :rule arith-elim)"
+    "(step @p10 (= (exists @t3 (> @t2 x)) (exists @t3 (< x @t2))) :rule cong :premises (@p9))",
+    "scope": "(assume-push @p8 (> x 9))(step @p9 false :rule contra :premises (@p8 @p2))"
+    "(step-pop @p10 :rule scope :premises (@p9))"
+    "(step @p11 (not (> x 9)) :rule process_scope :premises (@p10))",
+    "names used again": "(assume-push @p8 (> x 9))(step @p9 (> x 8) :rule a :premises (@p8))"
+    "(step-pop @p10 :rule scope :premises (@p9))(step @p9 (= x x) :rule refl)",
+}
+WRONG = {
+    "symm": "(step @p10 (= x (f (ite (= x 1) u u)) 7) :rule symm :premises (@p3))",
+    "arith_poly_norm": "(step @p10 (= (* 2 x) (+ x x 1)) :rule arith_poly_norm)",
+    "cong": "(step @p9 (= (> @t2 0) true) :rule assume_nothing)",
+    "scope": "(assume-push @p8 (> x 9))(step @p9 false :rule contra :premises (@p8 @p2))"
+    "(step-pop @p10 (> x 5) :rule scope :premises (@p9))",
+    "sort": "(step @p10 (+ x 1) :rule sort)",
+    "assume": "(assume @p10 (> x 100))",
+    "cycle": "(step @p10 (= x x) :rule refl :premises (@p11))(step @p11 (= x x) :rule refl :premises (@p10))",
+    "open-assumption": "(assume-push @p8 (> x 9))(step @p1 (> x 8) :rule arith :premises (@p8))",
+    "last-step": "(step @p10 (= x x) :rule refl))",
+}
+RULES = {"cong": "assume_nothing"}
+
+
+def check(text: str) -> ProofCheck:
+    with Runner() as runner:
+        others = [find_solver("z3"), find_solver("bitwuzla")]
+        checker = StepChecker(find_solver("cvc5"), others, runner, Limits(5))
+        return checker.check(read_proof(text), ASSERTIONS)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_steps_hold(name: str) -> None:
+    found = check(HEAD + RIGHT[name] + END)
+    assert found.faults == []
+    assert set(found.outcomes) == {"held"}, (found.rules, found.causes)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_steps_are_found_by_their_rule(name: str) -> None:
+    (fault, *_) = check(HEAD + WRONG[name] + ("" if name == "last-step" else END)).faults
+    assert fault.rule == RULES.get(name, name)
+    if fault.answers:
+        assert set(fault.answers.values()) == {"sat"}
+        assert len(fault.answers) > 1
+        assert fault.script.endswith("(check-sat)\n")
+
+
+@pytest.mark.parametrize(
+    ("step", "cause"),
+    [
+        ("(step @p10 (> (@quantifiers_skolemize 1 0) 3) :rule skolemize)", "@quantifiers_skolemize"),
+        ("(step @p10 (= x 5) :rule trust :args ((= x 5)))", "trust"),
+        ("(step @p10 :rule refl)", "a conclusion that is not printed"),
+        ("(step @p10 (= (frobnicate x) x) :rule refl)", "not well sorted here"),
+        (f"(step @p10 (= {'(- ' * 500}x{')' * 500} x) :rule refl)", "nested deeply"),
+        # Right if the premise holds for all values of the variable, which is not asked.
+        (
+            "(step @p9 (= @t2 x) :rule trust)(step @p10 (= @t2 (+ x 1)) :rule odd :premises (@p9))",
+            "a premise about variables",
+        ),
+    ],
+)
+def test_what_cannot_be_judged_is_no_fault(step: str, cause: str) -> None:
+    found = check(HEAD + step + END)
+    assert found.faults == []
+    assert found.causes[cause] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sat\n",
+        "unsat\n",
+        HEAD[:-30],
+        'unsat\n(error "no proofs")',
+        "unsat\n((step))",
+        "unsat\n((step @p1 false :rule (a) :premises b))",
+        f"unsat\n{'(' * 100_000}",
+        "unsat\n" + "x" * LONGEST,
+    ],
+)
+def test_what_is_no_proof_is_refused(text: str) -> None:
+    with pytest.raises(BadProof):
+        read_proof(text)
+
+
+def observed(solver: Solver, seconds: float = 10.0) -> Observation:
+    with Runner() as runner:
+        verdict = runner.judge(solver, Script.of(FORMULA), Limits(seconds))
+        seen = Observation(FORMULA, [solver], {solver.name: verdict}, claims=3)
+        return examine(seen, ["proofs"], runner, Limits(seconds))[1]
+
+
+def liar(fake: Fake, proof: str) -> Solver:
+    return fake(f"say({proof!r}) if 'get-proof' in text else say('unsat')", "cvc5-liar")
+
+
+def test_a_wrong_step_becomes_a_finding_with_its_rule(fake: Fake, tmp_path: Path) -> None:
+    solver = liar(fake, HEAD + WRONG["arith_poly_norm"] + END)
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("proofs",))
+    events = list(hunt([GeneratedTest(0, FORMULA, "by-hand")], [solver], options))
+    (record,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    assert (record.finding_class, record.key) == ("proof", "proof|cvc5-liar|arith_poly_norm")
+    script = (record.path / RELATED[0]).read_text()
+    assert "(* 2 t!0)" in script
+    data = json.loads((record.path / "finding.json").read_text())
+    assert "rule arith_poly_norm" in data["reason"]
+    assert "z3" in data["evidence"][0]
+    assert "arith_poly_norm" in (record.path / "report.md").read_text()
+
+
+@pytest.mark.parametrize("proof", [HEAD[:-30], "unsat", "sat"])
+def test_output_that_is_no_proof_is_no_finding(fake: Fake, proof: str) -> None:
+    assert observed(liar(fake, proof)).violations == ()
+
+
+def test_the_proof_of_a_real_solver_holds() -> None:
+    seen = observed(find_solver("cvc5"))
+    assert seen.violations == ()
+    assert seen.tried["proofs"]["held"] > 5
+    assert ORACLES["proofs"].look(seen) == []
+
+
+def test_it_takes_turns_where_a_solver_gives_proofs() -> None:
+    assert "proofs" in oracles_in_turn((), [find_solver("cvc5")])
+    assert "proofs" not in oracles_in_turn((), [find_solver("z3")])
+    assert "proofs" not in default_oracles([find_solver("cvc5")])
