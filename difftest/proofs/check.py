@@ -11,14 +11,15 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from difftest.proofs.cpc import Proof, Step
-from difftest.proofs.shapes import DEPTHS, step_formula
+from difftest.proofs.shapes import DEPTHS, LOGIC, step_formula
 from difftest.proofs.terms import NotExpressible, TermReader
 from smtlib.reader import SExp
 from smtlib.sorts import BOOL
 from smtlib.terms import Term
+from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -35,6 +36,7 @@ OUTCOMES: Final = (HELD, WRONG, UNDECIDED, INEXPRESSIBLE, UNCHECKED)
 _TRUSTED = ("trust", "hole")
 """Rules that claim nothing that could be checked."""
 _CUT_SECONDS = 0.3
+_TOGETHER = 50
 _MOST_KEPT = 200_000
 _SHAPES: dict[tuple[tuple[str, ...], str], str] = {}
 """The first answer of other solvers to shapes of steps, for this process: ``unsat``, ``sat`` or nothing."""
@@ -96,7 +98,11 @@ class StepChecker:
     def check(self, proof: Proof, assertions: Sequence[str]) -> ProofCheck:
         """Check a proof of the unsatisfiability of ``assertions`` (terms as SMT-LIB text)."""
         started = time.monotonic()
-        work = _Work(self, proof, assertions, started + self._seconds)
+        reader, deadline = TermReader(proof), started + self._seconds
+        first = _Collecting(self, proof, reader, assertions, deadline)
+        first.run()
+        work = _Work(self, proof, reader, assertions, deadline)
+        self._ask_together(list(dict.fromkeys(first.scripts)), work.found, deadline)
         work.run()
         work.found.seconds = time.monotonic() - started
         return work.found
@@ -115,6 +121,23 @@ class StepChecker:
                 _SHAPES.clear()
             _SHAPES[key] = next(filter(None, answers), "")
         return _SHAPES[key]
+
+    def _ask_together(self, scripts: Sequence[str], found: ProofCheck, deadline: float) -> None:
+        """Ask the first other solver about cut shapes, many in one run: that takes less time. What a run
+        leaves open is asked again, alone.
+        """
+        new = [script for script in scripts if (self._names[:1], script) not in _SHAPES]
+        for start in range(0, len(new), _TOGETHER):
+            if time.monotonic() > deadline or not self._others:
+                return
+            some = new[start : start + _TOGETHER]
+            text = LOGIC + "".join(f"(push 1)\n{script.removeprefix(LOGIC)}(pop 1)\n" for script in some)
+            verdict = self._runner.judge(self._others[0], Script.of(text), self._limits)
+            found.asked += 1
+            if verdict.outcome in (Outcome.OK, Outcome.UNKNOWN, Outcome.TIMEOUT):
+                for script, answer in zip(some, verdict.answers, strict=False):
+                    if answer in ("sat", "unsat"):
+                        _SHAPES[self._names[:1], script] = answer
 
     def votes(self, script: str) -> dict[str, str]:
         """The answers of all solvers that have one, the prover's last."""
@@ -148,12 +171,17 @@ class _Work:
     """The check of one proof."""
 
     def __init__(
-        self, checker: StepChecker, proof: Proof, assertions: Sequence[str], deadline: float
+        self,
+        checker: StepChecker,
+        proof: Proof,
+        reader: TermReader,
+        assertions: Sequence[str],
+        deadline: float,
     ) -> None:
         self.found = ProofCheck(len(proof.steps))
         self._checker = checker
         self._proof = proof
-        self._reader = TermReader(proof)
+        self._reader = reader
         self._assertions = assertions
         self._deadline = deadline
         self._known: dict[str, _Known] = {}
@@ -290,3 +318,18 @@ class _Work:
     ) -> str:
         self.found.faults.append(Fault(rule, step.line, why, script, answers or {}))
         return WRONG
+
+
+class _Collecting(_Work):
+    """The first look at a proof: the first shapes of its steps, of which no solver is asked yet."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.scripts: list[str] = []
+
+    def _assumed(self, step: Step, premises: list[Term], term: Term) -> str:
+        return HELD
+
+    def _asked(self, step: Step, premises: list[Term], conclusion: Term, why: str) -> str:
+        self.scripts.append(step_formula(self._reader, premises, conclusion, DEPTHS[0]))
+        return HELD

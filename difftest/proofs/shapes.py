@@ -16,6 +16,7 @@ from smtlib.scanner import lexemes
 from smtlib.sorts import BOOL
 from smtlib.terms import Declaration, Kind, Term, postorder, rewrite
 
+LOGIC = "(set-logic ALL)\n"
 DEPTHS = (2, 4, 1_000_000)
 """Where shapes are cut, one after the other; the last one is the whole step."""
 
@@ -58,7 +59,7 @@ def step_formula(reader: TermReader, premises: Sequence[Term], conclusion: Term,
     types = ""
     if reader.introduced and not reader.introduced.isdisjoint(lexemes(heads + asserted)):
         types = "".join(line + "\n" for line in reader.types)
-    return f"(set-logic ALL)\n{types}{heads}{asserted}(check-sat)\n"
+    return f"{LOGIC}{types}{heads}{asserted}(check-sat)\n"
 
 
 def _closed(reader: TermReader, roots: list[Term]) -> list[Term]:

@@ -87,7 +87,16 @@ def _checked(
 
 
 def _document(found: ProofCheck | str) -> dict[str, object]:
-    return {"problem": found} if isinstance(found, str) else asdict(found)
+    if isinstance(found, str):
+        return {"problem": found}
+    return {
+        "steps": found.steps,
+        "rules": {rule: dict(counts) for rule, counts in found.rules.items()},
+        "causes": dict(found.causes),
+        "faults": [asdict(fault) for fault in found.faults],
+        "asked": found.asked,
+        "seconds": round(found.seconds, 3),
+    }
 
 
 def _show(rows: Sequence[tuple[Path, ProofCheck | str]]) -> None:
