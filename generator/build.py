@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from corpus.answers import CachedAnswers, CorpusAnswers, trusted_answers
+from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, trusted_answers
 from corpus.store import Corpus
 from generator.declaring import StrategySettings
 from generator.errors import GenerationError
@@ -16,6 +18,9 @@ from generator.seeds.source import SeedSource, seeds_of_corpus, seeds_of_folder,
 from generator.strategy import Strategy
 
 CORPUS = "corpus"
+
+FIRST_ANSWERS = 300
+"""The seeds of a corpus that are solved before a hunt whose strategies need answers; a minute or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,26 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     library = _library(sources, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
     return make_strategy(name, library, settings, seeds)
+
+
+def find_first_answers(
+    names: Sequence[str], corpus: Path, jobs: int, progress: Callable[[int, int], None]
+) -> LabelReport | None:
+    """Find and store trusted answers for some seeds of ``corpus``, if one of these strategies needs answers
+    and none is known.
+
+    ``progress`` gets the seeds done and their number. Raises :class:`CorpusError`.
+    """
+    needed = {need for name in names if name in STRATEGIES for need in STRATEGIES[name].needs}
+    if not needed & {"answers", "answers by default"}:
+        return None
+    with Corpus.open(corpus) as opened:
+        if trusted_answers(CorpusAnswers(opened)):
+            return None
+    with Corpus.open(corpus, write=True) as opened:
+        source = seeds_of_corpus(opened)
+        total = min(len(source), FIRST_ANSWERS)
+        return find_answers(CorpusAnswers(opened), islice(source.texts(), total), jobs, progress, total)
 
 
 def _seeds(sources: Sources, settings: StrategySettings) -> SeedSource:

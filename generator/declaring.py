@@ -13,8 +13,10 @@ from generator.strategy import Strategy
 from generator.targets import Targets, targets_for
 from solvers.registry import REFERENCES
 
-Need = Literal["library", "seeds", "answers"]
-"""What a strategy is made from: a learned corpus, seeds, and known answers of the seeds."""
+Need = Literal["library", "seeds", "answers", "answers by default"]
+"""What a strategy is made from: a learned corpus, seeds, and known answers of the seeds, always or unless a
+setting says otherwise.
+"""
 
 
 @dataclass(frozen=True, slots=True)

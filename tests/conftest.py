@@ -19,11 +19,9 @@ import typer.main
 from hypothesis import is_hypothesis_test, settings
 
 from corpus import schema, store
-from corpus.learn import learn
-from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from difftest import Solver, find_solver
-from miner.dumps import mine_starter
+from miner import starter as starter_tracker
 from solvers.running.runner import Runner
 from tests.once import made_once
 
@@ -130,9 +128,7 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make_starter(folder: Path) -> None:
     """Make ``starter.duckdb`` in ``folder``."""
     with Corpus.open(folder / "starter.duckdb", write=True) as corpus:
-        mine_starter(corpus)
-        learn(corpus, 4)
-        probe_formulas(corpus)
+        starter_tracker.make_starter(corpus, lambda what: contextlib.nullcontext(lambda done, total: None))
 
 
 def commands_running(marker: str) -> list[str]:

@@ -117,15 +117,17 @@ class Campaign:
         cls,
         settings: CampaignSettings,
         others: Mapping[str, Callable[[], Strategy]] | None = None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> Self:
         """Find the solvers and make the strategies. ``others`` makes strategies that are not about formulas,
-        by name.
+        by name. ``prepare`` is called when the solvers are found.
 
         Raises an ExhumeError where one cannot be found or made.
         """
         names = list(dict.fromkeys(settings.strategy))
         others = others or {}
         solvers = find_solvers(settings.solver, texts=any(name not in others for name in names))
+        prepare()
         made = [
             others[name]() if name in others else _strategy(name, len(names) == 1, settings) for name in names
         ]

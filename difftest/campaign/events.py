@@ -69,7 +69,7 @@ class HuntSummary:
     dropped. ``cross_checks`` counts (owner, judge, result) of models that another solver checked,
     ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
     from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
-    accepted no test.
+    accepted no test. ``arms`` say how each strategy stands, by class of its tests.
     """
 
     tests: int
@@ -85,6 +85,7 @@ class HuntSummary:
     cross_checks: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     statistics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
+    arms: tuple[ArmState, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
@@ -105,8 +106,22 @@ class HuntSummary:
             "unconfirmed": self.unconfirmed,
             "refusals": to_document(self.refusals),
             "findings": [record.to_json() for record in self.findings],
+            "strategies": self._strategies(),
             "statistics": {kind: dict(sorted(c.items())) for kind, c in sorted(self.statistics.items())},
         }
+
+    def _strategies(self) -> list[dict[str, Any]]:
+        """What each strategy did, over all classes of its tests."""
+        rows: dict[str, dict[str, Any]] = {}
+        for arm in self.arms:
+            row = rows.setdefault(arm.strategy, {"name": arm.strategy, **dict.fromkeys(_COUNTED, 0)})
+            for name in _COUNTED:
+                row[name] = round(row[name] + getattr(arm, name), 3)
+        return list(rows.values())
+
+
+# What is counted for each strategy.
+_COUNTED = ("tests", "decided", "findings", "solver_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +138,6 @@ class Progress(HuntSummary):
     confirming: int = 0
     jobs: int = 0
     memory: int = 0
-    arms: tuple[ArmState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,6 +264,7 @@ class _Hunt:
             "interrupted": self._is_interrupted(),
             "problem": str(self.problem) if self.problem else None,
             "refusals": tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
+            "arms": tuple(self.schedule.arms()),
         }
 
     def _progress(self) -> Progress:
@@ -279,7 +280,6 @@ class _Hunt:
             confirming=self.book.confirming,
             jobs=self.executor.jobs,
             memory=self.tally.memory,
-            arms=tuple(self.schedule.arms()),
         )
 
     def _commit(self, ending: str | None = None) -> None:

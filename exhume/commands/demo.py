@@ -26,12 +26,10 @@ from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 from generator import write_batch
 from miner.dumps import mine_starter
+from miner.starter import MIN_SUPPORT
 from solvers.registry import OLD_RELEASE, REFERENCES
 
 TESTS = 300
-
-_MIN_SUPPORT = 4
-"""The starter tracker is small: rules need four formulas there, and nine in a real corpus."""
 
 _STAGES = (Stage(0.3, 1.0), Stage(1.0, 0.1))
 """Time limits with which 300 tests on three solvers take about a minute."""
@@ -84,7 +82,7 @@ def _mine_and_learn(corpus: Path) -> None:
             "1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas"
         )
         with progress("learning") as tick:
-            learned = learn(opened, _MIN_SUPPORT, progress=tick)
+            learned = learn(opened, MIN_SUPPORT, progress=tick)
         with progress("checking which formulas solvers accept") as tick:
             probe_formulas(opened, progress=tick)
         totals = stats(opened)

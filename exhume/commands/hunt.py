@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,10 +31,12 @@ from exhume.commands.options import (
     parse_duration,
 )
 from exhume.commands.oracle_options import Oracles
-from exhume.screens.console import print_json, say
+from exhume.screens.console import print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
-from generator import Strategy
+from generator import STRATEGIES, Strategy
+from generator.build import CORPUS, find_first_answers
+from miner.starter import starter_corpus
 
 SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
 Tests = Annotated[
@@ -52,7 +56,7 @@ Strategies = Annotated[
         "--strategy",
         metavar="NAME,NAME",
         help="Strategies that make the tests; see 'exhume strategies'. Several share the time. 'api'"
-        " fuzzes the programming interfaces of the solvers.  [default: skeletons]",
+        " fuzzes the programming interfaces of the solvers, 'all' is all of them.  [default: skeletons]",
     ),
 ]
 Bandit = Annotated[
@@ -146,7 +150,7 @@ def hunt_command(
     """
     given = CampaignSettings(
         *(tuple(solver or ()), _absolute(corpus), tests, duration, seed),
-        strategy=tuple(name.strip() for part in strategy or ["skeletons"] for name in part.split(",")),
+        strategy=_strategies(strategy),
         bandit=bandit,
         seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
         settings=tuple(settings or ()),
@@ -163,7 +167,8 @@ def hunt_command(
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
     if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
-        raise typer.BadParameter("give a --corpus, or --seeds with a strategy that mutates formulas")
+        given = replace(given, corpus=_absolute(starter_corpus(lambda what: progress(what, json))))
+        say(f"no --corpus: using that of the starter tracker, {given.corpus}")
     end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
     if json:
         print_json(end.summary.to_json())
@@ -179,17 +184,36 @@ def hunt_command(
     raise leave(end)
 
 
+def _strategies(given: list[str] | None) -> tuple[str, ...]:
+    """The strategies by name, each once, with ``all`` spelled out."""
+    named = [name.strip() for part in given or ["skeletons"] for name in part.split(",")]
+    every = {"all": (*STRATEGIES, "api")}
+    return tuple(dict.fromkeys(one for name in named for one in every.get(name, (name,))))
+
+
 def _hunt(
     settings: CampaignSettings, out: Path, jobs: int, executor: Where, scheduler: str | None, quiet: bool
 ) -> CampaignEnd:
     """Run the campaign under a live screen."""
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = settings.options(out, jobs, seconds)
-    campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)})
+    prepare = partial(_find_answers, settings, jobs, quiet)
+    campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
     workers = _executor(executor, scheduler, campaign, out)
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
+
+
+def _find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
+    """Answers for strategies that need some, if the corpus has none yet."""
+    if settings.corpus is None or settings.seeds not in (None, CORPUS):
+        return
+    with progress("finding answers of formulas", quiet) as tick:
+        found = find_first_answers(settings.strategy, Path(settings.corpus), jobs, tick)
+    if found is not None:
+        known = found.sat + found.unsat
+        say(f"answers of {known} formulas were found; 'exhume label --corpus FILE' finds those of all")
 
 
 def _api(settings: CampaignSettings, out: Path) -> Strategy:

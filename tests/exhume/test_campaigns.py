@@ -86,7 +86,6 @@ def test_other_settings_in_the_same_folder_are_one_line(
     [
         (["--resume"], "no campaign there"),
         (["--corpus", "c.duckdb"], "--solver"),
-        (["--solver", "z3"], "--corpus"),
         (["--solver", "z3", "--corpus", "c.duckdb", "--executor", "dask"], "--scheduler tcp://HOST:PORT"),
     ],
 )

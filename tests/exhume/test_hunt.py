@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from base.version import VERSION
 from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
 from tests.releases import no_release
@@ -45,7 +47,7 @@ def test_solvers_that_disagree_are_a_finding(
     document = ended.json
     counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
     counts |= {"duplicates", "unconfirmed", "refusals", "statistics"}
-    assert set(document) == {*counts, "findings"}
+    assert set(document) == {*counts, "findings", "strategies"}
     assert (document["tests"], document["decided"]) == (3, 3)
     assert {name: set(counts) for name, counts in document["outcomes"].items()} == {
         "yes": OUTCOMES,
@@ -374,3 +376,29 @@ def test_a_hunt_takes_the_kinds_of_modes_and_their_share(
     assert "modes" in other.err
     assert exhume(*command, "--mode-share", 2).code == 2
     assert exhume(*command, "--modes", "none").code == 2
+
+
+def test_without_a_corpus_the_starter_tracker_is_used_and_answers_are_found_on_the_way(
+    exhume: Any, starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setenv("EXHUME_CACHE", str(cache))
+    shutil.copy(starter, cache / f"starter-{VERSION}.duckdb")  # making it takes ten seconds
+    monkeypatch.setattr("generator.build.FIRST_ANSWERS", 20)
+    ended = exhume(
+        *("hunt", "--solver", "z3", "--solver", "cvc5", "--tests", 4, "--out", tmp_path / "out", "--json"),
+        *("--strategy", "weaken,opfuzz", "--modes", "default"),
+    )
+    assert "no --corpus: using that of the starter tracker" in ended.err
+    assert re.search(r"answers of \d+ formulas were found", ended.err)
+    rows = ended.json["strategies"]
+    assert [(row["name"], row["tests"]) for row in rows] == [("weaken", 2), ("opfuzz", 2)]
+    assert all(set(row) == {"name", "tests", "decided", "findings", "solver_seconds"} for row in rows)
+    assert all(row["solver_seconds"] > 0 for row in rows)
+
+
+def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path) -> None:
+    command = ("hunt", "--corpus", corpus, "--out", tmp_path / "out")
+    assert "'no-such': unknown" in exhume(*command, "--solver", "no-such", "--strategy", "all").err
+    assert "unknown strategy al;" in exhume(*command, "--solver", "z3", "--strategy", "al").err

@@ -179,6 +179,6 @@ ENTRY = StrategyEntry(
     "seeds with known answers; with --set unlabelled=chain any seeds",
     "sat or unsat, the seed's own; each mutant's parent",
     lambda inputs: WeakenStrategy(inputs.seeds, inputs.settings.seed, inputs.values),
-    frozenset(("seeds",)),
+    frozenset(("seeds", "answers by default")),
     SETTINGS,
 )

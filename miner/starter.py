@@ -1,0 +1,49 @@
+"""A learned corpus of the bundled starter tracker, for who has no corpus of their own yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from base.cache import cache_folder
+from base.locks import locked
+from base.version import VERSION
+from corpus.learn import learn
+from corpus.probing import probe_formulas
+from corpus.store import Corpus
+from miner.dumps import mine_starter
+
+MIN_SUPPORT = 4
+"""The starter tracker is small: rules need four formulas there, and nine in a real corpus."""
+
+
+def starter_corpus(progress: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]) -> Path:
+    """The corpus of the starter tracker in the user's cache, made now if it is not there (about 10 s).
+
+    ``progress`` shows a step by its name, and gives a function of what is done and the total. Raises
+    :class:`CorpusError`, and OSError if the cache cannot be written.
+    """
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"starter-{VERSION}.duckdb"
+    with locked(folder / "starter.lock"):
+        if not path.exists():
+            draft = path.with_suffix(".draft")
+            draft.unlink(missing_ok=True)  # of a run that was killed
+            with Corpus.open(draft, write=True) as corpus:
+                make_starter(corpus, progress)
+            draft.replace(path)
+    return path
+
+
+def make_starter(
+    corpus: Corpus, progress: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+) -> None:
+    """Mine the starter tracker into an empty corpus, learn, and ask the references what they accept."""
+    with progress("mining the starter tracker") as tick:
+        mine_starter(corpus, tick)
+    with progress("learning") as tick:
+        learn(corpus, MIN_SUPPORT, progress=tick)
+    with progress("checking which formulas solvers accept") as tick:
+        probe_formulas(corpus, progress=tick)
