@@ -36,7 +36,6 @@ from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 from generator import STRATEGIES, Strategy
 from generator.build import CORPUS, find_first_answers
-from miner.starter import starter_corpus
 
 SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
 Tests = Annotated[
@@ -167,8 +166,7 @@ def hunt_command(
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
     if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
-        given = replace(given, corpus=_absolute(starter_corpus(lambda what: progress(what, json))))
-        say(f"no --corpus: using that of the starter tracker, {given.corpus}")
+        given = replace(given, corpus=_starter(json))
     end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
     if json:
         print_json(end.summary.to_json())
@@ -203,6 +201,15 @@ def _hunt(
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
     workers = _executor(executor, scheduler, campaign, out)
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
+
+
+def _starter(quiet: bool) -> str:
+    """The corpus of the starter tracker, made in the user's cache if it is not there."""
+    from miner.starter import starter_corpus
+
+    path = starter_corpus(lambda what: progress(what, quiet))
+    say(f"no --corpus: using that of the starter tracker, {path}")
+    return str(path.absolute())
 
 
 def _find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
