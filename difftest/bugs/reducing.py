@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 
 from difftest.bugs.records import Bug, Unverified
 from difftest.bugs.shelf import Shelf, run_text
 from difftest.bugs.symptoms import Symptom
 from difftest.oracles.base import Candidate
+from difftest.reduction._passes import Passes
+from difftest.triage.key import Key
 from difftest.triage.keying import key_of
 from difftest.triage.kinds import State
 from solvers.running.runner import Runner
@@ -32,7 +36,14 @@ def reduce_bug(
         runs = ((bad, State.AFFECTED), (good, State.FREE))
         return all(symptom.state(run_text(one, text, "", runner, seconds)) is state for one, state in runs)
 
-    candidate = Candidate(found.finding_class, (found.solver,), found.bug_key, found.solver)
-    key = key_of(candidate, found.text, shows, most)
-    reduced = key.text if len(key.text) < len(found.text) else None
-    return msgspec.structs.replace(found, bug_key=key.key, reduced=reduced)
+    if Key.read(found.bug_key).theories:
+        candidate = Candidate(found.finding_class, (found.solver,), found.bug_key, found.solver)
+        key = key_of(candidate, found.text, shows, most)
+        name, text = key.key, key.text
+    else:
+        # The place of a crash is its key.
+        passes = Passes(found.text, shows, time.monotonic() + most, names=False)
+        passes.run(max_rounds=3)
+        name, text = found.bug_key, passes.text
+    reduced = text if len(text) < len(found.text) else None
+    return msgspec.structs.replace(found, bug_key=name, reduced=reduced)
